@@ -15,12 +15,12 @@ import pytest
 
 from referee.games.alhambra.tiles import NAMES
 from referee.notation.inspect import answer
-from referee_clients.web.pages import static_files
+from referee_clients.web.pages import VERIFY_CSP, static_files
 from referee_clients.web.positions import MAX_BODY_BYTES
 from referee_clients.web.safety import HEADERS
 
 JUDGE = "/api/v1/position"
-PAGES = ("/", "/position", "/rules", "/rules/alhambra", "/rules/kingdomino", "/rules/rollwrite")
+PAGES = ("/", "/position", "/verify", "/rules", "/rules/alhambra", "/rules/kingdomino", "/rules/rollwrite")
 
 
 @dataclass
@@ -113,7 +113,8 @@ def test_the_gateway_judges_as_inspect_does(ask: Caller) -> None:
 def test_every_answer_has_the_headers_that_keep_it_safe(path: str, ask: Caller) -> None:
     got = ask("GET", path)
     assert got.status in (200, 404, 405)
-    assert {name: got.headers[name.lower()] for name in HEADERS} == HEADERS
+    expected = HEADERS | ({"Content-Security-Policy": VERIFY_CSP} if path == "/verify" else {})
+    assert {name: got.headers[name.lower()] for name in HEADERS} == expected
     assert "server" not in got.headers
     assert "set-cookie" not in got.headers
 

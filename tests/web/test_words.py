@@ -10,19 +10,23 @@ import pytest
 from referee.games import registry
 from referee.games.alhambra.tiles import TYPES
 from referee.games.kingdomino.dominoes import TERRAINS
+from referee.log.verdict import Verdict
 from referee_clients.web import pages
 
 FILES = pages.static_files()
 WORDS: dict[str, str] = json.loads(FILES["words/en.json"])
-CODE = {path: data.decode() for path, data in FILES.items() if path.endswith(".mjs")}
+CODE = {path: data.decode() for path, data in FILES.items() if path.endswith(".mjs") and not path.startswith("verify/")}
+"""Of the pages; the verifier's messages are those of the auditor."""
 TEMPLATES = {path.name: path.read_text() for path in sorted((pages.FOLDER / "templates").iterdir())}
 
+VERDICTS = [each.name for each in Verdict]
 MADE = {
     "game": registry.names(),
     "type": TYPES,
     "terrain": TERRAINS,
-    "title": ("home", "position", "rules"),
-    "nav": ("home", "position", "rules"),
+    "title": ("home", "position", "rules", "verify"),
+    "nav": ("home", "position", "rules", "verify"),
+    "verify.verdict": VERDICTS,
     "alhambra.walls": ("none", "one", "many"),
     "kingdomino.frame": ("5", "7"),
     "kingdomino.variant": ("harmony", "centre"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
@@ -17,6 +18,7 @@ from referee.games import registry
 from referee.render.registry import renderer
 from referee_clients.web.components import components
 from referee_clients.web.errors import Refusal
+from referee_clients.web.safety import CSP
 
 FOLDER: Final = Path(__file__).parent
 _TYPES: Final = {
@@ -27,13 +29,19 @@ _TYPES: Final = {
 }
 
 
+_FOR_NODE: Final = ("page.mjs",)
+VERIFY_CSP: Final = CSP.replace("trusted-types 'none'", "trusted-types auditor; worker-src 'self'")
+"""Of the one page that starts a worker."""
+
+
 def static_files() -> dict[str, bytes]:
     """Return every file that pages use, by its path below ``/static/``."""
     found = {"components.json": json.dumps(components(), separators=(",", ":")).encode()}
 
     static = FOLDER / "static"
-    for path in sorted(static.rglob("*")):
-        if path.suffix in _TYPES:
+    # The verifier is a link to where it lives, in a checkout; in a wheel it is a folder like the others.
+    for path in sorted(Path(folder) / name for folder, _, names in os.walk(static, followlinks=True) for name in names):
+        if path.suffix in _TYPES and path.name not in _FOR_NODE:
             found[path.relative_to(static).as_posix()] = path.read_bytes()
     return found
 
@@ -51,11 +59,11 @@ def routes() -> list[Route]:
     drawn = dict.fromkeys(part for name in registry.names() for part in renderer(name).pieces())
     drawings = Markup("".join(drawn))  # noqa: S704 - ours, of no input
 
-    def page(path: str, template: str, **values: Any) -> Route:
+    def page(path: str, template: str, csp: str = CSP, **values: Any) -> Route:
         document = frame.get_template(template).render(**values)
 
         async def answer(_request: Request) -> Response:
-            return HTMLResponse(document, headers={"Cache-Control": "no-cache"})
+            return HTMLResponse(document, headers={"Cache-Control": "no-cache", "Content-Security-Policy": csp})
 
         return Route(path, answer)
 
@@ -69,11 +77,20 @@ def routes() -> list[Route]:
         ending = path[path.rindex(".") :]
         return Response(held[path], headers=headers, media_type=_TYPES[ending])
 
+    single = (FOLDER / "static" / "verify" / "index.html").read_bytes()
+
+    async def saved(_request: Request) -> Response:
+        """Answer with the verifier in one file, to be saved: here its script would not run."""
+        disposition = 'attachment; filename="tile-referee-verify.html"'
+        return Response(single, media_type="application/octet-stream", headers={"Content-Disposition": disposition})
+
     rules = {name: registry.get(name).catalogue for name in registry.names()}
     return [
         Route("/static/{path:path}", static),
         page("/", "home.html.j2", here="home"),
         page("/position", "position.html.j2", here="position", games=registry.names(), drawings=drawings),
+        page("/verify", "verify.html.j2", csp=VERIFY_CSP, here="verify", digest=sha256(single).hexdigest()),
+        Route("/verify.html", saved),
         page("/rules", "rules.html.j2", here="rules", rules=rules),
         *(page(f"/rules/{name}", "rules_of.html.j2", here="rules", name=name, rules=rules[name]) for name in rules),
     ]
