@@ -1,0 +1,1 @@
+"""The gateway between browsers and a real referee."""
