@@ -22,6 +22,7 @@ from referee_clients.web.errors import HANDLERS
 from referee_clients.web.games import routes
 from referee_clients.web.hub import HubLimits
 from referee_clients.web.limits import Limits, LimitsMiddleware
+from referee_clients.web.protocol import Protocol
 from referee_clients.web.upstream import Upstream
 from tests.waiting import until, waiting_for
 
@@ -41,6 +42,7 @@ class Gateway:
     browser: httpx.AsyncClient
     port: int
     limits: Limits
+    server: uvicorn.Server
 
     async def get(self, path: str, **headers: str) -> httpx.Response:
         return await self.browser.get(f"/api/v1{path}", headers=headers)
@@ -140,7 +142,15 @@ async def gateway(
             middleware=[Middleware(LimitsMiddleware, limits=counted, trusted=("127.0.0.1",), stall_s=stall_s)],
         )
         config = uvicorn.Config(
-            app, "127.0.0.1", 0, log_config=None, lifespan="off", ws="none", proxy_headers=False, access_log=False
+            app,
+            "127.0.0.1",
+            0,
+            http=Protocol,
+            log_config=None,
+            lifespan="off",
+            ws="none",
+            proxy_headers=False,
+            access_log=False,
         )
         server = _Server(config)
         serving = asyncio.create_task(server.serve())
@@ -148,7 +158,7 @@ async def gateway(
         port = server.servers[0].sockets[0].getsockname()[1]
         try:
             async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=120) as browser:
-                yield Gateway(referee, browser, port, counted)
+                yield Gateway(referee, browser, port, counted, server)
         finally:
             await referee.close()  # streams end, so that the server can
             server.should_exit = True

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import socket
 import struct
 from base64 import b64decode
 from collections.abc import AsyncIterator
-from contextlib import ExitStack
+from contextlib import ExitStack, asynccontextmanager, suppress
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
@@ -22,8 +23,10 @@ from referee.log.v1 import log_pb2
 from referee.service.server import Server
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import status_service_pb2, status_service_pb2_grpc
+from referee_clients.web import protocol
 from referee_clients.web.hub import HubLimits
 from tests.clients.referee_process import Referee
+from tests.frozen.report import HERE
 from tests.service.conftest import running
 from tests.service.player import Client, Play, bearer, connected
 from tests.waiting import until, waiting_for
@@ -303,25 +306,103 @@ async def test_a_long_history_is_no_falling_behind(served: tuple[Server, Client]
         assert web.referee.hub.dropped == 0
 
 
-async def test_a_socket_that_is_never_read_is_cut_off(served: tuple[Server, Client]) -> None:
+@asynccontextmanager
+async def deaf(web: Gateway, path: str) -> AsyncIterator[None]:
+    """A socket that asks, and never reads."""
+    with socket.socket() as asking:
+        asking.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024)
+        asking.setblocking(False)
+        loop = asyncio.get_running_loop()
+        await loop.sock_connect(asking, ("127.0.0.1", web.port))
+        await loop.sock_sendall(asking, f"GET /api/v1{path} HTTP/1.1\r\nHost: a\r\n\r\n".encode())
+        yield
+
+
+@pytest.mark.parametrize("stall_s", [0.5, 120])
+async def test_a_socket_that_is_never_read_is_cut_off(
+    served: tuple[Server, Client], stall_s: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As nothing is taken of what was there before, or as it falls behind of what happens now."""
+    monkeypatch.setattr(protocol, "SEND_BYTES", 2048)
     server, client = served
     play = await client.play()
     await play.until_play()
-    await play.steps(60)
-    games = f"{play.id}:-1"
-    async with gateway(server.address, stall_s=0.5) as web:
-        with socket.socket() as deaf:
-            deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024)
-            deaf.setblocking(False)
-            loop = asyncio.get_running_loop()
-            await loop.sock_connect(deaf, ("127.0.0.1", web.port))
-            await loop.sock_sendall(deaf, f"GET /api/v1/live?g={games} HTTP/1.1\r\nHost: a\r\n\r\n".encode())
-            await until(lambda: web.limits.streams == 1, "the stream", every_s=0.01)
-            stepping = asyncio.create_task(play.to_the_end())
-            await until(lambda: web.limits.streams == 0, "it is cut off", every_s=0.05)
-            await stepping
-        async with web.live(games) as events:
-            await events.until(play.id, len(play.entries))
+    await play.steps(40)
+    game = f"{play.id}:-1" if stall_s < 1 else f"{play.id}:{len(play.entries) - 1}"
+    limits = HubLimits(queue_bytes=20_000 if stall_s > 1 else 1 << 30)
+    async with gateway(server.address, hub=limits, stall_s=stall_s) as web, web.live(f"{play.id}:-1") as good:
+        connections = web.server.server_state.connections
+        async with deaf(web, f"/live?g={game}"):
+            await until(lambda: web.limits.streams == 2, "the stream", every_s=0.01)
+            assert len(connections) == 2
+            playing = asyncio.create_task(play.to_the_end())
+            await until(lambda: web.limits.streams == 1, "it is cut off", every_s=0.05)
+            await until(lambda: len(connections) == 1, "its connection is gone", every_s=0.05)
+            await good.next("closing")
+            await playing
+        assert good.entries[play.id] == play.entries
+        assert web.referee.hub.dropped == (stall_s > 1)
+
+
+async def test_a_connection_without_a_request_is_ended(
+    served: tuple[Server, Client], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(protocol, "REQUEST_S", 0.1)
+    async with gateway(served[0].address) as web:
+        assert (await web.get("/key")).status_code == 404
+        reader, writer = await asyncio.open_connection("127.0.0.1", web.port)
+        writer.write(b"GET /api/v1/key HTTP/1.1\r\nHost:")
+        async with waiting_for("the end of the connection"):
+            with suppress(ConnectionError):
+                assert await reader.read() == b""
+        writer.close()
+        with suppress(ConnectionError):
+            await writer.wait_closed()
+        await asyncio.sleep(0.2)
+        assert (await web.get("/key")).status_code == 404
+
+
+async def test_streams_are_told_that_the_gateway_stops(served: tuple[Server, Client]) -> None:
+    server, client = served
+    play = await kingdomino(client)
+    async with gateway(server.address) as web, web.live(f"{play.id}:-1") as events:
+        await events.until(play.id, len(play.entries))
+        await web.referee.close()
+        _, closing = await events.next("closing")
+        assert (closing["reason"], closing["seq"]) == ("DRAINING", len(play.entries) - 1)
+        with pytest.raises(EOFError):
+            await events.next("commit")
+
+
+async def test_a_game_that_another_key_signed_is_not_shown(served: tuple[Server, Client]) -> None:
+    """The gateway was given the key of another referee."""
+    server, client = served
+    play = await kingdomino(client)
+    other = (HERE / "referee.vkey").read_text().strip()
+    async with gateway(server.address, other) as web:
+        async with web.live(f"{play.id}:-1") as events:
+            _, closing = await events.next("commit", "closing")
+            assert (closing.get("reason"), closing["seq"]) == ("UNREADABLE", -1)
+        await web.refused(f"/games/{play.id}/positions", 503, "UNAVAILABLE")
+
+
+async def test_what_is_kept_is_bounded(served: tuple[Server, Client]) -> None:
+    server, client = served
+    plays = [await kingdomino(client) for _ in range(2)]
+    async with gateway(server.address, hub=HubLimits(most_games=1, kept_bytes=1)) as web:
+        hub = web.referee.hub
+        async with web.live(f"{plays[0].id}:-1"):
+            assert await web.refused(f"/live?g={plays[1].id}:-1", 429, "LIMIT") == {"limit": "games that are watched"}
+        await until(lambda: hub.streams == 0, "nobody watches", every_s=0.01)
+        # Nobody watches the first one any more: it makes room before its time.
+        async with web.live(f"{plays[1].id}:-1") as events:
+            await plays[1].to_the_end()
+            await events.next("closing")
+            assert hub.bytes > 1000
+        await until(lambda: hub.bytes == 0, "it is forgotten", every_s=0.01)
+        # And can be had again.
+        answer = await web.get(f"/games/{plays[1].id}/positions")
+        assert [sha256(position).digest() for position in split(answer.content)] == digests(plays[1].entries)
 
 
 async def test_a_stream_goes_on_when_the_referee_was_killed(tmp_path: Path) -> None:
@@ -410,6 +491,40 @@ async def test_bad_input_is_refused_with_its_field(web: Gateway, path: str, fiel
     metadata = await web.refused(path, 400, "INVALID_ARGUMENT")
     assert metadata["field"] == field
     assert metadata["expected"]
+
+
+async def test_no_address_makes_a_fault(served: tuple[Server, Client]) -> None:
+    server, client = served
+    play = await kingdomino(client)
+    rng = random.Random(1)
+    pieces = [play.id, NOBODYS, "games", "live", "rules", "key", "log", "positions", "alhambra", "from", "g", "page"]
+    pieces += [
+        "state",
+        "version",
+        "-1",
+        "0",
+        "7",
+        "9" * 18,
+        "%ff",
+        "%00",
+        "%E2%82%AC",
+        "..",
+        ":",
+        ",",
+        "&",
+        "=",
+        "+",
+        "%",
+    ]
+    starts = ["/games", f"/games/{play.id}", f"/games/{play.id}/positions", "/live", "/rules/alhambra", "/key", ""]
+    async with gateway(server.address) as web:
+        for _ in range(300):
+            path = rng.choice(starts) + rng.choice("/?:") + "".join(rng.choices(pieces, k=rng.randrange(6)))
+            async with web.browser.stream("GET", f"/api/v1{path}") as answer:
+                assert answer.status_code < 500, path
+                if answer.status_code >= 400:
+                    await answer.aread()
+                    assert set(answer.json()) == {"reason", "message", "metadata"}, path
 
 
 async def test_nothing_is_beyond_the_head(served: tuple[Server, Client]) -> None:

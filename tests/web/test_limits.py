@@ -36,23 +36,18 @@ STEPS = st.lists(
 
 
 @given(STEPS, st.integers(1, 20))
-def test_no_address_gets_more_than_its_rate_in_any_time(steps: list[tuple[str, float]], rate: int) -> None:
-    """In every span of s seconds at most rate × (s + 1) requests; and never fewer than its share."""
+def test_every_address_has_a_bucket_of_its_own(steps: list[tuple[str, float]], rate: int) -> None:
+    """It holds a second's requests and fills at the rate: nobody gets more, and nobody less."""
     clock = Clock()
     limits = Limits(requests_per_s=rate, now=clock)
-    times: dict[str, list[float]] = {"a": [], "b": []}
+    left = {"a": float(rate), "b": float(rate)}
     for who, wait_s in steps:
         clock.now_s += wait_s / rate
-        refusal = asks(limits, who)
-        if refusal is None:
-            times[who].append(clock.now_s)
-        else:
-            since = [at for at in times[who] if clock.now_s - at < 1]
-            assert since, "it was refused, and had asked for nothing"
-    for passed in times.values():
-        for first in range(len(passed)):
-            for last in range(first, len(passed)):
-                assert last - first + 1 <= rate * (passed[last] - passed[first] + 1) + 1e-6
+        left = {name: min(rate, tokens + wait_s) for name, tokens in left.items()}
+        is_passed = asks(limits, who) is None
+        if abs(left[who] - 1) > 1e-6:
+            assert is_passed == (left[who] > 1)
+        left[who] -= is_passed
 
 
 @given(st.integers(1, 100), st.integers(0, 300))

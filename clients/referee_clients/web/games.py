@@ -23,6 +23,7 @@ from referee.v1 import game_pb2
 from referee.wire.enums import bare_name
 from referee_clients.web.errors import Refusal, bad_field, refusal_of
 from referee_clients.web.hub import Feed, Hub
+from referee_clients.web.protocol import cut
 from referee_clients.web.upstream import Upstream
 
 MOST_GAMES = 12
@@ -236,8 +237,11 @@ class _Live(Response):
             await send(start)
             if scope["method"] != "HEAD":
                 watcher = stack.enter_context(self._hub.watcher(games))
-                if not await _unless_gone(receive, watcher.run(_body(send))) or watcher.is_dropped:
-                    return  # it may be in the middle of a piece: no end is better than a wrong one
+                if not await _unless_gone(receive, watcher.run(_body(send))):
+                    return
+                if watcher.is_dropped:
+                    await cut(scope, receive)  # what waits for it would wait for ever
+                    return
             await send({"type": "http.response.body", "body": b""})
 
 

@@ -16,13 +16,12 @@ from time import monotonic
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from referee_clients.web.errors import Refusal, Stalled, limit_reached
+from referee_clients.web.protocol import STALL_S, cut
 
 REQUESTS_PER_S = 50
 STREAMS_EACH = 20
 STREAMS = 2_000
 ADDRESSES = 10_000
-STALL_S = 30.0
-"""How long a client may take nothing of what is sent to it."""
 STREAM_PATHS = ("/api/v1/live",)
 _RETRY_S = 5.0
 """When a stream may have ended."""
@@ -175,11 +174,13 @@ class LimitsMiddleware:
             self._limits.request(who)
             place = self._limits.stream(who) if scope["path"] in self._stream_paths else nullcontext()
             with place:
-                await self._app(scope, receive, self._guarded(send))
+                try:
+                    await self._app(scope, receive, self._guarded(send))
+                except Stalled as stalled:
+                    _log.info("%s: %s", who, stalled)
+                    await cut(scope, receive)
         except Refusal as refusal:  # ours: the app answers its own
             await refusal.response()(scope, receive, send)
-        except Stalled as stalled:
-            _log.info("%s: %s", who, stalled)
 
     def _guarded(self, send: Send) -> Send:
         async def guarded(message: Message) -> None:
