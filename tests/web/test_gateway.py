@@ -182,7 +182,7 @@ def test_a_body_that_is_too_long_is_not_read_to_its_end(ask: Caller) -> None:
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "TRACE", "GET"])
 def test_other_methods_do_nothing(method: str, ask: Caller) -> None:
     got = ask(method, JUDGE, Origin=ask.address)
-    assert (got.status, got.refusal["reason"]) == (405, "WRONG_METHOD")
+    assert (got.status, got.refusal["reason"]) == (405, "METHOD_NOT_ALLOWED")
 
 
 @pytest.mark.parametrize(

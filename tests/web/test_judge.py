@@ -29,7 +29,7 @@ async def test_who_comes_when_too_many_wait_is_told_so_at_once(judge: Judge) -> 
     refused = [each for each in found if isinstance(each, Refusal)]
     assert (len(answered), len(refused)) == (4, 6)
     assert {json.loads(each)["wall"] for each in answered} == {3}
-    assert {(each.status, each.reason, each.retry_after_s) for each in refused} == {(503, "BUSY", 1)}
+    assert {(each.status, each.reason, each.retry_after) for each in refused} == {(503, "BUSY", 1)}
     assert json.loads(await judge.answer(QUESTION))["wall"] == 3
 
 

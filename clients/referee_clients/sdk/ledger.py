@@ -62,7 +62,7 @@ class Ledger:
             for data in entries:
                 if record is None:
                     record = self._opened(data)
-                happened.append(record.read(data))
+                happened.append(self.take(record, data))
             check_head(head, bytes.fromhex(self._game_id), record.tree if record is not None else Tree())
         except LogError as error:
             # It may have moved. To replay it is rare, and cheaper than a copy each time.
@@ -72,6 +72,10 @@ class Ledger:
         self.happened = tuple(happened)
         self.entries += entries
         self._roots[head.size] = head.root
+
+    def take(self, record: Record, data: bytes) -> Happened:
+        """Have the record read the next entry. Raise ``LogError``. Who keeps more of each entry does it here."""
+        return record.read(data)
 
     def _opened(self, data: bytes) -> Record:
         record = Record(decode_entry(data).open)

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 
 from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
-from starlette.requests import Request
-from starlette.responses import Response
 
-from referee_clients.web import pages, positions
-from referee_clients.web.errors import Refusal, refuse
+from referee_clients.web import games, pages, positions
+from referee_clients.web.errors import HANDLERS
+from referee_clients.web.limits import Limits, LimitsMiddleware
 from referee_clients.web.safety import Safety
+from referee_clients.web.upstream import Upstream
 
 _GZIP_FROM_BYTES = 600
 
 
-def application(*, origins: Collection[str] = (), tls: bool = False) -> Starlette:
-    """Return the gateway. ``origins``: names under which it is reached, such as ``https://club.example``."""
+def application(
+    referee: Upstream | None = None, *, origins: Collection[str] = (), trusted: Sequence[str] = (), tls: bool = False
+) -> Starlette:
+    """Return the gateway.
+
+    ``referee``: whose games are shown; None: no games, everything else. ``origins``: names under which it is reached,
+    such as ``https://club.example``. ``trusted``: addresses of proxies whose X-Forwarded-For is believed.
+    """
     judge = positions.Judge()
 
     @asynccontextmanager
@@ -28,20 +33,16 @@ def application(*, origins: Collection[str] = (), tls: bool = False) -> Starlett
         yield
         await judge.stop()
 
-    return Starlette(
-        routes=[*positions.routes(judge), *pages.routes()],
+    found = Starlette(
+        routes=[*positions.routes(judge), *(games.routes(referee) if referee else ()), *pages.routes()],
         middleware=[
             Middleware(Safety, origins=origins, tls=tls),
+            Middleware(LimitsMiddleware, limits=Limits(), trusted=trusted),
             Middleware(GZipMiddleware, minimum_size=_GZIP_FROM_BYTES),
         ],
-        exception_handlers={Refusal: refuse, HTTPException: _not_here},
+        exception_handlers=dict(HANDLERS),
         lifespan=running,
     )
-
-
-async def _not_here(_request: Request, error: Exception) -> Response:
-    """Answer what starlette itself refuses: a path that leads nowhere, or another method."""
-    assert isinstance(error, HTTPException)  # noqa: S101 - registered for this class alone
-    if error.status_code == 405:
-        return Refusal(405, "WRONG_METHOD", "This cannot be done here.").response()
-    return Refusal(error.status_code, "NOT_FOUND", "There is nothing here.").response()
+    # It would lead to the name that the caller says he asked for.
+    found.router.redirect_slashes = False
+    return found

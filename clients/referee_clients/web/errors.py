@@ -1,18 +1,60 @@
-"""What the gateway answers where it does not do what was asked: always ``{reason, message, metadata}``.
+"""Every error that leaves the gateway: a status, and a body with the reason, the message and its variable parts.
 
-Reasons and metadata are those of the referee's ErrorInfo, so a page says the same of both.
+The reasons are those of the API (ErrorReason). Those that only the gateway has are in ``OWN_REASONS``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import logging
+import secrets
+from collections.abc import Awaitable, Callable, Mapping
+from math import ceil
 
+import grpc
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from referee_clients.sdk.errors import answer_of
+
+RETRY_S = 2
+"""When to try again, where nobody says it."""
+OWN_REASONS = frozenset({"UNAVAILABLE", "BAD_ANSWER", "NOT_FOUND", "METHOD_NOT_ALLOWED", "NO_KEY", "BAD_REQUEST"})
+
+_STATUS_OF: Mapping[str, int] = {
+    "INVALID_ARGUMENT": 400,
+    "MALFORMED_INTENT": 400,
+    "MALFORMED_MOVE": 400,
+    "WRONG_GAME": 400,
+    "BAD_SIGNATURE": 400,
+    "WEAK_KEY": 400,
+    "COMMITMENT_MISMATCH": 400,
+    "UNAUTHENTICATED": 401,
+    "PERMISSION_DENIED": 403,
+    "UNKNOWN_GAME": 404,
+    "UNKNOWN_RULES": 404,
+    "STALE_HEAD": 409,
+    "NOT_AWAITED": 409,
+    "GAME_OVER": 409,
+    "SET_ASIDE": 409,
+    "SEQ_OUT_OF_RANGE": 416,
+    "LIMIT": 429,
+    "INTERNAL": 500,
+    "ACT_NOT_OFFERED": 501,
+    "OTHER_API": 502,
+    "DRAINING": 503,
+    "STORE_FAILED": 503,
+    "SOLVER_FAILED": 503,
+    "DEADLINE": 504,
+}
+_WAITING_HELPS = frozenset({429, 503, 504})
+_AWAY = frozenset({grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED})
+
+_log = logging.getLogger("referee.web")
+
 
 class Refusal(Exception):
-    """The answer to one request: an HTTP status, a reason for programs, a sentence for people."""
+    """The request is not answered as it was meant to be."""
 
     def __init__(
         self,
@@ -20,24 +62,92 @@ class Refusal(Exception):
         reason: str,
         message: str,
         metadata: Mapping[str, str] | None = None,
-        *,
-        retry_after_s: int | None = None,
+        retry_after: int | None = None,
     ) -> None:
+        """``retry_after``: seconds after which trying again can help."""
         super().__init__(message)
         self.status = status
         self.reason = reason
         self.message = message
         self.metadata = dict(metadata or {})
-        self.retry_after_s = retry_after_s
+        self.retry_after = retry_after
 
     def response(self) -> Response:
-        """Return it as a response."""
+        """Return what the browser gets."""
+        headers = {"Cache-Control": "no-store"}
+        if self.retry_after is not None:
+            headers["Retry-After"] = str(self.retry_after)
         body = {"reason": self.reason, "message": self.message, "metadata": self.metadata}
-        headers = {"Retry-After": str(self.retry_after_s)} if self.retry_after_s is not None else None
         return JSONResponse(body, self.status, headers)
 
 
-async def refuse(_request: Request, error: Exception) -> Response:
-    """Answer with the refusal that was raised."""
-    assert isinstance(error, Refusal)  # noqa: S101 - registered for this class alone
-    return error.response()
+class Stalled(OSError):
+    """The client has taken nothing for too long of what is sent to it."""
+
+
+def bad_field(field: str, expected: str) -> Refusal:
+    """Return the refusal of a part of the address that is not as it has to be."""
+    metadata = {"field": field, "expected": expected}
+    return Refusal(400, "INVALID_ARGUMENT", f"Correct {field}: expected {expected}", metadata)
+
+
+def beyond_head(game_id: str, size: int) -> Refusal:
+    """Return the refusal of a place after the last entry of the game."""
+    message = f"Go on from an earlier entry: game {game_id} has {size}"
+    return Refusal(416, "SEQ_OUT_OF_RANGE", message, {"game": game_id, "size": str(size)})
+
+
+def limit_reached(limit: str, retry_s: float) -> Refusal:
+    """Return the refusal of more than is allowed; ``limit``: of what."""
+    wait_s = max(1, ceil(retry_s))
+    return Refusal(429, "LIMIT", f"Try again in {wait_s} s: too many {limit}", {"limit": limit}, wait_s)
+
+
+def away(why: str = "the referee does not answer") -> Refusal:
+    """Return the refusal while there is no way to the referee."""
+    return Refusal(503, "UNAVAILABLE", f"Try again in {RETRY_S} s: {why}", retry_after=RETRY_S)
+
+
+def refusal_of(error: grpc.aio.AioRpcError) -> Refusal:
+    """Return what the referee's error, or the network's, is for the browser."""
+    answer = answer_of(error)
+    if not answer.reason:
+        if answer.code in _AWAY:
+            return away()
+        if answer.code is grpc.StatusCode.DEADLINE_EXCEEDED:
+            message = f"Try again in {RETRY_S} s: the referee took too long"
+            return Refusal(504, "DEADLINE", message, retry_after=RETRY_S)
+        _log.warning("the referee's answer is not one of its protocol: %s", answer)
+        return Refusal(502, "BAD_ANSWER", "Tell the organiser: the referee gave an answer that is not of its protocol")
+    status = _STATUS_OF.get(answer.reason, 502)
+    retry_after = None
+    if answer.retry_s is not None or status in _WAITING_HELPS:
+        retry_after = max(1, ceil(answer.retry_s or RETRY_S))
+    return Refusal(status, answer.reason, answer.message, answer.metadata, retry_after)
+
+
+async def answer(_: Request, error: Exception) -> Response:
+    """Answer a request that ended with this error."""
+    match error:
+        case Refusal():
+            return error.response()
+        case grpc.aio.AioRpcError():
+            return refusal_of(error).response()
+        case Stalled():
+            return Response(status_code=408)  # nobody reads it
+        case HTTPException(status_code=404):
+            return Refusal(404, "NOT_FOUND", "Check the address: there is nothing here").response()
+        case HTTPException(status_code=405):
+            return Refusal(405, "METHOD_NOT_ALLOWED", "Ask in another way: this address does not take it").response()
+        case HTTPException(status_code=status, detail=detail):
+            return Refusal(status, "BAD_REQUEST", detail).response()
+    incident = secrets.token_hex(8)
+    _log.error("incident %s", incident, exc_info=error)
+    message = "Tell the organiser of this incident: the gateway has a fault"
+    return Refusal(500, "INTERNAL", message, {"incident": incident}).response()
+
+
+HANDLERS: Mapping[type[Exception], Callable[[Request, Exception], Awaitable[Response]]] = dict.fromkeys(
+    (Refusal, grpc.aio.AioRpcError, HTTPException, Exception), answer
+)
+"""For Starlette's ``exception_handlers``: nothing leaves without a reason."""

@@ -38,7 +38,7 @@ class Judge:
     async def answer(self, question: bytes, method: str = "judge") -> bytes:
         """Return the answer as JSON; ``method`` as in ``judge.answers``. Raise ``Refusal``."""
         if not self._room:
-            raise Refusal(503, "BUSY", "The position was not judged: too many others wait.", retry_after_s=1)
+            raise Refusal(503, "BUSY", "The position was not judged: too many others wait.", retry_after=1)
         self._room -= 1
         try:
             async with self._turn:
@@ -52,7 +52,7 @@ class Judge:
         try:
             return b"".join([part async for part in answers if part is not None])
         except (WorkerFailed, BadQuestion) as error:
-            raise Refusal(503, "NO_ANSWER", f"The position was not judged: {error}.", retry_after_s=1) from error
+            raise Refusal(503, "NO_ANSWER", f"The position was not judged: {error}.", retry_after=1) from error
         except WorkerFault as fault:
             _log.error("a question made a worker fail", method=method, question=question.decode(), trace=str(fault))
             raise Refusal(500, "INTERNAL", "The position was not judged: the program is wrong.") from fault

@@ -6,14 +6,19 @@ import asyncio
 import signal
 import socket
 import ssl
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import AsyncExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import uvicorn
 
+from referee.log.note import VerifierKey
+from referee_clients.sdk.channel import Security
 from referee_clients.web.app import application
+from referee_clients.web.protocol import Protocol
+from referee_clients.web.upstream import Upstream
 
 _SHUTDOWN_S: Final = 5
 _BACKLOG: Final = 2048
@@ -25,24 +30,48 @@ class CannotServe(Exception):
     """The address or the certificate cannot be used; the message says why."""
 
 
-def serve(
-    host: str, port: int, *, origins: Collection[str] = (), certificate: Path | None = None, key: Path | None = None
-) -> None:
-    """Serve until SIGTERM or Ctrl-C. Raise ``CannotServe``. Port 0 picks a free port."""
-    listening = _socket(host, port)
-    with listening:
-        tls = certificate is not None
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How to serve, and whose games."""
+
+    host: str
+    port: int
+    """0 picks a free one."""
+    origins: Collection[str] = ()
+    trusted: Sequence[str] = ()
+    certificate: Path | None = None
+    key: Path | None = None
+    referee: str = ""
+    """Its address; empty: no games."""
+    verifier: VerifierKey | None = None
+    security: Security | None = None
+
+
+def serve(settings: Settings) -> None:
+    """Serve until SIGTERM or Ctrl-C. Raise ``CannotServe``, ``BadAddress`` and ``Insecure``."""
+    with _socket(settings.host, settings.port) as listening:
+        asyncio.run(_serve(settings, listening))
+
+
+async def _serve(settings: Settings, listening: socket.socket) -> None:
+    async with AsyncExitStack() as stack:
+        referee = None
+        if settings.referee:
+            upstream = Upstream(settings.referee, verifier=settings.verifier, security=settings.security)
+            referee = await stack.enter_async_context(upstream)
+        tls = settings.certificate is not None
         config = uvicorn.Config(
-            application(origins=origins, tls=tls),
-            http="h11",
+            application(referee, origins=settings.origins, trusted=settings.trusted, tls=tls),
+            http=Protocol,
             ws="none",
+            proxy_headers=False,
             log_config=None,
             access_log=False,
             server_header=False,
             limit_concurrency=_AT_ONCE,
             timeout_graceful_shutdown=_SHUTDOWN_S,
-            ssl_certfile=certificate,
-            ssl_keyfile=key,
+            ssl_certfile=settings.certificate,
+            ssl_keyfile=settings.key,
         )
         try:
             config.load()
@@ -51,11 +80,21 @@ def serve(
         at = listening.getsockname()
         name = f"[{at[0]}]" if ":" in at[0] else at[0]
         print(f"Pages are at {'https' if tls else 'http'}://{name}:{at[1]}/", flush=True)
-        asyncio.run(_Server(config).serve(sockets=[listening]))
+        await _Server(config, referee).serve(sockets=[listening])
 
 
 class _Server(uvicorn.Server):
     """Ends by a signal as by itself: uvicorn would end the process by the same signal once more."""
+
+    def __init__(self, config: uvicorn.Config, referee: Upstream | None) -> None:
+        super().__init__(config)
+        self._referee = referee
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End the streams first, each with the place to go on from; only then can connections end."""
+        if self._referee is not None:
+            await self._referee.close()
+        await super().shutdown(sockets)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

@@ -1,0 +1,382 @@
+"""What everybody may read of the games: as JSON, as exact bytes, and as a stream of what happens."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import re
+from collections import OrderedDict
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import ExitStack, aclosing
+from hashlib import sha256
+from typing import Any
+
+import grpc
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+from starlette.types import Message, Receive, Scope, Send
+
+from referee.log.entry import MAX_ENTRIES, decode_open
+from referee.log.v1 import log_pb2
+from referee.v1 import game_pb2
+from referee.wire.enums import bare_name
+from referee_clients.web.errors import Refusal, bad_field, refusal_of
+from referee_clients.web.hub import Feed, Hub
+from referee_clients.web.protocol import cut
+from referee_clients.web.upstream import Upstream
+
+MOST_GAMES = 12
+"""In one stream."""
+FILES_BYTES = 64 << 20
+"""Of the files of games that are over."""
+FILE_BYTES = 8 << 20
+"""Of one that is kept, or held whole; a longer one is only passed on."""
+POSITIONS_BYTES = 4 << 20
+"""Of positions in one answer; who wants more goes on with ``from``."""
+
+_NEVER_STORE = {"Cache-Control": "no-store"}
+_FOR_EVER = "public, max-age=31536000, immutable"
+_GAME_ID = re.compile("[0-9a-f]{32}", re.ASCII)
+_NUMBER = re.compile("0|[1-9][0-9]{0,17}", re.ASCII)
+_RULES_ID = re.compile("[a-z0-9_-]{1,64}", re.ASCII)
+_PAGE = re.compile("[!-~]{0,1000}", re.ASCII)
+_STATES = {
+    bare_name(game_pb2.GameState, number): game_pb2.GameState.ValueType(number)
+    for number in game_pb2.GameState.values()
+    if number
+}
+
+
+def routes(referee: Upstream) -> list[Route]:
+    """Return the routes of everything that needs no token."""
+    api = _Games(referee)
+    return [
+        Route("/api/v1/games", api.games),
+        Route("/api/v1/games/{id}", api.game),
+        Route("/api/v1/games/{id}/log", api.log),
+        Route("/api/v1/games/{id}/positions", api.positions),
+        Route("/api/v1/live", api.live),
+        Route("/api/v1/rules/{id}", api.rules),
+        Route("/api/v1/key", api.key),
+    ]
+
+
+def game_json(game: game_pb2.Game) -> dict[str, Any]:
+    """Return a game as browsers get it: keys and hashes as hexadecimal digits, times in milliseconds since 1970."""
+    optional = {name: getattr(game, name) if game.HasField(name) else None for name in ("event_id", "round", "table")}
+    return {
+        "id": game.id,
+        "rules_id": game.rules_id,
+        "rules_version": game.rules_version,
+        "state": _name(game_pb2.GameState, game.state),
+        "size": game.size,
+        "head": game.head.hex(),
+        "seats": [
+            {
+                "joined": seat.joined,
+                "revealed": seat.revealed,
+                "key": seat.key.hex(),
+                "next_key": seat.next_key.hex(),
+                "scribed": seat.scribed,
+            }
+            for seat in game.seats
+        ],
+        "awaited_seats": list(game.awaited_seats),
+        "scribe_awaited": game.scribe_awaited,
+        "declared": game.declared,
+        "clocks": [
+            {
+                "left_ms": clock.left_ms,
+                "running": clock.running,
+                "since_ms": clock.since_ms,
+                "free_ms": clock.free_ms,
+            }
+            for clock in game.clocks
+        ],
+        "forfeited": [{"seat": out.seat, "ending": _name(log_pb2.Ending, out.ending)} for out in game.forfeited],
+        "open_disputes": list(game.open_disputes),
+        **optional,
+        "opened_ms": game.opened_ms,
+        "ended_ms": game.ended_ms,
+        "outcome": game.outcome,
+        "result": {
+            "ending": _name(log_pb2.Ending, game.result.ending),
+            "scores": list(game.result.scores),
+            "places": list(game.result.places),
+        }
+        if game.HasField("result")
+        else None,
+    }
+
+
+class _Games:
+    """The endpoints. Each raises ``Refusal`` and ``grpc.aio.AioRpcError``."""
+
+    def __init__(self, referee: Upstream) -> None:
+        self._referee = referee
+        self._files = _Files()
+        self._one_file = asyncio.Semaphore(2)
+        """Files that are held whole at one time while they come."""
+
+    async def games(self, request: Request) -> Response:
+        state, page = request.query_params.get("state", ""), request.query_params.get("page", "")
+        number = game_pb2.GAME_STATE_UNSPECIFIED
+        if state:
+            found = _STATES.get(state.upper())
+            if found is None:
+                raise bad_field("state", f"one of {', '.join(_STATES)}")
+            number = found
+        if not _PAGE.fullmatch(page):
+            raise bad_field("page", "next_page of the answer before")
+        try:
+            listed = await self._referee.games(number, page)
+        except grpc.aio.AioRpcError as error:
+            refusal = refusal_of(error)
+            if refusal.metadata.get("field") == "page_token":
+                raise bad_field("page", "next_page of the answer before, to the same question") from None
+            raise
+        return _json({"games": [game_json(game) for game in listed.games], "next_page": listed.next_page_token})
+
+    async def game(self, request: Request) -> Response:
+        return _json(game_json(await self._referee.game(_game_id(request.path_params["id"]))))
+
+    async def log(self, request: Request) -> Response:
+        game_id = _game_id(request.path_params["id"])
+        if (kept := self._files.get(game_id)) is not None:
+            return _final(request, *kept)
+        game = await self._referee.game(game_id)
+        if not _is_final(game):
+            return await self._passed_on(game_id)
+        async with self._one_file:
+            if (kept := self._files.get(game_id)) is not None:
+                return _final(request, *kept)
+            pieces, length = list[bytes](), 0
+            async with aclosing(self._referee.log(game_id)) as log:
+                async for piece in log:
+                    pieces.append(piece)
+                    length += len(piece)
+                    if length > FILE_BYTES:
+                        break
+        if length > FILE_BYTES:
+            return await self._passed_on(game_id)
+        return _final(request, *self._files.add(game_id, b"".join(pieces)))
+
+    async def _passed_on(self, game_id: str) -> Response:
+        """Answer with the file as it comes; what fails before its first piece is still refused."""
+        log = self._referee.log(game_id)
+        first = await anext(log, b"")
+
+        async def whole() -> AsyncGenerator[bytes]:
+            async with aclosing(log):
+                yield first
+                async for piece in log:
+                    yield piece
+
+        return StreamingResponse(whole(), headers=_file_headers(game_id) | _NEVER_STORE, media_type=_FILE)
+
+    async def positions(self, request: Request) -> Response:
+        game_id = _game_id(request.path_params["id"])
+        first = _number("from", request.query_params.get("from", "0"))
+        hub = self._referee.hub
+        with ExitStack() as stack:
+            feed = await hub.hold(stack, game_id, first)
+            await hub.read(feed)
+            body, count = _prefixed(feed, first)
+            headers = {"Vary": "Accept-Encoding", **_NEVER_STORE}
+            if feed.is_over:
+                tag = f'"{game_id}-{first}-{first + count}"'
+                headers |= {"ETag": tag, "Cache-Control": _FOR_EVER}
+                if _has(request, tag):
+                    return Response(status_code=304, headers=headers)
+            if _takes_gzip(request):
+                body = await asyncio.to_thread(gzip.compress, body, 6, mtime=0)
+                headers["Content-Encoding"] = "gzip"
+        return Response(body, headers=headers, media_type="application/octet-stream")
+
+    async def live(self, request: Request) -> Response:
+        wanted = _wanted(request.query_params.getlist("g"))
+        return _Live(self._referee.hub, wanted)
+
+    async def rules(self, request: Request) -> Response:
+        rules_id, version = request.path_params["id"], _number("version", request.query_params.get("version", "0"))
+        if not _RULES_ID.fullmatch(rules_id):
+            raise bad_field("id", "the name of a game's rules, such as alhambra")
+        if version >= 1 << 31:
+            raise bad_field("version", "a version of the rules; 0: the newest")
+        catalogue = await self._referee.catalogue(rules_id, version)
+        names = ("id", "text", "citation", "kind", "function")
+        rules = [{name: getattr(rule, name) for name in names} for rule in catalogue.rules]
+        return _json({"rules_id": rules_id, "rules": rules})
+
+    async def key(self, _: Request) -> Response:
+        if self._referee.verifier is None:
+            raise Refusal(404, "NO_KEY", "Ask the organiser for the verifier key: the gateway was started without it")
+        return _json({"verifier_key": str(self._referee.verifier)})
+
+
+class _Live(Response):
+    """What happens in some games, as a stream of events."""
+
+    media_type = "text/event-stream"
+
+    def __init__(self, hub: Hub, wanted: Mapping[str, int]) -> None:
+        """``wanted``: by game, the entry after which to begin."""
+        super().__init__(headers={**_NEVER_STORE, "X-Accel-Buffering": "no"})
+        del self.headers["content-length"]
+        self._hub = hub
+        self._wanted = wanted
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        with ExitStack() as stack:
+            # One after the other, so that an unknown game is refused before anything is sent.
+            games = [
+                (await self._hub.hold(stack, game_id, after + 1), after) for game_id, after in self._wanted.items()
+            ]
+            start: Message = {"type": "http.response.start", "status": 200, "headers": self.raw_headers}
+            await send(start)
+            if scope["method"] != "HEAD":
+                watcher = stack.enter_context(self._hub.watcher(games))
+                if not await _unless_gone(receive, watcher.run(_body(send))):
+                    return
+                if watcher.is_dropped:
+                    await cut(scope, receive)  # what waits for it would wait for ever
+                    return
+            await send({"type": "http.response.body", "body": b""})
+
+
+async def _unless_gone(receive: Receive, work: Any) -> bool:
+    """Do the work unless the client goes away; return whether it was done. Raises what it raises."""
+
+    async def gone() -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+
+    working, leaving = asyncio.ensure_future(work), asyncio.ensure_future(gone())
+    try:
+        await asyncio.wait((working, leaving), return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        leaving.cancel()
+        if not working.done():
+            working.cancel()
+        await asyncio.gather(working, leaving, return_exceptions=True)
+    if working.cancelled():
+        return False
+    working.result()
+    return True
+
+
+def _body(send: Send) -> Any:
+    async def body(chunk: bytes) -> None:
+        await send({"type": "http.response.body", "body": chunk, "more_body": True})
+
+    return body
+
+
+class _Files:
+    """Files of games that are over, with their tags; those that nobody asked for longest make room."""
+
+    def __init__(self) -> None:
+        self._files: OrderedDict[str, tuple[str, bytes]] = OrderedDict()
+        self._bytes = 0
+
+    def get(self, game_id: str) -> tuple[str, str, bytes] | None:
+        """Return what ``add`` returned."""
+        if game_id not in self._files:
+            return None
+        self._files.move_to_end(game_id)
+        return game_id, *self._files[game_id]
+
+    def add(self, game_id: str, data: bytes) -> tuple[str, str, bytes]:
+        """Keep a file. Return the game's id, the tag and the file."""
+        tag = f'"{sha256(data).hexdigest()}"'
+        if game_id not in self._files:
+            self._files[game_id] = (tag, data)
+            self._bytes += len(data)
+        while self._bytes > FILES_BYTES:
+            _, (_, old) = self._files.popitem(last=False)
+            self._bytes -= len(old)
+        return game_id, tag, data
+
+
+_FILE = "application/octet-stream"
+
+
+def _final(request: Request, game_id: str, tag: str, data: bytes) -> Response:
+    headers = _file_headers(game_id) | {"ETag": tag, "Cache-Control": _FOR_EVER}
+    if _has(request, tag):
+        return Response(status_code=304, headers=headers)
+    return Response(data, headers=headers, media_type=_FILE)
+
+
+def _file_headers(game_id: str) -> dict[str, str]:
+    return {"Content-Disposition": f'attachment; filename="{game_id}.gamelog"'}
+
+
+def _is_final(game: game_pb2.Game) -> bool:
+    """Return whether the game's file stays as it is: where proofs are wanted, certificates are added later."""
+    if game.state != game_pb2.GAME_STATE_OVER:
+        return False
+    return decode_open(game.open).terms.proofs == log_pb2.PROOF_POLICY_UNSPECIFIED
+
+
+def _prefixed(feed: Feed, first: int) -> tuple[bytes, int]:
+    """Return positions from this entry on, each after its length, and how many they are."""
+    parts, length, count = list[bytes](), 0, 0
+    for position in feed.history.positions[first:]:
+        if length > POSITIONS_BYTES:
+            break
+        parts += (len(position).to_bytes(4, "big"), position)
+        length += 4 + len(position)
+        count += 1
+    return b"".join(parts), count
+
+
+def _wanted(values: list[str]) -> dict[str, int]:
+    """Return by game the entry after which to begin. Raise ``Refusal``."""
+    expected = f"1 to {MOST_GAMES} games as ID:AFTER, with commas between them; AFTER is -1 or the last entry you have"
+    games = values[0].split(",") if len(values) == 1 else []
+    if not 1 <= len(games) <= MOST_GAMES:
+        raise bad_field("g", expected)
+    wanted = dict[str, int]()
+    for game in games:
+        game_id, colon, after = game.partition(":")
+        if not colon or _game_id(game_id) in wanted:
+            raise bad_field("g", f"{expected}; each game once")
+        wanted[game_id] = -1 if after == "-1" else _number("after", after)
+    return wanted
+
+
+def _game_id(text: str) -> str:
+    if not _GAME_ID.fullmatch(text):
+        raise bad_field("id", "32 lower-case hexadecimal digits")
+    return text
+
+
+def _number(field: str, text: str) -> int:
+    if not _NUMBER.fullmatch(text):
+        raise bad_field(field, f"the number of an entry, 0 to {MAX_ENTRIES - 1}" if field != "version" else "a number")
+    return int(text)
+
+
+def _name(enum: Any, number: int) -> str:
+    """Return the name of a value; a number that only a newer referee knows stays one."""
+    return bare_name(enum, number) if number in enum.values() else str(number)
+
+
+def _has(request: Request, tag: str) -> bool:
+    """Return whether the browser has what the tag is of (RFC 9110, section 13.1.2)."""
+    tags = [value.strip().removeprefix("W/") for value in request.headers.get("if-none-match", "").split(",")]
+    return tag in tags or "*" in tags
+
+
+def _takes_gzip(request: Request) -> bool:
+    for part in request.headers.get("accept-encoding", "").lower().split(","):
+        coding, _, weight = part.partition(";")
+        if coding.strip() == "gzip":
+            return weight.replace(" ", "") not in ("q=0", "q=0.0", "q=0.00", "q=0.000")
+    return False
+
+
+def _json(data: Any) -> Response:
+    return JSONResponse(data, headers=_NEVER_STORE)

@@ -1,0 +1,193 @@
+"""How much one address may ask for: requests a second, and streams that are open at one time.
+
+Knows no game. Who has to be counted is an IPv4 address, or an IPv6 network of 64 bits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
+from time import monotonic
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from referee_clients.web.errors import Refusal, Stalled, limit_reached
+from referee_clients.web.protocol import STALL_S, cut
+
+REQUESTS_PER_S = 50
+STREAMS_EACH = 20
+STREAMS = 2_000
+ADDRESSES = 10_000
+STREAM_PATHS = ("/api/v1/live",)
+_RETRY_S = 5.0
+"""When a stream may have ended."""
+
+_log = logging.getLogger("referee.web")
+
+
+class _Address:
+    """What one address has left: a bucket of requests, kept as the time at which it will be full."""
+
+    __slots__ = ("full_s", "streams")
+
+    def __init__(self) -> None:
+        self.full_s = 0.0
+        self.streams = 0
+
+
+class Limits:
+    """All addresses of late. Who has not asked for a while begins anew, and has lost nothing by it."""
+
+    def __init__(
+        self,
+        *,
+        requests_per_s: float = REQUESTS_PER_S,
+        streams_each: int = STREAMS_EACH,
+        streams: int = STREAMS,
+        addresses: int = ADDRESSES,
+        now: Callable[[], float] = monotonic,
+    ) -> None:
+        """``requests_per_s``: so many at once as well. ``addresses``: remembered, besides those with open streams."""
+        self._interval_s = 1 / requests_per_s
+        self._held_s = max(1.0, self._interval_s)  # at a very low rate, still one request
+        self._streams_each = streams_each
+        self._most_streams = streams
+        self._most_addresses = addresses
+        self._now = now
+        self._addresses: OrderedDict[str, _Address] = OrderedDict()
+        """Without open streams; the one that asked last is last."""
+        self._streaming: dict[str, _Address] = {}
+        self.streams = 0
+
+    def __len__(self) -> int:
+        """Return how many addresses are remembered."""
+        return len(self._addresses) + len(self._streaming)
+
+    def request(self, who: str) -> None:
+        """Count one request. Raise ``Refusal``, with the time until there is one again."""
+        address, now = self._of(who), self._now()
+        full_s = max(address.full_s, now) + self._interval_s
+        over_s = full_s - now - self._held_s
+        if over_s > 1e-9:
+            raise limit_reached("requests", over_s)
+        address.full_s = full_s
+
+    @contextmanager
+    def stream(self, who: str) -> Iterator[None]:
+        """Count one stream while it is open. Raise ``Refusal``."""
+        address = self._of(who)
+        if address.streams >= self._streams_each:
+            raise limit_reached("streams from this address", _RETRY_S)
+        if self.streams >= self._most_streams:
+            raise limit_reached("streams", _RETRY_S)
+        self._addresses.pop(who, None)
+        self._streaming[who] = address
+        address.streams += 1
+        self.streams += 1
+        try:
+            yield
+        finally:
+            address.streams -= 1
+            self.streams -= 1
+            if not address.streams:
+                del self._streaming[who]
+                self._remember(who, address)
+
+    def _of(self, who: str) -> _Address:
+        address = self._streaming.get(who)
+        if address is None:
+            address = self._addresses.pop(who, None) or _Address()
+            self._remember(who, address)
+        return address
+
+    def _remember(self, who: str, address: _Address) -> None:
+        self._addresses[who] = address
+        if len(self._addresses) > self._most_addresses:
+            self._addresses.popitem(last=False)
+
+
+def address_of(peer: str, forwarded: Sequence[str] = (), trusted: Sequence[str] = ()) -> str:
+    """Return who is counted for a request.
+
+    ``peer``: the other end of the connection. ``forwarded``: the values of X-Forwarded-For, in their order, believed as
+    far as those who wrote them are ``trusted``: addresses or networks of proxies.
+    """
+    networks = [ip_network(proxy, strict=False) for proxy in trusted]
+    found = _parsed(peer)
+    hops = [hop for value in forwarded for hop in value.split(",")]
+    while hops and found is not None and any(found in network for network in networks):
+        hop = _parsed(hops.pop())
+        if hop is None:
+            break
+        found = hop
+    if found is None:
+        return peer or "local"
+    return str(found) if isinstance(found, IPv4Address) else f"{IPv6Network((found, 64), strict=False)}"
+
+
+def _parsed(text: str) -> IPv4Address | IPv6Address | None:
+    host = text.strip()
+    if host.startswith("["):
+        host = host[1:].partition("]")[0]
+    elif host.count(":") == 1:
+        host = host.partition(":")[0]
+    try:
+        address = ip_address(host.partition("%")[0])
+    except ValueError:
+        return None
+    return address.ipv4_mapped or address if isinstance(address, IPv6Address) else address
+
+
+class LimitsMiddleware:
+    """Counts what comes in, and cuts off who takes nothing of what goes out."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        limits: Limits,
+        *,
+        trusted: Sequence[str] = (),
+        stream_paths: Sequence[str] = STREAM_PATHS,
+        stall_s: float = STALL_S,
+    ) -> None:
+        """``trusted``: addresses or networks of proxies whose X-Forwarded-For is believed."""
+        for proxy in trusted:
+            ip_network(proxy, strict=False)  # a wrong one is told at the start
+        self._app = app
+        self._limits = limits
+        self._trusted = tuple(trusted)
+        self._stream_paths = frozenset(stream_paths)
+        self._stall_s = stall_s
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        peer = scope.get("client")
+        forwarded = [value.decode("latin-1") for name, value in scope["headers"] if name == b"x-forwarded-for"]
+        who = address_of(peer[0] if peer else "", forwarded, self._trusted)
+        try:
+            self._limits.request(who)
+            place = self._limits.stream(who) if scope["path"] in self._stream_paths else nullcontext()
+            with place:
+                try:
+                    await self._app(scope, receive, self._guarded(send))
+                except Stalled as stalled:
+                    _log.info("%s: %s", who, stalled)
+                    await cut(scope, receive)
+        except Refusal as refusal:  # ours: the app answers its own
+            await refusal.response()(scope, receive, send)
+
+    def _guarded(self, send: Send) -> Send:
+        async def guarded(message: Message) -> None:
+            try:
+                async with asyncio.timeout(self._stall_s):
+                    await send(message)
+            except TimeoutError:
+                raise Stalled(f"nothing was taken for {self._stall_s:g} s") from None
+
+        return guarded

@@ -1,0 +1,86 @@
+"""From entries to positions: the canonical bytes of each, as the referee signed their digest.
+
+Knows no network. What is returned here hashes to the digest in its entry, or ``LogError`` is raised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from hashlib import sha256
+from typing import BinaryIO
+
+from referee.log import file
+from referee.log.entry import decode_entry
+from referee.log.judge import Happened
+from referee.log.note import VerifierKey
+from referee.log.replay import Record, digest_differs
+from referee_clients.sdk.ledger import Ledger
+
+
+def position_after(record: Record, data: bytes) -> bytes:
+    """Return the canonical position after this entry, the last that the record has read. Raise ``LogError``."""
+    position = record.game.position.state.encode()
+    recorded, expected = decode_entry(data).state_digest, sha256(position).digest()
+    if recorded != expected:
+        raise digest_differs(recorded, expected)
+    return position
+
+
+class Replay:
+    """A game that goes on, entry by entry. Each is checked in full, its author's signature included."""
+
+    def __init__(self) -> None:
+        """Begin before entry 0."""
+        self._record: Record | None = None
+
+    def read(self, data: bytes) -> bytes:
+        """Return the position after the next entry. Raise ``LogError``."""
+        record = self._record
+        if record is None:
+            record = Record(decode_entry(data).open)
+        record.read(data)
+        self._record = record
+        return position_after(record, data)
+
+
+def positions(entries: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the position after each entry. Raise ``LogError``."""
+    replay = Replay()
+    for data in entries:
+        yield replay.read(data)
+
+
+def positions_of_file(stream: BinaryIO) -> Iterator[bytes]:
+    """Yield the position after each entry of a game file. Raise ``LogError``."""
+    yield from positions(file.entries(stream))
+
+
+class History(Ledger):
+    """A ledger that keeps the position after each entry, too."""
+
+    def __init__(self, game_id: str, verifier: VerifierKey | None = None) -> None:
+        """Take what ``Ledger`` takes."""
+        super().__init__(game_id, verifier)
+        self.positions: list[bytes] = []
+
+    def take(self, record: Record, data: bytes) -> Happened:
+        """Take over one entry."""
+        happened = super().take(record, data)
+        position = position_after(record, data)
+        if self.positions and self.positions[-1] == position:
+            position = self.positions[-1]  # many entries move nothing: kept once
+        self.positions.append(position)
+        return happened
+
+    def add(self, entries: Sequence[bytes], checkpoint: bytes) -> None:
+        """Take over the next commit, all of it or nothing. Raise ``Distrust``."""
+        try:
+            super().add(entries, checkpoint)
+        finally:
+            del self.positions[self.size :]
+
+    def close(self) -> None:
+        """Let go of all but entries and positions: nothing follows any more."""
+        self._record = None
+        self._roots.clear()
+        self.happened = ()

@@ -1,0 +1,73 @@
+"""The gateway's way to the referee: calls that everybody may make. It bears no token and holds no key."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+
+from referee.log.note import VerifierKey
+from referee.v1 import game_pb2, rules_service_pb2, rules_service_pb2_grpc
+from referee.v1 import game_service_pb2 as pb
+from referee.v1 import game_service_pb2_grpc as pb_grpc
+from referee_clients.sdk.channel import Security, open_channel
+from referee_clients.web.hub import Hub, HubLimits
+
+CALL_S = 10.0
+"""How long the referee may take for an answer, or for the next piece of one."""
+PAGE_SIZE = 50
+
+
+class Upstream:
+    """One referee. ``async with`` it, on the event loop that uses it."""
+
+    def __init__(
+        self,
+        address: str,
+        *,
+        verifier: VerifierKey | None = None,
+        security: Security | None = None,
+        limits: HubLimits | None = None,
+    ) -> None:
+        """``verifier``: the key that the referee signs with; without it the gateway does not check its checkpoints.
+
+        ``security``: as the environment says, if not given. ``limits``: of what is watched.
+
+        Raise ``BadAddress`` and ``Insecure``.
+        """
+        self.address = address
+        self.verifier = verifier
+        self._channel = open_channel(address, security=security)
+        self._games = pb_grpc.GameServiceStub(self._channel)
+        self._rules = rules_service_pb2_grpc.RulesServiceStub(self._channel)
+        self.hub = Hub(address, self.game, verifier=verifier, security=security, limits=limits)
+
+    async def __aenter__(self) -> Upstream:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """End every stream, and the connection."""
+        await self.hub.close()
+        await self._channel.close()
+
+    # Each raises ``grpc.aio.AioRpcError``.
+
+    async def game(self, game_id: str) -> game_pb2.Game:
+        """Return how far the game is."""
+        return (await self._games.GetGame(pb.GetGameRequest(game_id=game_id), timeout=CALL_S)).game
+
+    async def games(self, state: game_pb2.GameState.ValueType, page: str) -> pb.ListGamesResponse:
+        """Return a page of the games, the newest first."""
+        request = pb.ListGamesRequest(page_size=PAGE_SIZE, page_token=page, state=state)
+        return await self._games.ListGames(request, timeout=CALL_S)
+
+    async def log(self, game_id: str) -> AsyncGenerator[bytes]:
+        """Yield the game's file in pieces."""
+        async for part in self._games.GetLog(pb.GetLogRequest(game_id=game_id)):
+            yield part.chunk
+
+    async def catalogue(self, rules_id: str, version: int) -> rules_service_pb2.GetCatalogueResponse:
+        """Return every rule of a game."""
+        request = rules_service_pb2.GetCatalogueRequest(rules_id=rules_id, rules_version=version)
+        return await self._rules.GetCatalogue(request, timeout=CALL_S)
