@@ -8,11 +8,28 @@ from urllib.parse import urlsplit
 
 import typer
 
-from referee.cli.arguments import address
+from referee.cli.arguments import address, verifier_key
 from referee.cli.failure import EXIT_USAGE, Failure
+from referee.cli.remote import TlsCa, security
 
 
-def web(
+def web(  # noqa: PLR0917 - typer reads options from the signature
+    server: Annotated[
+        str,
+        typer.Option(
+            "--server",
+            envvar="REFEREE_SERVER",
+            metavar="ADDRESS",
+            help="The referee whose games are shown; grpcs://HOST:PORT for TLS. Without one there are no games.",
+            show_default=False,
+        ),
+    ] = "",
+    key: Annotated[
+        str | None,
+        typer.Option(
+            metavar="VKEY", help="The referee's verifier key: what it did not sign is not shown.", show_default=False
+        ),
+    ] = None,
     listen: Annotated[
         str, typer.Option(metavar="HOST:PORT", help="Address to listen on; port 0 picks a free port.")
     ] = "127.0.0.1:8080",
@@ -25,12 +42,21 @@ def web(
             show_default=False,
         ),
     ] = None,
+    trusted_proxy: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="A proxy, or its network, whose X-Forwarded-For says who calls. Can be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    tls_ca: TlsCa = None,
     tls_cert: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Speak TLS with this certificate and its chain (PEM).")
     ] = None,
     tls_key: Annotated[Path | None, typer.Option(metavar="FILE", help="The certificate's private key (PEM).")] = None,
 ) -> None:
-    """Serve pages to browsers until Ctrl-C or SIGTERM: judge a position, read the rules.
+    """Serve pages to browsers until Ctrl-C or SIGTERM: judge a position, verify a file, read the rules.
 
     On /position anybody can put an Alhambra, a kingdom or a sheet together and see whether it is legal, what it scores
     and where a piece may go. Nothing is stored: the position is in the page's link.
@@ -39,7 +65,7 @@ def web(
 
     Example: `referee web --listen 0.0.0.0:8080`, for phones in the same network
     """
-    from referee_clients.web.server import CannotServe, serve  # noqa: PLC0415 - no other command needs it
+    from referee_clients.web.server import CannotServe, Settings, serve  # noqa: PLC0415 - no other command needs it
 
     host, port = address("--listen", listen)
     if (tls_cert is None) != (tls_key is None):
@@ -51,6 +77,18 @@ def web(
                 f"--origin {each!r}: expected http:// or https:// and a name, such as https://club.example", EXIT_USAGE
             )
     try:
-        serve(host, port, origins=origin or (), certificate=tls_cert, key=tls_key)
+        serve(
+            Settings(
+                host,
+                port,
+                origins=origin or (),
+                trusted=trusted_proxy or (),
+                certificate=tls_cert,
+                key=tls_key,
+                referee=server,
+                verifier=None if key is None else verifier_key("--key", key),
+                security=security(server, tls_ca, None, None, insecure=False) if server else None,
+            )
+        )
     except CannotServe as error:
         raise Failure(str(error)) from error
