@@ -25,6 +25,7 @@ def application(*, origins: Collection[str] = (), tls: bool = False) -> Starlett
 
     @asynccontextmanager
     async def running(_app: Starlette) -> AsyncIterator[None]:
+        await judge.start()
         yield
         await judge.stop()
 
