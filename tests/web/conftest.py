@@ -10,9 +10,11 @@ from collections.abc import AsyncIterator, Iterator
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, Page, async_playwright
+from playwright.async_api import Browser, Page, async_playwright, expect
 
 from tests.web.words import address_in
+
+expect.set_options(timeout=60_000)  # no deadlines: machines are as slow as they are
 
 NEEDED = "REFEREE_TESTS_BROWSER"
 """In the environment of tests that may not be skipped: ``make test-web``."""

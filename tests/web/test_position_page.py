@@ -21,8 +21,8 @@ SHEET = "#rollwrite;b1,2;y1,6;c3;1,1;2,5"
 
 async def opened(page: Page, gateway: str, link: str = "") -> None:
     """Open the page, and wait for its first verdict."""
-    async with page.expect_response("**/api/v1/position"):
-        await page.goto(f"{gateway}/position{link}")
+    await page.goto(f"{gateway}/position{link}")
+    await expect(page.locator("section.verdict > :nth-child(2)")).to_be_attached()
 
 
 def cell(page: Page, x: int, y: int) -> str:
@@ -59,6 +59,7 @@ async def test_the_same_by_keys(page: Page, gateway: str) -> None:
         await piece.press("Enter")
     # The grid is one stop of the tab key, whose cells the arrows go through.
     await page.locator('[role="grid"] [tabindex="0"]').focus()
+    await expect(page.locator(".legal").first).to_be_visible()
     await page.keyboard.press("n")
     await expect(page.locator(":focus")).to_have_attribute("aria-label", re.compile("may go here"))
     await page.keyboard.press("Home")

@@ -30,6 +30,7 @@ def application(
 
     @asynccontextmanager
     async def running(_app: Starlette) -> AsyncIterator[None]:
+        await judge.start()
         yield
         await judge.stop()
 

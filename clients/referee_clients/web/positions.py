@@ -23,8 +23,8 @@ _log = structlog.get_logger()
 MAX_BODY_BYTES: Final = 20 << 10
 MODULE: Final = "referee_clients.web.judge"
 MEMORY_MIB: Final = 512
-_ANSWER_S: Final = 5.0
-"""For one question; nearly all take less than a hundredth of a second."""
+_ANSWER_S: Final = 30.0
+"""For one question; nearly all take less than a hundredth of a second, on a machine that has time for the worker."""
 
 
 class Judge:
@@ -58,6 +58,10 @@ class Judge:
             raise Refusal(500, "INTERNAL", "The position was not judged: the program is wrong.") from fault
         finally:
             await answers.aclose()
+
+    async def start(self) -> None:
+        """Have a worker ready for the first question. Raise ``WorkerFailed``, ``WorkerFault``."""
+        await self.workers.start()
 
     async def stop(self) -> None:
         """End the workers."""
