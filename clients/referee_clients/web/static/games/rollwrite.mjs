@@ -1,0 +1,84 @@
+// A game of Roll & Write for those who watch: sheets, dice, moves in words.
+
+import { drawing } from "../dom.mjs";
+import { w } from "../words.mjs";
+
+const TYPES = ["pavilion", "seraglio", "arcades", "chambers", "garden", "tower"];
+const FACES = 6;
+const listed = (each) => each.join(", ") || "–";
+const pair = ({ blue, yellow }) => w("cell", { x: blue, y: yellow });
+const pairs = (rolls) => listed(rolls.map(pair));
+
+/** `tables`: as GameOpen has them, the game's own sheet; its grid has types from 1. */
+export const rollwrite = ({ grid }) => ({
+  board: ({ seats }, seat) => {
+    const built = new Set(seats[seat].built);
+    const all = grid.map((_, at) => `${at % FACES},${Math.floor(at / FACES)}`);
+    return {
+      cells: all,
+      tight: true,
+      cell: (x, y) => {
+        const number = y * FACES + x;
+        const type = TYPES[grid[number] - 1];
+        const label = w(built.has(number) ? "rollwrite.built" : "rollwrite.free", { type: w(`type.${type}`) });
+        return {
+          label: `${w("cell", { x: y + 1, y: x + 1 })}, ${label}`,
+          marks: ["sheet", ...(built.has(number) ? ["built"] : [])],
+          picture: drawing([[`rnw-piece-${type}`, 0, 0]]),
+        };
+      },
+    };
+  },
+
+  ofSeat: ({ seats }, seat) => {
+    const { blue, yellow, coins, circled } = seats[seat];
+    return [
+      [w("rollwrite.blue"), listed(blue)],
+      [w("rollwrite.yellow"), listed(yellow)],
+      [w("rollwrite.coins"), w("watch.of", { n: coins, all: circled })],
+    ];
+  },
+
+  ofTable: ({ round, turns, virtual, awards }) => [
+    [w("rollwrite.round"), round],
+    [w("watch.turns"), turns],
+    ...virtual.map((counts, n) => [
+      w("rollwrite.virtual", { n }),
+      listed(counts.flatMap((count, type) => (count ? [`${w(`type.${TYPES[type]}`)} ${count}`] : []))),
+    ]),
+    ...(awards.length
+      ? [
+          [
+            w("rollwrite.awards"),
+            awards
+              .map(({ type, seats, virtual: others }) =>
+                w("rollwrite.award", {
+                  type: w(`type.${TYPES[type]}`),
+                  players: [
+                    ...seats.map((n) => w("position.player", { n })),
+                    ...others.map((n) => w("rollwrite.virtual", { n })),
+                  ].join(", "),
+                }),
+              )
+              .join("\n"),
+          ],
+        ]
+      : []),
+  ],
+
+  move: (move) => {
+    const what = move[move.move];
+    return w(`rollwrite.move.${move.move}`, {
+      blue: Array.isArray(what.blue) ? what.blue.join(", ") : (what.blue ?? ""),
+      yellow: Array.isArray(what.yellow) ? what.yellow.join(", ") : (what.yellow ?? ""),
+    });
+  },
+
+  outcome: (outcome) => {
+    const what = outcome[outcome.outcome];
+    return w(`rollwrite.outcome.${outcome.outcome}`, {
+      seat: what.seat ?? what.of ?? "",
+      rolls: what.rolls ? pairs(what.rolls) : "",
+    });
+  },
+});
