@@ -76,6 +76,8 @@ def web(  # noqa: PLR0917 - typer reads options from the signature
             raise Failure(
                 f"--origin {each!r}: expected http:// or https:// and a name, such as https://club.example", EXIT_USAGE
             )
+    if bool(server) != (key is not None):
+        raise Failure("--server and --key belong together: games are shown only as the referee signed them", EXIT_USAGE)
     try:
         serve(
             Settings(

@@ -35,7 +35,11 @@ def application(
         await judge.stop()
 
     found = Starlette(
-        routes=[*positions.routes(judge), *(games.routes(referee) if referee else ()), *pages.routes()],
+        routes=[
+            *positions.routes(judge),
+            *(games.routes(referee) if referee else ()),
+            *pages.routes(has_games=referee is not None),
+        ],
         middleware=[
             Middleware(Safety, origins=origins, tls=tls),
             Middleware(LimitsMiddleware, limits=Limits(), trusted=trusted),

@@ -46,8 +46,8 @@ def static_files() -> dict[str, bytes]:
     return found
 
 
-def routes() -> list[Route]:
-    """Return pages and files."""
+def routes(*, has_games: bool) -> list[Route]:
+    """Return pages and files. ``has_games``: there is a referee, whose games can be watched."""
     held = static_files()
     tags = {path: f'"{sha256(data).hexdigest()[:32]}"' for path, data in held.items()}
     words: dict[str, str] = json.loads(held["words/en.json"])
@@ -77,6 +77,15 @@ def routes() -> list[Route]:
         ending = path[path.rindex(".") :]
         return Response(held[path], headers=headers, media_type=_TYPES[ending])
 
+    def watching() -> list[Route]:
+        """Return the pages that need a referee."""
+        if not has_games:
+            return [page("/", "home.html.j2", here="home", has_games=False)]
+        return [
+            page("/", "home.html.j2", here="home", has_games=True),
+            page("/g/{id:str}", "watch.html.j2", here="watch", games=registry.names(), drawings=drawings),
+        ]
+
     single = (FOLDER / "static" / "verify" / "index.html").read_bytes()
 
     async def saved(_request: Request) -> Response:
@@ -87,8 +96,8 @@ def routes() -> list[Route]:
     rules = {name: registry.get(name).catalogue for name in registry.names()}
     return [
         Route("/static/{path:path}", static),
-        page("/", "home.html.j2", here="home"),
         page("/position", "position.html.j2", here="position", games=registry.names(), drawings=drawings),
+        *watching(),
         page("/verify", "verify.html.j2", csp=VERIFY_CSP, here="verify", digest=sha256(single).hexdigest()),
         Route("/verify.html", saved),
         page("/rules", "rules.html.j2", here="rules", rules=rules),
