@@ -25,7 +25,7 @@ from referee.log.audit import Policy, audit
 from referee.log.file import entries
 from referee.log.verdict import Verdict
 from referee.v1 import access_service_pb2 as access
-from referee.v1 import access_service_pb2_grpc
+from referee.v1 import access_service_pb2_grpc, game_pb2
 from referee.v1 import game_service_pb2 as pb
 from tests.crash.journal import Told, broken
 from tests.crash.load import Load
@@ -102,7 +102,7 @@ class Soak:
         self.samples: list[Sample] = []
         self.quiet: list[Sample] = []
         """With nobody there: after the first games of the last life, and at the end."""
-        self.games = self.audited = self.acts = self.watchers = self.tokens = self.kills = 0
+        self.games = self.audited = self.acts = self.watchers = self.tokens = self.kills = self.abandoned = 0
 
     async def run(self) -> None:
         """Raise ``AssertionError`` for whatever was lost, or does not audit."""
@@ -116,6 +116,7 @@ class Soak:
                     if is_last:
                         async with self._playing(load):
                             await asyncio.sleep(0)  # one game at each table, to its end
+                        await self._abandon(load)
                         self.quiet.append(await self._quiet())
                     async with self._playing(load) as playing:
                         await self._for(began_s + part * self._duration_s - monotonic(), playing)
@@ -207,6 +208,15 @@ class Soak:
         await load.pause()
         await nothing_is_lost(load, [*told, *self._over])
         load.may_act.set()
+
+    async def _abandon(self, load: Load) -> None:
+        """Abort what nobody plays: games whose opening was kept, and the answer to it lost in a kill."""
+        request = pb.ListGamesRequest(page_size=500, state=game_pb2.GAME_STATE_JOINING)
+        for game in (await load.stub.ListGames(request)).games:
+            assert game.size == 1, game
+            await load.stub.AbortGame(pb.AbortGameRequest(game_id=game.id), metadata=bearer(load.organiser))
+            self.abandoned += 1
+        assert self.abandoned <= self.kills * TABLES
 
     # --- what the process holds ----------------------------------------------------------------------------
 
