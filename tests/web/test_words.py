@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+from importlib import import_module
 
 import pytest
+from google.protobuf.message import Message
 
 from referee.games import registry
+from referee.games.alhambra.money import CURRENCIES
 from referee.games.alhambra.tiles import TYPES
 from referee.games.kingdomino.dominoes import TERRAINS
+from referee.log.v1 import log_pb2
 from referee.log.verdict import Verdict
 from referee_clients.web import pages
 
@@ -19,14 +23,31 @@ CODE = {path: data.decode() for path, data in FILES.items() if path.endswith(".m
 """Of the pages; the verifier's messages are those of the auditor."""
 TEMPLATES = {path.name: path.read_text() for path in sorted((pages.FOLDER / "templates").iterdir())}
 
+
+def members(name: str, kind: str) -> list[str]:
+    """Return the members of a game's Move or Outcome."""
+    message = getattr(import_module(f"referee.{name}.v1.{name}_pb2"), kind.capitalize())
+    return [field.name for field in message.DESCRIPTOR.oneofs_by_name[kind].fields]
+
+
+def of(message: type[Message], oneof: str) -> set[str]:
+    return {field.name for field in message.DESCRIPTOR.oneofs_by_name[oneof].fields}
+
+
+EVENTS, ACTS, RULINGS = of(log_pb2.Entry, "event"), of(log_pb2.Intent, "act"), of(log_pb2.Rule, "ruling")
 VERDICTS = [each.name for each in Verdict]
 MADE = {
     "game": registry.names(),
     "type": TYPES,
     "terrain": TERRAINS,
-    "title": ("home", "position", "rules", "verify"),
+    "title": ("home", "position", "rules", "verify", "watch"),
     "nav": ("home", "position", "rules", "verify"),
     "verify.verdict": VERDICTS,
+    "entry": sorted(EVENTS - {"signed", "chance", "refused", "end", "stand_in"}),
+    "entry.act": sorted(ACTS - {"move", "declare", "rule"}),
+    "entry.ruling": sorted(RULINGS),
+    "currency": CURRENCIES,
+    **{f"{name}.{kind}": members(name, kind) for name in registry.names() for kind in ("move", "outcome")},
     "alhambra.walls": ("none", "one", "many"),
     "kingdomino.frame": ("5", "7"),
     "kingdomino.variant": ("harmony", "centre"),

@@ -5,7 +5,7 @@ import { w } from "./words.mjs";
 
 const place = document.getElementById("games");
 
-const line = ({ id, rules_id: rules, size, state, result }) =>
+const line = ({ id, rules_id: rules, size, state, result, outcome }) =>
   h(
     "li",
     {},
@@ -15,7 +15,7 @@ const line = ({ id, rules_id: rules, size, state, result }) =>
       h("strong", {}, w("watch.title", { game: w(`game.${rules}`), id: id.slice(0, 8) })),
       " ",
       result?.scores.length
-        ? w("home.result", { scores: result.scores.join(" : "), places: result.places.join(", ") })
+        ? w("home.result", { scores: result.scores.join(" : "), outcome })
         : w(state === "OVER" ? "home.over" : "home.running", { n: size }),
     ),
   );

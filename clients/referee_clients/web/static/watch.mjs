@@ -98,7 +98,7 @@ const told = h("p", { class: "told", "aria-live": "polite" });
 const at = h("span", {});
 const table = h("dl", { class: "facts" });
 const seats = h("div", { class: "boards" });
-const key = (label, step) => h("button", { type: "button", "aria-label": w(label), onclick: step }, { "watch.first": "⏮", "watch.back_one": "◀", "watch.on_one": "▶", "watch.live": "⏭" }[label]);
+const key = (label, step) => h("button", { type: "button", "aria-label": w(label), onclick: step }, { "watch.first": "|◀", "watch.back_one": "◀", "watch.on_one": "▶", "watch.live": "▶|" }[label]);
 
 const build = (count) => {
   boards = Array.from({ length: count }, (_, seat) => {
