@@ -159,7 +159,13 @@ def signed(entries: list[bytes], signer: CheckpointSigner = SIGNER) -> bytes:
 
 
 @pytest.mark.parametrize("rules_id", NAMES)
-@pytest.mark.parametrize("name", ["dealt", "contested", "corrected", "changed", "undealt"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "dealt",
+        *(pytest.param(name, marks=pytest.mark.long) for name in ("contested", "corrected", "changed", "undealt")),
+    ],
+)
 def test_honest_game(rules_id: str, name: str) -> None:
     """Watched from its first entry, from its middle, replayed; opened again after a break, with receipts."""
     honest = gateway(rules_id, name)

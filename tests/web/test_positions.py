@@ -142,6 +142,7 @@ def test_cut_and_longer(rules_id: str) -> None:
     assert set(decoded([(rules_id, data) for data in wrong])) == {None}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rules_id", NAMES)
 def test_every_byte_altered(rules_id: str) -> None:
     """No two byte strings are one position; of an altered magic none is."""

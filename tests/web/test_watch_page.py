@@ -31,7 +31,7 @@ async def served(tmp_path: Path) -> AsyncIterator[tuple[Server, Client]]:
 
 
 @asynccontextmanager
-async def pages(address: str, key: str) -> AsyncIterator[str]:
+async def pages(page: Page, address: str, key: str) -> AsyncIterator[str]:
     """The address of `referee web` that shows this referee's games."""
     words = ("web", "--listen", "127.0.0.1:0", "--server", address, "--key", key)
     command = (sys.executable, "-c", "from referee.cli import main; main()", *words)
@@ -40,6 +40,7 @@ async def pages(address: str, key: str) -> AsyncIterator[str]:
     try:
         yield address_in((await process.stdout.readline()).decode())
     finally:
+        await page.goto("about:blank")  # a page that is still open would complain that nobody is there
         process.terminate()
         assert await process.wait() == 0
 
@@ -48,7 +49,7 @@ async def test_a_page_follows_a_game(served: tuple[Server, Client], page: Page) 
     server, client = served
     key = (await client.create()).verifier_key
     play = await kingdomino(client, 4)
-    async with pages(server.address, key) as address:
+    async with pages(page, server.address, key) as address:
         await page.goto(address)
         await page.get_by_role("link", name=f"Kingdomino, game {play.id[:8]}").tap()
         entries, status = page.locator(".entries li"), page.get_by_role("status")
@@ -97,10 +98,10 @@ async def nothing(route: Route) -> None:
     ("path", "lie"),
     [
         ("**/positions?**", altered),
-        ("**/positions?**", nothing),
+        pytest.param("**/positions?**", nothing, marks=pytest.mark.long),
         ("**/log", altered),
-        ("**/log", nothing),
-        ("**/key", another_key),
+        pytest.param("**/log", nothing, marks=pytest.mark.long),
+        pytest.param("**/key", another_key, marks=pytest.mark.long),
     ],
 )
 async def test_what_the_referee_did_not_sign_is_not_drawn(
@@ -109,7 +110,7 @@ async def test_what_the_referee_did_not_sign_is_not_drawn(
     server, client = served
     key = (await client.create()).verifier_key
     play = await kingdomino(client, 4)
-    async with pages(server.address, key) as address:
+    async with pages(page, server.address, key) as address:
         await page.route(path, lie)
         await page.goto(f"{address}/g/{play.id}")
         await expect(page.get_by_role("status")).to_have_text(
@@ -123,7 +124,7 @@ async def test_a_key_that_changes_stops_the_page(served: tuple[Server, Client], 
     server, client = served
     key = (await client.create()).verifier_key
     play = await kingdomino(client, 2)
-    async with pages(server.address, key) as address:
+    async with pages(page, server.address, key) as address:
         await page.goto(f"{address}/g/{play.id}")
         await expect(page.get_by_role("status")).to_have_text("Live.")
         await page.route("**/key", another_key)
@@ -138,7 +139,7 @@ async def test_a_page_goes_on_when_the_referee_was_killed(tmp_path: Path, page: 
         async with connected(referee.address, referee.token) as client:
             key = (await client.create()).verifier_key
             play = await kingdomino(client, 3)
-            async with pages(referee.address, key) as address:
+            async with pages(page, referee.address, key) as address:
                 await page.goto(f"{address}/g/{play.id}")
                 entries = page.locator(".entries li")
                 await expect(entries).to_have_count(play.record.size)
@@ -177,7 +178,10 @@ READ = """async ([log, positions, key]) => {
 }"""
 
 
-@pytest.mark.parametrize("rules", ["alhambra", "kingdomino", "rollwrite"])
+LONG = [pytest.param(name, marks=pytest.mark.long) for name in ("alhambra", "rollwrite")]
+
+
+@pytest.mark.parametrize("rules", ["kingdomino", *LONG])
 async def test_every_entry_of_every_frozen_game_has_words_and_boards(rules: str, page: Page, gateway: str) -> None:
     await page.goto(f"{gateway}/rules")
     read = 0
