@@ -128,6 +128,13 @@ class Events:
             await self.next("commit")
 
 
+async def reached(browser: httpx.AsyncClient) -> None:
+    """The referee is there, but a connection to a port that another one had just before may still have to be made."""
+    async with waiting_for("the gateway reaches the referee"):
+        while (await browser.get("/api/v1/games")).status_code == 503:  # noqa: ASYNC110 - nobody is told
+            await asyncio.sleep(0.05)
+
+
 @asynccontextmanager
 async def gateway(
     address: str, verifier: str = "", hub: HubLimits | None = None, stall_s: float = 30.0, **limits: Any
@@ -158,6 +165,7 @@ async def gateway(
         port = server.servers[0].sockets[0].getsockname()[1]
         try:
             async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=120) as browser:
+                await reached(browser)
                 yield Gateway(referee, browser, port, counted, server)
         finally:
             await referee.close()  # streams end, so that the server can

@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from playwright.async_api import Page, Route, expect
 
@@ -19,6 +20,7 @@ from referee_clients.web.replay import positions_of_file
 from tests.clients.referee_process import Referee
 from tests.service.conftest import running
 from tests.service.player import Client, connected
+from tests.web.gateway import reached
 from tests.web.test_games_api import kingdomino
 from tests.web.test_verify_page import FROZEN, KEY
 from tests.web.words import address_in
@@ -38,7 +40,10 @@ async def pages(page: Page, address: str, key: str) -> AsyncIterator[str]:
     process = await asyncio.create_subprocess_exec(*command, stdout=PIPE)
     assert process.stdout is not None
     try:
-        yield address_in((await process.stdout.readline()).decode())
+        address = address_in((await process.stdout.readline()).decode())
+        async with httpx.AsyncClient(base_url=address) as browser:
+            await reached(browser)
+        yield address
     finally:
         await page.goto("about:blank")  # a page that is still open would complain that nobody is there
         process.terminate()
