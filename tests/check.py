@@ -28,6 +28,8 @@ _ALSO: Final = {
     "referee/notation": ("tests/report", "tests/transcript"),
     "referee/store": ("tests/live",),
     "referee/wire": ("tests/log/test_registered.py", "tests/games/test_harness.py"),
+    "clients/referee_clients/web": ("tests/web",),
+    "clients/verify-js": ("tests/web",),
     "proto": ("tests/wire", "tests/service/test_complete_api.py", "tests/docs"),
     "solver": ("tests/certificates", "tests/cli/test_prove.py"),
     "docs": ("tests/docs",),

@@ -64,10 +64,11 @@ def test_it_holds_the_packages_as_they_are_in_the_source(installed: Installed) -
         inside = {name for name in archive.namelist() if ".dist-info/" not in name}
     assert {name.split("/")[0] for name in inside} == set(SOURCES)
     source = {
-        path.relative_to(root).as_posix()
+        (Path(folder) / name).relative_to(root).as_posix()
         for package, root in SOURCES.items()
-        for path in (root / package).rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts
+        for folder, _, names in os.walk(root / package, followlinks=True)
+        for name in names
+        if "__pycache__" not in folder
     }
     assert inside == source
 

@@ -91,6 +91,8 @@ class Games(Screen[None]):
         self._words: list[str] = []
         self._said: list[str] = []
         """What was said of the selected game."""
+        self._ended = ""
+        """That the selected game is over: to be said after what a ruling brought, whichever is known first."""
         self._way = "connecting"
         self._others = 0
 
@@ -143,7 +145,8 @@ class Games(Screen[None]):
         options.clear_options()
         options.add_options([Option("\n".join(case.lines()), id=case.game_id) for case in cases])
         if self._selected and self._selected not in self._cases:
-            self._say("\n".join([*self._said, f"Game {self._selected[:8]} is over."]))
+            self._ended = f"Game {self._selected[:8]} is over."
+            self._say("\n".join([*self._said, self._ended]))
         at = list(self._cases).index(self._selected) if self._selected in self._cases else 0
         options.highlighted = at if cases else None
         if not cases:
@@ -274,6 +277,7 @@ class Games(Screen[None]):
             bench = self._post.bench(case)
             look = await bench.look()
             if line := kind.line(look):
+                self._ended = ""
                 self.app.push_screen(RulingScreen(case.name, bench, look, f"{_by(case)}: {line}"), self._ruled)
             else:
                 self._say("No protest and no appeal is open at this game.")
@@ -291,6 +295,7 @@ class Games(Screen[None]):
 
             def chosen(offer: Offer | None) -> None:
                 if offer is not None:
+                    self._ended = ""
                     self.app.push_screen(RulingScreen(case.name, bench, look, offer.line), self._ruled)
 
             self.app.push_screen(Beside(offers, has_arbiter=True, question=_QUESTION, how=_HOW), chosen)
@@ -304,7 +309,7 @@ class Games(Screen[None]):
             self._say(f"This game cannot be ruled on now: {error}.")
 
     def _ruled(self, words: str | None) -> None:
-        self._say(words or "Nothing was entered.")
+        self._say("\n".join(filter(None, [words or "Nothing was entered.", self._ended])))
         self.run_worker(self.refresh_games(), group="ruled", exclusive=True)
 
 

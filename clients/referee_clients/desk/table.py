@@ -540,16 +540,23 @@ class TableScreen(Screen[None]):
         """Tell what becomes of an act. The line is left as it is until that is known."""
         line = self.query_one(Line)
         typed = line.value
-        later = self.set_timer(_SOON_S, lambda: self._say(f"Sent: {words}. The referee has not answered yet."))
+        is_answered = False
+
+        def tell() -> None:
+            if not is_answered:  # a timer that has run out is not stopped: what it calls waits in a queue
+                self._say(f"Sent: {words}. The referee has not answered yet.")
+
+        later = self.set_timer(_SOON_S, tell)
         try:
             seq = await act
         except (NotEntered, ClientError) as error:
-            later.stop()
             self._say(f"Not entered: {error}. It was: {words}")
             self._refused = typed if line.value == typed else ""
             self._show()
             return
-        later.stop()
+        finally:
+            is_answered = True
+            later.stop()
         self._say(f"Accepted as entry {seq}: {words}")
         self._desk = None
         self._show()

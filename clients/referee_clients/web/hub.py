@@ -433,9 +433,9 @@ class Hub:
             ending = "LIMIT"
         except ClientError as error:
             ending = "UNREADABLE"
-            _log.warning("game %s is not followed any more: %s", feed.game_id, error)
+            _log.warning("game %s is no longer followed: %s", feed.game_id, error)
         except Exception:  # noqa: BLE001 - the fault of one game is not to end the others
-            _log.exception("game %s is not followed any more", feed.game_id)
+            _log.exception("game %s is no longer followed", feed.game_id)
         finally:
             reading.close()
             feed.task = None
