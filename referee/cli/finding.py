@@ -31,7 +31,7 @@ SHORT_ID = 8
 """Digits of an id that are enough for a command."""
 _SHORT = re.compile(rf"[0-9a-f]{{{SHORT_ID},31}}\Z")
 _TIMEOUT_S = 15
-_PAGE = 500
+_PAGE = 100
 _SHOWN = 5
 """Games that are named if more than one begins so."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import signal
 from contextlib import suppress
@@ -237,6 +238,9 @@ async def _run(config: Config, public: str, *, as_json: bool) -> None:
     # Before the first line is printed: whoever reads it may send a signal.
     for number in _SIGNALS:
         loop.add_signal_handler(number, stop)
+    # A full collection stops every game for its time. The program itself stays, and need not be looked at in one.
+    gc.collect()
+    gc.freeze()
     server = await Server.start(config)
     if (shown := config.certificates) is not None:
         loop.add_signal_handler(signal.SIGHUP, _reload, shown)

@@ -259,7 +259,10 @@ class LiveGames:
         loading = self._loading.get(game_id)
         if loading is None:
             loading = self._loading[game_id] = asyncio.create_task(self._load(game_id, payer))
-        return await asyncio.shield(loading)
+        try:
+            return await asyncio.shield(loading)
+        finally:
+            del loading  # the traceback of what it raised has this frame
 
     async def _load(self, game_id: bytes, payer: Payer | None) -> LiveGame:
         try:

@@ -6,6 +6,7 @@ What comes in meanwhile, such as an act, is seen to in between. So a move waits 
 from __future__ import annotations
 
 import asyncio
+import os
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from enum import Enum, auto
@@ -42,8 +43,10 @@ class Payer(Protocol):
 class Turns:
     """Turns for what can wait: so many in each round of the event loop; of several callers each has one in its turn."""
 
-    def __init__(self, at_once: int = 1) -> None:
+    def __init__(self, at_once: int = 1, held: Callable[[], bool] = lambda: False) -> None:
+        """``held``: whether whoever has a turn has to wait for another round, as an act is to go first."""
         self._at_once = at_once
+        self._held = held
         self._waiting: OrderedDict[object, deque[Callable[[], None]]] = OrderedDict()
         """By caller; whose turn is next is first."""
         self._is_turning = False
@@ -62,6 +65,12 @@ class Turns:
         await turn
 
     def _turn(self) -> None:
+        if self._held():
+            self._again()
+            return
+        # gRPC sends what acts were answered in threads of its own. On a processor that they share with this one, they
+        # would wait until this thread has nothing to do, or for some milliseconds.
+        os.sched_yield()
         for _ in range(self._at_once):
             if not self._waiting:
                 break

@@ -18,7 +18,7 @@ import grpc
 
 from referee.live.errors import BadField, LimitReached
 from referee.service.auth import Context, Unauthenticated
-from referee.service.guard import Gate, Gone, ResponseStream, abort, charge_answer
+from referee.service.guard import Gate, Gone, ResponseStream, charge_answer, fail
 from referee.service.limits import Account
 
 MOST_WAITING = 256
@@ -89,7 +89,8 @@ class Admission(grpc.GenericRpcHandler):
             except Gone:
                 return
             except Exception as error:  # noqa: BLE001
-                await abort(context, error, method.removeprefix("/"), gate)
+                fail(context, error, method.removeprefix("/"), gate)
+                return
             response = await behaviour(request, context)
             if not handler.response_streaming:
                 await context.write(response)
@@ -150,7 +151,8 @@ def _charged(handler: Handler, name: str, gate: Gate) -> Handler:
         try:
             await gate.draw(await _account(context, gate))
         except LimitReached as error:
-            await abort(context, error, name, gate)
+            fail(context, error, name, gate)
+            return None
         return await handler.unary_unary(request, context)
 
     async def stream(request: Any, context: Context) -> None:
@@ -160,7 +162,7 @@ def _charged(handler: Handler, name: str, gate: Gate) -> Handler:
             with account.stream():
                 await handler.unary_stream(request, context)
         except LimitReached as error:
-            await abort(context, error, name, gate)
+            fail(context, error, name, gate)
 
     async def talk(requests: Any, context: Context) -> AsyncIterator[Any]:
         try:
@@ -172,7 +174,7 @@ def _charged(handler: Handler, name: str, gate: Gate) -> Handler:
                     sent = charge_answer(account, response.ByteSize(), sent)
                     yield response
         except LimitReached as error:
-            await abort(context, error, name, gate)
+            fail(context, error, name, gate)
 
     async def _drawing(requests: AsyncIterator[Any], account: Account) -> AsyncIterator[Any]:
         # The first came with the stream, which has drawn for it.

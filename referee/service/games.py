@@ -45,6 +45,8 @@ from referee.wire.strict import MAX_BODY_BYTES
 CHUNK_BYTES = 64 * 1024
 _ENTRIES_AT_ONCE = 256
 """Entries whose certificates and texts are read at one time."""
+MOST_LISTED = 100
+"""Games in one answer: writing a longer one would keep acts waiting."""
 _NAMED_AT_ONCE = 64
 """Games whose players are read without a look at anything else."""
 _CERTIFICATE_BYTES, _REMARK_BYTES = 16 << 20, 4 << 20
@@ -91,7 +93,7 @@ class GameService:
             raise PermissionDenied(
                 "the games of a principal are listed for itself, and for the scopes audit, organise, admin"
             )
-        size = min(request.page_size or 50, 500)
+        size = min(request.page_size or 50, MOST_LISTED)
         kind = f"games/{sha256(repr(wanted).encode()).hexdigest()}"
         before = page_of(request.page_token, kind) if request.page_token else None
         games, following = await self._live_games.games(before, size, wanted, caller.account)

@@ -20,6 +20,7 @@ from referee.live.context import Context
 from referee.live.games import MAX_OPEN_GAMES, LiveGames
 from referee.live.proving import Prover
 from referee.live.scrub import Scrub
+from referee.live.turns import Turns
 from referee.live.watch import QUEUE_ITEMS
 from referee.log.engines import installed
 from referee.service import guard
@@ -135,7 +136,8 @@ class Server:
         self.data = data
         self.address = ""
         """Where it listens, once started."""
-        context = Context(data.store, data.signer, installed(), time=data.time)
+        turns = Turns(held=self._acts_first)
+        context = Context(data.store, data.signer, installed(), time=data.time, turns=turns)
         self.live_games = LiveGames(
             context, producer=f"tile-referee {__version__}", max_open_games=config.max_open_games
         )
@@ -195,6 +197,10 @@ class Server:
             raise
         return server
 
+    def _acts_first(self) -> bool:
+        """Return whether acts are on their way to the disk this moment: then whatever can wait does."""
+        return self.data.store.is_gathering
+
     async def _listen(self) -> None:
         config = self._config
         accounts = Accounts(config.requests_per_s, config.max_streams)
@@ -203,7 +209,7 @@ class Server:
         door = Authenticator(self.data.store, accounts, now_ms, certificates=shown is not None and shown.of_clients)
         self._calls = guard.Calls(now_ms, call_s=config.call_s, write_s=config.write_s)
         watch_limits = WatchLimits(config.max_watchers, config.max_watchers_of_game)
-        self._heartbeats = Heartbeats(config.heartbeat_s)
+        self._heartbeats = Heartbeats(config.heartbeat_s, self._acts_first)
         self._counters = Counters()
         self.data.store.observe(self._counters.commits.done)
         games = GameService(

@@ -90,8 +90,8 @@ class Heartbeats:
     One clock for all, as a timer for every message costs more than the message.
     """
 
-    def __init__(self, heartbeat_s: float) -> None:
-        """``heartbeat_s``: longest silence before a sign of life."""
+    def __init__(self, heartbeat_s: float, held: Callable[[], bool]) -> None:
+        """``heartbeat_s``: longest silence before a sign of life. ``held``: whether they wait, as an act goes first."""
         self._heartbeat_s = heartbeat_s
         self._streams: dict[Watcher, ResponseStream] = {}
         self._quiet = asyncio.Event()
@@ -101,7 +101,7 @@ class Heartbeats:
         self.ended: Counter[tuple[str, str]] = Counter()
         """Streams that have ended, by kind and why: the name of an ``Ending``, ``stalled`` or ``left``."""
         self._task: asyncio.Task[None] | None = None
-        self._waker = Turns(WOKEN_AT_ONCE)
+        self._waker = Turns(WOKEN_AT_ONCE, held)
 
     def watcher(self, limit: int) -> Watcher:
         """Return the watcher of a stream that only watches."""

@@ -209,6 +209,10 @@ class SqliteStore:
     def waiting(self) -> int:
         return self._writer.waiting
 
+    @property
+    def is_gathering(self) -> bool:
+        return self._writer.is_gathering
+
     def _write(self, changes: Sequence[Change]) -> None:
         """Make the changes durable, and raise their marks. In the writer's thread.
 

@@ -211,6 +211,10 @@ class Store(Protocol):
     def waiting(self) -> int:
         """Return how many changes wait for the batch before them."""
 
+    @property
+    def is_gathering(self) -> bool:
+        """Return whether changes wait, but for no batch before them: for a moment, in which others may join them."""
+
     async def game(self, game_id: bytes) -> StoredGame | None:
         """Return the game; None if there is none or it was given up."""
 

@@ -54,6 +54,11 @@ class GroupWriter:
             self._soon()
 
     @property
+    def is_gathering(self) -> bool:
+        """Return whether changes wait only for others to share a sync with."""
+        return bool(self._waiting) and not self._under_way
+
+    @property
     def waiting(self) -> int:
         """Return how many changes are not yet in a batch."""
         return len(self._waiting)

@@ -47,7 +47,7 @@ async def _list_state(stub: pb_grpc.GameServiceAsyncStub, _: grpc.aio.Channel, _
 
 
 async def _list_page(stub: pb_grpc.GameServiceAsyncStub, _: grpc.aio.Channel, __: str) -> object:
-    return await stub.ListGames(pb.ListGamesRequest(page_size=500))
+    return await stub.ListGames(pb.ListGamesRequest(page_size=100))
 
 
 async def _get_game(stub: pb_grpc.GameServiceAsyncStub, _: grpc.aio.Channel, game_id: str) -> object:
@@ -80,7 +80,7 @@ async def _half_open(_: pb_grpc.GameServiceAsyncStub, channel: grpc.aio.Channel,
 
 FLOODS: dict[str, Once] = {
     "ListGames with a state": _list_state,
-    "ListGames, 500 a page": _list_page,
+    "ListGames, 100 a page": _list_page,
     "GetGame of games that are over": _get_game,
     "GetLog of games that are over": _get_log,
     "WatchGame of games that are over": _watch,

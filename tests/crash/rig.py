@@ -63,7 +63,7 @@ async def listed(load: Load) -> dict[str, game_pb2.Game]:
     games: dict[str, game_pb2.Game] = {}
     token = ""
     while True:
-        request = pb.ListGamesRequest(page_size=500, page_token=token)
+        request = pb.ListGamesRequest(page_size=100, page_token=token)
         page = await load.stub.ListGames(request, wait_for_ready=True)
         games.update((game.id, game) for game in page.games)
         if not (token := page.next_page_token):

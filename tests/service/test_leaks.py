@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import gc
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import grpc
@@ -141,3 +143,44 @@ async def test_what_is_over_leaves_nothing_behind(tmp_path: Path, rounds: int, m
         assert not await grown(before, rounds)
         assert server.live_games.kept["games_over"] == KEPT
         assert server.live_games.kept["archives"] <= KEPT
+
+
+@pytest.fixture
+def uncollected() -> Iterator[list[Any]]:
+    """What only the garbage collector frees, filled in by ``gc.collect``; meanwhile it comes on its own no more."""
+    gc.collect()
+    gc.disable()
+    gc.set_debug(gc.DEBUG_SAVEALL)
+    yield gc.garbage
+    gc.set_debug(0)
+    gc.garbage.clear()
+    gc.enable()
+
+
+async def test_refused_calls_leave_the_garbage_collector_nothing_of_ours(
+    client: Client, uncollected: list[Any]
+) -> None:
+    """A full collection stops every game, and who is refused by the hundred would bring one about."""
+    unknown = "0" * 32
+    for _ in range(3):
+        assert (await refused(client.games.GetGame(pb.GetGameRequest(game_id=unknown)))).reason == "UNKNOWN_GAME"
+        assert (await refused(client.games.AbortGame(pb.AbortGameRequest(game_id=unknown)))).reason
+        watching = client.games.WatchGame(pb.WatchGameRequest(game_id=unknown))
+        assert (await refused(watching.read())).reason == "UNKNOWN_GAME"
+        del watching
+        acting = client.games.PlayGame(metadata=bearer("no token"))
+        assert (await refused(acting.read())).reason == "UNAUTHENTICATED"
+        del acting
+    await asyncio.sleep(0)
+    gc.collect()
+    held = [found for found in uncollected if is_of_a_served_call(found)]
+    assert held == []
+
+
+def is_of_a_served_call(found: Any) -> bool:
+    """Whether this is gRPC's state of a call at the server, or what our code made for one; the client is here, too."""
+    if isinstance(found, FrameType):
+        return "/referee/" in found.f_code.co_filename
+    return type(found).__name__ in {"RPCState", "_ServicerContext", "AbortError", "Caller", "ResponseStream"} or (
+        isinstance(found, Exception) and type(found).__module__.startswith("referee.")
+    )

@@ -13,6 +13,7 @@ from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from referee.games import registry
 from referee.live import games as live_games
 from referee.log.header import rules_hash
+from referee.service.games import MOST_LISTED
 from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import rules_service_pb2 as rules_pb
@@ -46,7 +47,7 @@ async def listed(
     while True:
         request = pb.ListGamesRequest(page_size=page_size, state=state, page_token=token)
         page = await client.games.ListGames(request)
-        assert len(page.games) <= min(page_size, 500)
+        assert len(page.games) <= min(page_size, MOST_LISTED)
         found += [game.id for game in page.games]
         token = page.next_page_token
         if not token:

@@ -107,6 +107,10 @@ class MemoryStore:
     def waiting(self) -> int:
         return len(self._waiting)
 
+    @property
+    def is_gathering(self) -> bool:
+        return False
+
     def _next(self) -> None:
         if not self._waiting:
             return  # closing was quicker

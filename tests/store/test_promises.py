@@ -194,6 +194,17 @@ async def test_done_is_called_once_and_when_it_is_so(store: Store) -> None:
     assert calls == [None]
 
 
+async def test_gathering_ends(store: Store) -> None:
+    assert not store.is_gathering
+    done: asyncio.Future[object] = asyncio.get_running_loop().create_future()
+    store.commit(Change(identity(1), [row(0)], opening(1), root=A), done.set_result)
+    while store.is_gathering:
+        assert not done.done(), "what is durable gathers nothing"
+        await asyncio.sleep(0)
+    assert await done is None
+    assert not store.is_gathering
+
+
 async def test_an_observer_is_called_for_every_batch(store: Store) -> None:
     seen: list[tuple[int, int, bool]] = []
     store.observe(lambda seconds, changes, rows, failure: seen.append((changes, rows, failure is None and seconds > 0)))

@@ -6,6 +6,7 @@ import asyncio
 import shutil
 import sqlite3
 import stat
+import threading
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -336,6 +337,27 @@ async def test_what_waits_goes_together() -> None:
     assert batches == [20, 64, 36], "64 rows do not wait, and what comes meanwhile is the next batch"
     await writer.stop()
     await writer.stop()
+
+
+async def test_what_waits_for_a_batch_is_not_gathering() -> None:
+    go_on = threading.Event()
+    writer = GroupWriter(lambda _: assert_(go_on.wait(60)))
+    first = asyncio.ensure_future(committed(writer, Change(identity(1), [row(0)])))
+    await asyncio.sleep(0)
+    assert (writer.waiting, writer.is_gathering) == (1, True)
+    while writer.waiting:  # noqa: ASYNC110 - nobody is told
+        await asyncio.sleep(0)
+    assert not writer.is_gathering, "its batch is under way"
+    second = asyncio.ensure_future(committed(writer, Change(identity(2), [row(0)])))
+    await asyncio.sleep(0)
+    assert (writer.waiting, writer.is_gathering) == (1, False)
+    go_on.set()
+    await asyncio.gather(first, second)
+    await writer.stop()
+
+
+def assert_(holds: bool) -> None:
+    assert holds
 
 
 async def test_stopping_before_anything() -> None:
