@@ -195,7 +195,6 @@ async def test_done_is_called_once_and_when_it_is_so(store: Store) -> None:
 
 
 async def test_gathering_ends(store: Store) -> None:
-    assert not store.is_gathering
     done: asyncio.Future[object] = asyncio.get_running_loop().create_future()
     store.commit(Change(identity(1), [row(0)], opening(1), root=A), done.set_result)
     while store.is_gathering:
