@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated
-from urllib.parse import urlsplit
 
 import typer
 
-from referee.cli.arguments import address, verifier_key
+from referee.cli.arguments import address, check_origins, verifier_key
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.remote import TlsCa, security
 
@@ -65,24 +64,18 @@ def web(  # noqa: PLR0917 - typer reads options from the signature
 
     Example: `referee web --listen 0.0.0.0:8080`, for phones in the same network
     """
-    from referee_clients.web.server import CannotServe, Settings, serve  # noqa: PLC0415 - no other command needs it
+    from referee_clients.web.server import CannotServe, Settings, serve  # noqa: PLC0415 - few commands need it
+    from referee_clients.web.server import listen as listen_on  # noqa: PLC0415
 
     host, port = address("--listen", listen)
     if (tls_cert is None) != (tls_key is None):
         raise Failure("--tls-cert and --tls-key belong together; expected both or neither", EXIT_USAGE)
-    for each in origin or ():
-        parts = urlsplit(each)
-        if parts.scheme not in ("http", "https") or not parts.netloc or parts.path.strip("/") or parts.query:
-            raise Failure(
-                f"--origin {each!r}: expected http:// or https:// and a name, such as https://club.example", EXIT_USAGE
-            )
+    check_origins("--origin", origin or ())
     if bool(server) != (key is not None):
         raise Failure("--server and --key belong together: games are shown only as the referee signed them", EXIT_USAGE)
     try:
         serve(
             Settings(
-                host,
-                port,
                 origins=origin or (),
                 trusted=trusted_proxy or (),
                 certificate=tls_cert,
@@ -90,7 +83,8 @@ def web(  # noqa: PLR0917 - typer reads options from the signature
                 referee=server,
                 verifier=None if key is None else verifier_key("--key", key),
                 security=security(server, tls_ca, None, None, insecure=False) if server else None,
-            )
+            ),
+            listen_on(host, port),
         )
     except CannotServe as error:
         raise Failure(str(error)) from error
