@@ -265,8 +265,8 @@ class _Pages:
     certificate: Path | None
     key: Path | None
 
-    def gateway(self, where: str, verifier: VerifierKey, shown: Certificates | None) -> Gateway:
-        """Return what serves them. ``where``, ``verifier``, ``shown``: the referee's address, key and certificates."""
+    def gateway(self, server: Server, where: str, shown: Certificates | None) -> Gateway:
+        """Return what serves them. ``where``, ``shown``: the referee's address and certificates."""
         from referee_clients.web.child import Gateway  # noqa: PLC0415 - few referees need it
         from referee_clients.web.server import Settings  # noqa: PLC0415
 
@@ -277,7 +277,8 @@ class _Pages:
             certificate=self.certificate,
             key=self.key,
             referee=Addresses.of(where, "").here,
-            verifier=verifier,
+            verifier=server.data.signer.verifier,
+            token=server.gateway_token(),
             security=security,
         )
         return Gateway(self.listening, settings)
@@ -312,7 +313,7 @@ async def _run(config: Config, public: str, pages: _Pages | None, *, as_json: bo
     server = await Server.start(config)
     shown = config.certificates
     where = f"{TLS_SCHEME if shown is not None else ''}{server.address}"
-    gateway = pages.gateway(where, server.data.signer.verifier, shown) if pages is not None else None
+    gateway = pages.gateway(server, where, shown) if pages is not None else None
     if gateway is not None:
         gateway.start()
     if shown is not None:

@@ -137,12 +137,17 @@ async def reached(browser: httpx.AsyncClient) -> None:
 
 @asynccontextmanager
 async def gateway(
-    address: str, verifier: str = "", hub: HubLimits | None = None, stall_s: float = 30.0, **limits: Any
+    address: str,
+    verifier: str = "",
+    hub: HubLimits | None = None,
+    stall_s: float = 30.0,
+    token: str = "",
+    **limits: Any,
 ) -> AsyncIterator[Gateway]:
-    """A gateway to the referee there."""
+    """A gateway to the referee there. ``token``: its own, for saying who calls."""
     counted = Limits(**({"requests_per_s": 10_000, "streams_each": 100} | limits))
     key = VerifierKey.parse(verifier) if verifier else None
-    async with Upstream(address, verifier=key, limits=hub) as referee:
+    async with Upstream(address, verifier=key, token=token, limits=hub) as referee:
         app = Starlette(
             routes=[*routes(referee)],
             exception_handlers=dict(HANDLERS),

@@ -109,6 +109,7 @@ def _packed(settings: Settings, number: int) -> bytes:
         "key": settings.key and str(settings.key.absolute()),
         "referee": settings.referee,
         "verifier": str(settings.verifier),
+        "token": settings.token,
         "ca": security.ca and str(security.ca.absolute()),
         "name": security.name,
     }
@@ -126,6 +127,7 @@ def main() -> None:
         key=_path(told["key"]),
         referee=told["referee"],
         verifier=VerifierKey.parse(told["verifier"]),
+        token=told["token"],
         security=Security(ca=_path(told["ca"]), name=told["name"]),
     )
     serve(settings, socket.socket(fileno=told["listening"]))

@@ -8,7 +8,7 @@ import socket
 import ssl
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -41,6 +41,8 @@ class Settings:
     referee: str = ""
     """Its address; empty: no games."""
     verifier: VerifierKey | None = None
+    token: str = field(default="", repr=False)
+    """With which the referee believes who calls; empty: none."""
     security: Security | None = None
 
 
@@ -74,7 +76,9 @@ async def _serve(settings: Settings, listening: socket.socket) -> None:
     async with AsyncExitStack() as stack:
         referee = None
         if settings.referee:
-            upstream = Upstream(settings.referee, verifier=settings.verifier, security=settings.security)
+            upstream = Upstream(
+                settings.referee, verifier=settings.verifier, token=settings.token, security=settings.security
+            )
             referee = await stack.enter_async_context(upstream)
         tls = settings.certificate is not None
         config = uvicorn.Config(
