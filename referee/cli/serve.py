@@ -20,7 +20,7 @@ import typer
 from referee.cli.addresses import Addresses, problem_with
 from referee.cli.arguments import address, check_origins
 from referee.cli.failure import EXIT_USAGE, Failure
-from referee.log.note import NAME_EXPECTED, VerifierKey, is_name
+from referee.log.note import NAME_EXPECTED, is_name
 from referee.service import logs
 from referee.service.data import DataError, origin_of
 from referee.service.guard import CALL_S

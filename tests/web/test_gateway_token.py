@@ -19,6 +19,7 @@ from tests.service.conftest import running
 from tests.service.test_access import Office
 from tests.waiting import waiting_for
 from tests.web.gateway import check_refusal, gateway, reached
+from tests.web.test_serve_web import serving
 from tests.web.words import address_in
 
 FLOOD, OTHER = "198.51.100.7", "198.51.100.8"
@@ -90,10 +91,27 @@ async def test_the_command_takes_the_token_from_a_file_or_its_environment(by: st
     async with running(tmp_path / "data", requests_per_s=0.001) as (server, client):
         token, key = server.gateway_token(), (await client.create()).verifier_key
         (tmp_path / "web.token").write_text(f"{token}\n")
-        words = ("--server", server.address, "--key", key)
+        words: tuple[str, ...] = ("--server", server.address, "--key", key)
         if by == "file":
             words += ("--token-file", str(tmp_path / "web.token"))
         async with started(*words, **{TOKEN_VARIABLE: token if by == "environment" else ""}) as browser:
             # To be asked whether the referee is there has taken all that those have whom a gateway names.
             refused = await asked(browser, OTHER)
             assert check_refusal(refused, 429, "LIMIT") == {"limit": "requests by a gateway"}
+
+
+async def test_the_referees_own_pages_have_one_by_themselves(tmp_path: Path) -> None:
+    """Many who ask once each: to the referee they are many, and together they have a limit."""
+    async with serving(tmp_path / "data", "--requests-per-s", "1") as (_, ready):
+        async with httpx.AsyncClient(base_url=ready["web"], timeout=120) as browser:
+            await reached(browser)
+        limit = ""
+        for number in range(2, 255):
+            there = httpx.AsyncHTTPTransport(verify=False, local_address=f"127.0.0.{number}")
+            async with httpx.AsyncClient(base_url=ready["web"], transport=there, timeout=120) as browser:
+                answer = await browser.get("/api/v1/games")
+            if answer.status_code != 200:
+                limit = check_refusal(answer, 429, "LIMIT")["limit"]
+                if limit != "requests":  # two addresses may have the same account
+                    break
+        assert limit == "requests by a gateway"

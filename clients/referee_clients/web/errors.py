@@ -123,7 +123,7 @@ def refusal_of(error: grpc.aio.AioRpcError) -> Refusal:
         return Refusal(502, "BAD_ANSWER", "Tell the organiser: the referee gave an answer that is not of its protocol")
     if answer.metadata.get("field", "").startswith("x-referee-"):
         _log.error("the referee does not believe this gateway who calls: %s", answer)
-        return Refusal(502, "NOT_ADMITTED", "Tell the organiser: the referee does not admit this gateway any more")
+        return Refusal(502, "NOT_ADMITTED", "Tell the organiser: the referee does not admit this gateway")
     status = _STATUS_OF.get(answer.reason, 502)
     retry_after = None
     if answer.retry_s is not None or status in _WAITING_HELPS:
