@@ -10,9 +10,10 @@ const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowD
 /** The grid's element, with `show(model)`.
  *
  * A model: `left`, `top`, `columns`, `rows`, and `cell(x, y)` to `{label, picture, marks}`: marks are words of the style
- * sheet, `legal` and `broken` among them; a cell without a picture is empty.
+ * sheet, `legal` and `broken` among them; a cell without a picture is empty. `axes`, if there are any: what stands above
+ * a column, and beside a row, by its number. `keys`: what other keys do, by key.
  */
-export const grid = (label, choose) => {
+export const grid = (label, choose, keys = {}) => {
   const element = h("div", { role: "grid", "aria-label": label, class: "grid", onkeydown: pressed, onclick: clicked });
   let at = [0, 0];
   let shown = null;
@@ -49,6 +50,7 @@ export const grid = (label, choose) => {
       choose(x, y);
     }
     else if (event.key === "n" || event.key === "N") next(`${x},${y}`);
+    else if (Object.hasOwn(keys, event.key)) keys[event.key]();
     else return;
     event.preventDefault();
   }
@@ -64,10 +66,15 @@ export const grid = (label, choose) => {
     shown = model;
     if (!within(...at)) at = [Math.max(model.left, Math.min(0, model.left + model.columns - 1)), Math.max(model.top, Math.min(0, model.top + model.rows - 1))];
     element.style.setProperty("--columns", model.columns);
-    const rows = [];
+    const [above, beside] = model.axes ?? [];
+    // What they say is in every cell's label, too.
+    const axis = (text) => h("div", { class: "axis", "aria-hidden": "true" }, text);
+    element.classList.toggle("with-axes", Boolean(above));
+    const columns = Array.from({ length: model.columns }, (_, at) => model.left + at);
+    const rows = above ? [h("div", { "aria-hidden": "true", class: "row" }, axis(""), columns.map((x) => axis(above(x))))] : [];
     for (let y = model.top; y < model.top + model.rows; y++) {
-      const row = h("div", { role: "row" });
-      for (let x = model.left; x < model.left + model.columns; x++) {
+      const row = h("div", { role: "row", class: "row" }, beside && axis(beside(y)));
+      for (const x of columns) {
         const { label: said, picture, marks = [] } = model.cell(x, y);
         row.append(
           h(
