@@ -64,6 +64,7 @@ def named() -> set[str]:
         found |= set(re.findall(r'"([a-z_0-9]+(?:\.[a-z_0-9]+)+|verdict|cell|sheet)"', text))
     for text in TEMPLATES.values():
         found |= set(re.findall(r"""w\(["']([a-z_.0-9]+)["']\)""", text))
+    found |= set(re.findall(r"\{([a-z]+\.[a-z]+)\}", (pages.FOLDER / "static" / "verify" / "page.html").read_text()))
     return found
 
 
