@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, FilePayload, Page, Request, Route, expect
 
+from referee.log.frames import MAX_FILE_BYTES
 from referee.log.note import VerifierKey
 from tests.log import hostile
 from tests.web.test_gateway import Caller
@@ -167,7 +168,7 @@ async def test_a_file_that_is_too_long_is_not_read(single: bool, page: Page, gat
     """Its size is looked at: it has no bytes on the disk, and would be none to the browser."""
     path = tmp_path / "game.gamelog"
     with path.open("wb") as file:
-        file.truncate(hostile.MAX_FILE_BYTES + 1)
+        file.truncate(MAX_FILE_BYTES + 1)
     said = await verify(page, ONE_FILE if single else gateway, path)
     assert said == "Nothing was checked: game.gamelog has 67108865 bytes; expected at most 67108864."
 
@@ -195,7 +196,7 @@ async def test_a_hostile_file_does_not_stop_the_page(
 ) -> None:
     """It answers while the file is checked, and the check comes to an end or is stopped."""
     path = tmp_path / "game.gamelog"
-    path.write_bytes(make(hostile.MAX_FILE_BYTES))
+    path.write_bytes(make(MAX_FILE_BYTES))
     await page.goto(f"{gateway}/verify")
     await page.get_by_label("The game's file").set_input_files(path)
     while (said := await page.locator("#report .judged").inner_text()).startswith("Checking "):
