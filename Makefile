@@ -33,7 +33,7 @@ GENERATED := .venv/generated.stamp
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup proto proto-baseline lint format check compiled test-compiled test test-web test-long demo demo-web serve web arena rig bench bench-solver bench-peers compare crash soak attack fuzz differential theorems docs clean
+.PHONY: help setup proto proto-baseline lint format check compiled test-compiled test test-web web-pictures test-long demo demo-web serve web arena rig bench bench-solver bench-peers compare crash soak attack fuzz differential theorems docs clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -64,10 +64,16 @@ test-long: $(GENERATED) ## Run the campaigns, of which `make test` has samples (
 test-web: $(GENERATED) ## Test the pages; without Chromium this fails, where `make test` skips what needs it
 	@REFEREE_TESTS_BROWSER=needed $(BIN)/python -m pytest -n 3 $(if $(K),-k '$(K)') tests/web
 
+web-pictures: $(GENERATED) ## Take pictures of every page, light and dark, phone and laptop, into build/web-pictures
+	@REFEREE_TESTS_BROWSER=needed $(BIN)/python -m pytest -q -m long -k pictures tests/web/test_every_page.py
+
 compiled: $(GENERATED) ## Compile the core, into build/compiled; needs a C compiler, and nobody needs it
 	@$(BIN)/python -m compiled_build
 
-test-compiled: $(GENERATED) ## Compile the core, then test it as the pure one is tested (T=tests/log)
+test-web-pictures: $(GENERATED) ## Take pictures of every page, light and dark, phone and laptop, into build/web-pictures
+	@REFEREE_TESTS_BROWSER=needed $(BIN)/python -m pytest -q -m long -k pictures tests/web/test_every_page.py
+
+compiled: $(GENERATED) ## Compile the core, then test it as the pure one is tested (T=tests/log)
 	@$(BIN)/python -m tests.compiled $(T)
 
 check: $(GENERATED) ## Test what the changed files can break (BASE=main)

@@ -13,17 +13,17 @@ const isFound = (words, looked) => {
 
 /** The element, with `show(used, held, take)`.
  *
- * `kinds`: [{key, label, picture}]; `pieces`: [{id, words, kinds, picture, caption}]; `atOnce`: how many kinds can be
+ * `like`: what a reader might look for; `kinds`: [{key, label, picture}]; `pieces`: [{id, words, kinds, picture, caption}]; `atOnce`: how many kinds can be
  * chosen together; `chosen`: those at the beginning.
  */
-export const palette = ({ label, kinds, pieces, atOnce, chosen }) => {
+export const palette = ({ label, like, kinds, pieces, atOnce, chosen }) => {
   let last = null;
   const pressed = [...chosen];
   const find = h("input", {
     type: "search",
     class: "find",
     "aria-label": w("palette.find"),
-    placeholder: w("palette.find.like"),
+    placeholder: w("palette.find.like", { like }),
     autocomplete: "off",
     spellcheck: "false",
     oninput: () => show(...last),

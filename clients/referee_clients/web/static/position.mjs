@@ -312,7 +312,7 @@ const showVerdict = () => {
         ? w("verdict.legal")
         : w(n === 1 ? "verdict.illegal.one" : "verdict.illegal", { n });
   const rules = [...new Set(violations.map(({ rule }) => rule))];
-  const brief = game.isEmpty(state) && valid !== undefined ? "" : game.brief(answer, state);
+  const brief = (game.isEmpty(state) && valid !== undefined) || (valid === undefined && isScored()) ? "" : game.brief(answer, state);
   const heading = () => h("p", { class: `judged ${tone}` }, h("span", { "aria-hidden": "true" }, sign), text);
   status.replaceChildren(
     ...(text ? [heading()] : []),

@@ -121,6 +121,7 @@ export const alhambra = ({ tiles, types }) => {
 
     palette: {
       label: w("alhambra.palette"),
+      like: `${w("type.tower")} 8`,
       atOnce: 1,
       chosen: [types[0]],
       kinds: types.map((type) => ({ key: type, label: w(`type.${type}`), picture: () => drawing([[`alh-${type}`, 0, 0]]) })),

@@ -14,6 +14,7 @@ const half = ({ terrain, crowns }) => {
 const words = ({ number, halves: [left, right] }) => w("kingdomino.domino", { number, left: half(left), right: half(right) });
 const piece = ({ terrain, crowns }) => `kdo-piece-${terrain}-${crowns}`;
 const picture = (halves) => drawing(halves.map((each, at) => [piece(each), at, 0]), 2);
+const worth = ({ squares, crowns }) => `${squares}×${crowns}`;
 const beside = ([ax, ay], [bx, by]) => Math.abs(ax - bx) + Math.abs(ay - by) === 1;
 
 /** The editor's knowledge of the game. `state`: {size, laid: [[number, ax, ay, bx, by]], hand, turned, first, variants};
@@ -145,14 +146,14 @@ export const kingdomino = ({ dominoes, terrains }) => {
         const own = areas.get(`${x},${y}`);
         const plate = (text, left, top, className) => [
           s("rect", { x: left, y: top, width: text.length * 14 + 12, height: 30, rx: 8, class: `plate ${className}` }),
-          s("text", { x: left + text.length * 7 + 6, y: top + 23, "text-anchor": "middle", class: className }, text),
+          s("text", { x: left + text.length * 7 + 6, y: top + 23, "text-anchor": "middle", class: className }, `${text} `),
         ];
         const number = String(square.number);
         return drawing([[piece(square.half), 0, 0]], 1, 1, [
           edges(domino, 1.5, "domino-edge"),
           ...(own ? [edges(area, 6, "area-edge")] : []),
           ...(square.isLeft ? plate(number, 88 - number.length * 14, 66, "numbered") : []),
-          ...(own?.isFirst ? plate(`${own.squares}×${own.crowns}`, 6, 66, "worth") : []),
+          ...(own?.isFirst ? plate(worth(own), 6, 66, "worth") : []),
         ]);
       };
 
@@ -165,10 +166,11 @@ export const kingdomino = ({ dominoes, terrains }) => {
           ...(broken.has(key) ? ["broken"] : []),
           ...(isFirst ? ["chosen"] : []),
         ];
-        const what = square?.castle ? w("kingdomino.castle") : square ? `${half(square.half)} (${square.number})` : w("cell.empty");
+        const what = square?.castle ? w("kingdomino.castle") : square ? `${half(square.half)}, ${square.number}` : w("cell.empty");
         const label = [
           w("cell", { x, y }),
           what,
+          ...(areas.get(key)?.isFirst ? [worth(areas.get(key))] : []),
           ...(legal.has(key) ? [w("cell.legal")] : []),
           ...(broken.has(key) ? [w("cell.broken", { rules: [...broken.get(key)].join(", ") })] : []),
         ].join(", ");
@@ -179,6 +181,7 @@ export const kingdomino = ({ dominoes, terrains }) => {
 
     palette: {
       label: w("kingdomino.palette"),
+      like: `${w("terrain.mine")} ${w("terrain.wheat")}`,
       atOnce: 2,
       chosen: [],
       kinds: terrains.map((terrain) => ({
