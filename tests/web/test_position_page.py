@@ -12,7 +12,6 @@ import pytest
 from playwright.async_api import Browser, Page, Route, expect
 
 from referee.notation.inspect import answer
-from tests.web.test_gateway import PAGES
 
 LEGAL = "#alhambra;0,-1:pavilion-2-NEW;1,0:garden-10-N"
 BROKEN = "#alhambra;0,-1:pavilion-2-NEW;1,-1:tower-8-NES"
@@ -198,63 +197,6 @@ async def test_one_question_at_a_time_and_only_the_newest_counts(page: Page, gat
     await page.get_by_role("button", name="Redo").tap()
     await expect(page.locator(".status")).to_have_text("Nothing is laid yet.")
     await page.unroute_all(behavior="ignoreErrors")
-
-
-@pytest.mark.parametrize("link", [LEGAL, KINGDOM, SHEET])
-async def test_targets_are_large_and_nothing_scrolls_sideways(link: str, page: Page, gateway: str) -> None:
-    await opened(page, gateway, link)
-    small = await page.evaluate(
-        """() => [...document.querySelectorAll("button, select, summary, [role=gridcell], nav a")]
-            .map((each) => [each.getAttribute("aria-label") ?? each.textContent, each.getBoundingClientRect()])
-            .filter(([, box]) => box.width && (box.height < 44 || box.width < 44)).map(([name]) => name)"""
-    )
-    assert small == []
-    assert await page.evaluate("document.documentElement.scrollWidth") == 360
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("path", PAGES)
-async def test_every_page_has_a_title_a_heading_and_a_way_back(path: str, page: Page, gateway: str) -> None:
-    await page.goto(gateway + path)
-    assert (await page.title()).endswith("Tile Referee")
-    await expect(page.get_by_role("heading", level=1)).to_have_count(1)
-    await expect(page.get_by_role("navigation").get_by_role("link", name="Home")).to_be_visible()
-    assert await page.evaluate("document.documentElement.scrollWidth") == 360
-
-
-def brightness(colour: str) -> float:
-    """The relative luminance of ``rgb(…)`` (WCAG 2.2)."""
-    parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
-    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize(
-    ("path", "link"), [("/position", BROKEN), ("/position", SHEET), ("/rules/alhambra", ""), ("/verify", "")]
-)
-async def test_words_can_be_told_from_what_is_behind_them(
-    path: str, link: str, theme: str, page: Page, gateway: str
-) -> None:
-    await page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
-    await page.goto(gateway + path + link)
-    await page.wait_for_load_state("networkidle")
-    pairs = await page.evaluate(
-        """() => [...document.querySelectorAll("main *, nav *")]
-            .filter((each) => !each.closest("svg") && !each.disabled &&
-                              [...each.childNodes].some((node) => node.nodeType === 3 && node.data.trim()))
-            .map((each) => {
-              let behind = each;
-              const colour = () => getComputedStyle(behind).backgroundColor;
-              while (colour() === "rgba(0, 0, 0, 0)" && behind.parentElement) behind = behind.parentElement;
-              return [each.textContent.slice(0, 40), getComputedStyle(each).color, colour()];
-            })"""
-    )
-    assert pairs
-    for text, ink, paper in pairs:
-        lighter, darker = sorted((brightness(ink), brightness(paper)), reverse=True)
-        assert (lighter + 0.05) / (darker + 0.05) >= 4.5, (text, ink, paper)
 
 
 @pytest.mark.long
