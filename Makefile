@@ -70,10 +70,7 @@ web-pictures: $(GENERATED) ## Take pictures of every page, light and dark, phone
 compiled: $(GENERATED) ## Compile the core, into build/compiled; needs a C compiler, and nobody needs it
 	@$(BIN)/python -m compiled_build
 
-test-web-pictures: $(GENERATED) ## Take pictures of every page, light and dark, phone and laptop, into build/web-pictures
-	@REFEREE_TESTS_BROWSER=needed $(BIN)/python -m pytest -q -m long -k pictures tests/web/test_every_page.py
-
-compiled: $(GENERATED) ## Compile the core, then test it as the pure one is tested (T=tests/log)
+test-compiled: $(GENERATED) ## Compile the core, then test it as the pure one is tested (T=tests/log)
 	@$(BIN)/python -m tests.compiled $(T)
 
 check: $(GENERATED) ## Test what the changed files can break (BASE=main)
