@@ -48,10 +48,21 @@ MADE = {
     "entry.ruling": sorted(RULINGS),
     "currency": CURRENCIES,
     **{f"{name}.{kind}": members(name, kind) for name in registry.names() for kind in ("move", "outcome")},
+    "alhambra.beside": ("bought", "reserve"),
     "alhambra.walls": ("none", "one", "many"),
     "kingdomino.frame": ("5", "7"),
     "kingdomino.variant": ("harmony", "centre"),
     "rollwrite": ("blue", "yellow"),
+    "solver.verdict": ("legal", "illegal", "holds", "fails", "undecided"),
+    "solver.error": (
+        "UNAUTHENTICATED",
+        "PERMISSION_DENIED",
+        "LIMIT",
+        "SOLVER_FAILED",
+        "DEADLINE",
+        "UNAVAILABLE",
+        "NO_SOLVER",
+    ),
     "rollwrite.action": ("build", "get_coins", "change_dice"),
 }
 """Keys that are put together, by what they begin with."""

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 
 from referee.log.note import VerifierKey
-from referee.v1 import game_pb2, rules_service_pb2, rules_service_pb2_grpc
+from referee.v1 import game_pb2, rules_service_pb2, rules_service_pb2_grpc, solver_service_pb2_grpc
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import game_service_pb2_grpc as pb_grpc
-from referee_clients.sdk.channel import Metadata, Security, bearer, open_channel
+from referee_clients.sdk.channel import Insecure, Metadata, Security, bearer, check, open_channel
 from referee_clients.web.hub import Hub, HubLimits
 from referee_clients.web.limits import CALLER
 
@@ -20,6 +20,14 @@ CALL_S = 10.0
 PAGE_SIZE = 50
 FOR, GATEWAY = "x-referee-for", "x-referee-gateway"
 """In the metadata of a call: the address that it is for, and the token of who says so."""
+
+
+def _may_bear_tokens(address: str, security: Security) -> bool:
+    try:
+        check(address, security, "a token")
+    except Insecure:
+        return False
+    return True
 
 
 class Upstream:
@@ -47,6 +55,11 @@ class Upstream:
         self._channel = open_channel(address, token, security)
         self._games = pb_grpc.GameServiceStub(self._channel)
         self._rules = rules_service_pb2_grpc.RulesServiceStub(self._channel)
+        self.solver: solver_service_pb2_grpc.SolverServiceAsyncStub = solver_service_pb2_grpc.SolverServiceStub(
+            self._channel
+        )
+        self.may_bear_tokens = _may_bear_tokens(address, security or Security.from_environment())
+        """Nobody on the way to the referee can read what is sent there."""
         self.hub = Hub(address, self.game, verifier=verifier, token=token, security=security, limits=limits)
 
     async def __aenter__(self) -> Upstream:

@@ -2,6 +2,7 @@
 //
 // The position is in the link, and nowhere else.
 
+import "./token.mjs"; // first: it takes the token out of the link
 import { ask, newest } from "./asking.mjs";
 import { h } from "./dom.mjs";
 import { alhambra } from "./editors/alhambra.mjs";
@@ -10,6 +11,8 @@ import { rollwrite } from "./editors/rollwrite.mjs";
 import { grid } from "./grid.mjs";
 import { palette } from "./palette.mjs";
 import { sheetOf } from "./sheet.mjs";
+import { solver } from "./solver.mjs";
+import { take as takeToken } from "./token.mjs";
 import { w } from "./words.mjs";
 
 const KEPT = 300;
@@ -40,7 +43,12 @@ const part = (className, ...children) => h("div", { class: className }, ...child
 const button = (label, onclick, disabled = false, more = {}) => h("button", { type: "button", onclick, disabled, ...more }, label);
 const held = () => boards[current];
 const act = (what) => GAMES[name][what] && held().hand && change(GAMES[name][what](held()));
-const tap = (x, y) => change(GAMES[name].choose(held(), x, y, told));
+const tap = (x, y) => {
+  const claim = isAiming && GAMES[name].claimAt?.(held(), x, y, answer);
+  if (!claim) return change(GAMES[name].choose(held(), x, y, told));
+  aim(false);
+  solving.prove(claim);
+};
 
 const chooser = h("div", { role: "group", "aria-label": w("position.game"), class: "tabs games" });
 const seats = h("div", { role: "group", "aria-label": w("position.seats"), class: "tabs seats" });
@@ -52,6 +60,16 @@ const hand = part("hand");
 const palettes = Object.fromEntries(Object.entries(GAMES).map(([each, game]) => [each, game.palette && palette(game.palette)]));
 const chosen = part("chosen-palette");
 const settings = part("settings");
+/** The solver, where there is a referee that has one. */
+const solving = app.dataset.solver === undefined ? null : solver((next) => change(next));
+/** The next tap says what is to be proved, and lays nothing. */
+let isAiming = false;
+const aim = (to) => {
+  isAiming = to;
+  drawSolving();
+  if (to) told(w("solver.aim.how"));
+};
+const drawSolving = () => solving?.show(GAMES[name], held(), answer, isAiming, aim);
 const sheet = h("section", { class: "verdict sheet-of-all", "aria-labelledby": "sheet-title", hidden: true });
 const verdict = h("section", { class: "verdict", "aria-labelledby": "verdict-title", tabindex: "-1" });
 
@@ -152,6 +170,7 @@ const draw = () => {
   keepFocus(above, () => above.replaceChildren(...(game.above?.(state, change, isScored()) ?? [])));
   drawBoard();
   drawHand();
+  if (solving) keepFocus(solving.element, drawSolving);
   const palette = palettes[name];
   if (chosen.firstChild !== palette?.element) chosen.replaceChildren(...(palette ? [palette.element] : []));
   const used = new Set(boards.flatMap((each, at) => game.pieces(each).filter((piece) => at !== current || piece !== each.hand)));
@@ -274,6 +293,7 @@ const judge = newest(async (signal) => {
   if (found !== answer) {
     answer = found;
     drawBoard();
+    drawSolving();
     showVerdict();
   }
   sheet.hidden = !isScored();
@@ -360,6 +380,7 @@ document.addEventListener("keydown", (event) => {
 });
 window.addEventListener("online", () => judge());
 window.addEventListener("hashchange", () => {
+  takeToken();
   if (linkNow() === location.hash) return;
   const isRead = fromLink();
   moved();
@@ -374,7 +395,7 @@ app.replaceChildren(
   part(
     "editor",
     part("table", tools, above, part("scroll", board.element), part("tray", status, hand, chosen)),
-    part("judgement", verdict, sheet, settings),
+    part("judgement", verdict, sheet, settings, ...(solving ? [solving.element] : [])),
   ),
 );
 const isRead = fromLink();

@@ -173,6 +173,69 @@ export const alhambra = ({ tiles, types }) => {
 
     brief: (answer) => ("wall" in answer ? w("alhambra.brief", { n: answer.wall }) : ""),
 
+    /** As `referee best-turn` takes it: a tile in the hand was bought, too. */
+    turnOf: (state) => ({
+      game: "alhambra",
+      layout: state.tiles,
+      reserve: state.reserve,
+      bought: [...state.bought, ...(state.hand ? [state.hand] : [])],
+    }),
+
+    /** The position after the moves of a turn. */
+    after: (state, moves) => {
+      const next = { ...state, tiles: { ...state.tiles }, hand: null, bought: [], reserve: [...state.reserve] };
+      const put = (tile, at) => {
+        if (next.tiles[at]) next.reserve.push(next.tiles[at]);
+        next.reserve = next.reserve.filter((each) => each !== tile);
+        next.tiles[at] = tile;
+      };
+      for (const { at, remove, reserve, add, swap, place } of moves) {
+        if (remove) {
+          next.reserve.push(next.tiles[remove]);
+          delete next.tiles[remove];
+        } else if (reserve) next.reserve.push(reserve);
+        else if (at) put(add ?? swap ?? place, at);
+      }
+      return next;
+    },
+
+    /** Tiles beside the board: a tap takes one up, or lays down the one in the hand. */
+    beside: (state, change) =>
+      ["bought", "reserve"].map((where) =>
+        h(
+          "div",
+          { role: "group", "aria-label": w(`alhambra.beside.${where}`), class: "beside" },
+          h("span", {}, w(`alhambra.beside.${where}`)),
+          state[where].map((tile) =>
+            h(
+              "button",
+              {
+                type: "button",
+                class: "piece",
+                "aria-label": words(byName.get(tile)),
+                onclick: () => change({ ...state, [where]: state[where].filter((each) => each !== tile), hand: tile }),
+                disabled: state.hand !== null,
+              },
+              drawing([[`alh-piece-${tile}`, 0, 0]]),
+            ),
+          ),
+          state.hand &&
+            h(
+              "button",
+              { type: "button", onclick: () => change({ ...state, [where]: [...state[where], state.hand], hand: null }) },
+              w("alhambra.beside.lay"),
+            ),
+        ),
+      ),
+
+    /** What a tap on the cell claims: as `referee prove` takes it. */
+    claimAt: (state, x, y) => {
+      const taken = state.tiles[`${x},${y}`];
+      const action = state.hand ? { [taken ? "swap" : "place"]: state.hand, at: [x, y] } : taken ? { remove: [x, y] } : null;
+      return action && { game: "alhambra", layout: state.tiles, action };
+    },
+    claimNowhere: (state) => ({ game: "alhambra", layout: state.tiles, no_placement: state.hand }),
+
     facts: (answer) => [
       ...("wall" in answer ? [[w("alhambra.wall"), answer.wall]] : []),
       ...(Object.keys(answer.counts).length

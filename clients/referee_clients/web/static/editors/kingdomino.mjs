@@ -46,6 +46,13 @@ export const kingdomino = ({ dominoes, terrains }) => {
     return [left, Math.min(most, Math.max(high + 1, Math.min(high + 2, low + size - 1))) - left + 1];
   };
 
+  /** The kingdom in an order in which it can be placed. */
+  const kingdomOf = ({ size, laid }, answer) => ({
+    game: "kingdomino",
+    frame: { size, castle: null },
+    kingdom: answer?.order ? answer.order.map((at) => laid[at]) : laid,
+  });
+
   return {
     seats: [2, 4],
 
@@ -250,6 +257,14 @@ export const kingdomino = ({ dominoes, terrains }) => {
       ].join(" "),
 
     brief: (answer) => ("score" in answer ? w(answer.score === 1 ? "kingdomino.brief.one" : "kingdomino.brief", { n: answer.score }) : ""),
+
+    /** What a tap on the cell claims, after one for the first half: as `referee prove` takes it. */
+    claimAt: (state, x, y, answer) => {
+      if (!state.hand || !state.first || !beside(state.first, [x, y])) return null;
+      const cells = state.turned ? [x, y, ...state.first] : [...state.first, x, y];
+      return { ...kingdomOf(state, answer), place: [state.hand, ...cells] };
+    },
+    claimNowhere: (state, answer) => ({ ...kingdomOf(state, answer), discard: state.hand }),
 
     facts: (answer) =>
       "score" in answer
