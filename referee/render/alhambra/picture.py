@@ -164,7 +164,7 @@ def _drawn_tile(tiles: TileSet, tile: int, *, small: bool = False) -> str:
         drawn.append(f'<path d="{"".join(_BARS[side] for side in walls)}" fill="{STONE}"/>')
         joints = "".join(_JOINTS[side] for side in walls)
         drawn.append(f'<path d="{joints}" fill="none" stroke="#7d6a5a" stroke-width="1"/>')
-    at, radius, size = (29, 17, 25) if small else (23.5, 11.5, 15)
+    at, radius, size = (31, 19, 24) if small else (23.5, 11.5, 15)
     drawn += [
         f'<circle cx="{at}" cy="{at}" r="{radius}" fill="{COST_PAPER}" stroke="{colours.ink}" stroke-width="1.8"/>',
         words(at, at + size * 0.353, str(tiles.costs[tile]), size, colour=colours.ink, bold=True),

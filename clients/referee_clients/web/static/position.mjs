@@ -139,15 +139,15 @@ const fromLink = () => {
 
 /** Show the position, and have it judged if nothing is known of it yet. */
 const shown = () => {
+  clearTimeout(again);
   answer = known.get(questionOf(held())) ?? null;
+  judge(); // first: the question is on its way while the page is drawn
   draw();
   if (answer) showVerdict();
   else {
     status.replaceChildren(h("p", { class: "judged" }, w("position.judging")));
     say("");
   }
-  clearTimeout(again);
-  judge();
 };
 
 const draw = () => {

@@ -116,7 +116,7 @@ export const alhambra = ({ tiles, types }) => {
         const picture = id ? drawing([[`alh-piece-${id}`, 0, 0]], 1, 1, wall.length ? [edges(wall, 5, "longest")] : []) : null;
         return { label, marks, picture };
       };
-      return { left, top, columns, rows, cell, axes: [(x) => x, (y) => y] };
+      return { game: "alhambra", left, top, columns, rows, cell, axes: [(x) => x, (y) => y] };
     },
 
     palette: {

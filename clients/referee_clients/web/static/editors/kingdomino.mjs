@@ -145,12 +145,14 @@ export const kingdomino = ({ dominoes, terrains }) => {
       const areas = new Map();
       for (const area of answer?.areas ?? []) area.cells.forEach((cell, at) => areas.set(String(cell), { ...area, isFirst: at === 0 }));
 
-      const drawn = (x, y, square) => {
-        if (square.castle) return drawing([["kdo-piece-castle", 0, 0]]);
+      /** The sides of a square where its domino and its area end. */
+      const bordersOf = (x, y, square) => {
         const next = AROUND.map(([side, dx, dy]) => [side, found.get(`${x + dx},${y + dy}`)]);
         const domino = next.filter(([, other]) => other?.number !== square.number).map(([side]) => side);
         const area = next.filter(([, other]) => other?.half?.terrain !== square.half.terrain).map(([side]) => side);
-        const own = areas.get(`${x},${y}`);
+        return { domino, area, own: areas.get(`${x},${y}`) };
+      };
+      const drawn = (square, { domino, area, own }) => {
         const plate = (text, left, top, className) => [
           s("rect", { x: left, y: top, width: text.length * 14 + 12, height: 30, rx: 8, class: `plate ${className}` }),
           s("text", { x: left + text.length * 7 + 6, y: top + 23, "text-anchor": "middle", class: className }, `${text} `),
@@ -181,9 +183,11 @@ export const kingdomino = ({ dominoes, terrains }) => {
           ...(legal.has(key) ? [w("cell.legal")] : []),
           ...(broken.has(key) ? [w("cell.broken", { rules: [...broken.get(key)].join(", ") })] : []),
         ].join(", ");
-        return { label, marks, picture: square ? drawn(x, y, square) : null };
+        if (!square || square.castle) return { label, marks, picture: square ? drawing([["kdo-piece-castle", 0, 0]]) : null };
+        const borders = bordersOf(x, y, square);
+        return { label, marks, key: JSON.stringify([borders, square.isLeft]), picture: drawn(square, borders) };
       };
-      return { left, top, columns, rows, cell, axes: [(x) => x, (y) => y] };
+      return { game: "kingdomino", left, top, columns, rows, cell, axes: [(x) => x, (y) => y] };
     },
 
     palette: {

@@ -128,7 +128,7 @@ export const rollwrite = ({ grid, types, boxes, coins: most }) => {
         return { label, marks, picture: drawing([[`rnw-piece-${type}`, 0, 0]]) };
       };
       const die = (className) => (at) => h("span", { class: `die ${className}` }, at + 1);
-      return { left: 0, top: 0, columns: 6, rows: 6, cell, axes: [die("yellow"), die("blue")] };
+      return { game: "rollwrite", left: 0, top: 0, columns: 6, rows: 6, cell, axes: [die("yellow"), die("blue")] };
     },
 
     /** What is set above the sheet: it is what changes from turn to turn. */
