@@ -19,7 +19,7 @@ SIGNED_BASELINE := proto/baseline/signed.binpb
 # What is ours; somebody's own bot may lie beside it.
 CODE := referee solver clients tests hatch_build.py compiled_build.py
 
-# The game of `demo` and `arena`.
+# The game of `demo`, `demo-web` and `arena`.
 GAME := alhambra
 
 # T: files or folders; K: names, as in `pytest -k`.
@@ -33,7 +33,7 @@ GENERATED := .venv/generated.stamp
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup proto proto-baseline lint format check compiled test-compiled test test-web test-long demo serve web arena rig bench bench-solver bench-peers compare crash soak attack fuzz differential theorems docs clean
+.PHONY: help setup proto proto-baseline lint format check compiled test-compiled test test-web web-pictures test-long demo demo-web serve web arena rig bench bench-solver bench-peers compare crash soak attack fuzz differential theorems docs clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,6 +42,9 @@ setup: $(GENERATED) ## Install everything, development tools included, into .ven
 
 demo: $(RUNTIME) ## Watch a game from deal to verified log (GAME=kingdomino ARGS="--bots greedy,random")
 	@$(BIN)/python -m referee_clients.demo --game $(GAME) $(ARGS)
+
+demo-web: $(RUNTIME) ## Watch bots play in a browser, until Ctrl-C (GAME=kingdomino ARGS="--games 4")
+	@$(BIN)/python -m referee_clients.demo.web --game $(GAME) $(ARGS)
 
 serve: $(RUNTIME) ## Run the referee
 	@$(BIN)/referee serve
@@ -60,6 +63,9 @@ test-long: $(GENERATED) ## Run the campaigns, of which `make test` has samples (
 
 test-web: $(GENERATED) ## Test the pages; without Chromium this fails, where `make test` skips what needs it
 	@REFEREE_TESTS_BROWSER=needed $(BIN)/python -m pytest -n 3 $(if $(K),-k '$(K)') tests/web
+
+web-pictures: $(GENERATED) ## Take pictures of every page, light and dark, phone and laptop, into build/web-pictures
+	@REFEREE_TESTS_BROWSER=needed $(BIN)/python -m pytest -q -m long -k pictures tests/web/test_every_page.py
 
 compiled: $(GENERATED) ## Compile the core, into build/compiled; needs a C compiler, and nobody needs it
 	@$(BIN)/python -m compiled_build

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import urlsplit
 
 import typer
 
@@ -59,6 +61,15 @@ def new_private_key(path: Path, *, instead: str = "the name of a new file") -> P
     except OSError as error:
         raise Failure(f"{path}: {error.strerror}") from None
     return key
+
+
+def check_origins(option: str, origins: Iterable[str]) -> None:
+    """Raise ``Failure`` for what no browser names as an origin."""
+    for origin in origins:
+        parts = urlsplit(origin)
+        if parts.scheme not in ("http", "https") or not parts.netloc or parts.path.strip("/") or parts.query:
+            expected = "expected http:// or https:// and a name, such as https://club.example"
+            raise Failure(f"{option} {origin!r}: {expected}", EXIT_USAGE)
 
 
 def verifier_key(option: str, text: str) -> VerifierKey:

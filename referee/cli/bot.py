@@ -32,7 +32,7 @@ from referee.games import registry
 from referee.log.game import Phase
 from referee_clients import BotFailed, ClientError, Distrust, GameResult, Join, JoinError, parse_join, play, play_all
 from referee_clients.bots import UnknownBot, maker, names
-from referee_clients.bots.bot import MakeBot
+from referee_clients.bots.bot import MakeBot, paced
 from referee_clients.sdk.asking import of_the_bot
 from referee_clients.sdk.channel import Security
 from referee_clients.sdk.ledger import Ledger
@@ -97,6 +97,14 @@ def bot(  # noqa: PLR0917 - typer reads options from the signature
             show_default="no limit",
         ),
     ] = None,
+    pace: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="Wait this long before each move, such as 2s, so that people can watch.",
+            show_default="no time",
+        ),
+    ] = None,
     resign_on_failure: Annotated[
         bool, typer.Option("--resign-on-failure", help="Resign if the bot fails; by default the seat stays taken.")
     ] = False,
@@ -141,6 +149,7 @@ def bot(  # noqa: PLR0917 - typer reads options from the signature
     limit_s = milliseconds("--move-limit", move_limit) / 1000 if move_limit is not None else None
     if limit_s == 0:
         raise Failure("--move-limit 0s: no bot is so fast; expected a longer time", EXIT_USAGE)
+    pace_s = milliseconds("--pace", pace) / 1000 if pace is not None else 0
     vkey = str(verifier_key("--verifier", verifier)) if verifier is not None else None
     seat = _join(join) if join is not None else None
     token = seat.token if seat is not None else _token(token_file, tls_cert)
@@ -148,7 +157,7 @@ def bot(  # noqa: PLR0917 - typer reads options from the signature
     keeping = None if no_keep else key_file if key is None else lambda _: key
     with _told(name):
         secured = Security(tls_ca, tls_cert, tls_key, insecure)
-        how = _How(name, maker(name, seed), keeping, vkey, patience, limit_s, resign_on_failure, secured)
+        how = _How(name, paced(maker(name, seed), pace_s), keeping, vkey, patience, limit_s, resign_on_failure, secured)
         if seat is not None:
             _play_one(seat, how)
         else:

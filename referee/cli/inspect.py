@@ -24,7 +24,8 @@ def inspect(file: Questions = None, strict: Strict = False) -> None:
     layout itself). Without it the answer has neither placements nor swappable. "options":{"loop_rule":"one_less"}
     counts a wall that closes on itself as one shorter. If the layout breaks the rules, the answer has valid false and
     all violations. The rest is answered as if an arbiter let the tiles stand, unless some of them are apart from the
-    others (ALH-A3): then the answer has only the counts.
+    others (ALH-A3): then the answer has only the counts. With "cells":true the answer also has "wall_sides", where the
+    longest wall runs: [x,y,side] for each side, N, E, S or W, in order.
 
     A score: what each of 2 to 6 players has in the Alhambra. With two players the neutral player may take part, as
     "neutral" among the players of a line. Points include the wall.
@@ -53,7 +54,9 @@ def inspect(file: Questions = None, strict: Strict = False) -> None:
     rules, the answer has valid false and what every bad placement breaks; "placement" is the position of that placement
     in the array, from 0. A domino that only touches nothing that fits (KDO-14) lies there all the same, as an arbiter
     may decide, and counts. One that cannot lie there is in "left_out": later dominoes are judged without it, and the
-    answer has neither score nor placements. The score does not include bonuses.
+    answer has neither score nor placements. The score does not include bonuses. With "cells":true every area has its
+    cells. With "any_order":true the dominoes of the array are judged in an order in which all of them can be placed, if
+    there is one, as a kingdom does not show in which order they came. "order" in the answer is that order.
 
     A turn of Roll & Write: the seat's buildings, each [blue,yellow] by the dice that meet there, its four dice, and its
     unspent coins. The answer lists what the seat can do, in the order of the game's own list of moves; "second" says

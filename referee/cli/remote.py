@@ -109,9 +109,14 @@ def token_of(path: Path, *, needed: bool = True) -> str:
         raise Failure(f"{path}: {error.strerror}; expected a token file, such as referee serve makes") from None
     except UnicodeDecodeError:
         found = ""
-    if not _TOKEN.fullmatch(found):
+    if not is_token(found):
         raise Failure(f"{path}: not a token; expected one such as referee serve makes")
     return found
+
+
+def is_token(text: str) -> bool:
+    """Return whether the text can be a token."""
+    return _TOKEN.fullmatch(text) is not None
 
 
 def refused(server: str, error: grpc.aio.AioRpcError) -> Failure:

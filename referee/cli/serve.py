@@ -6,17 +6,20 @@ import asyncio
 import gc
 import json
 import signal
+from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from shutil import rmtree
-from typing import Annotated
+from socket import socket
+from typing import TYPE_CHECKING, Annotated
 
 import structlog
 import typer
 
 from referee.cli.addresses import Addresses, problem_with
-from referee.cli.arguments import address
+from referee.cli.arguments import address, check_origins
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.log.note import NAME_EXPECTED, is_name
 from referee.service import logs
@@ -27,7 +30,10 @@ from referee.service.metrics import PATH
 from referee.service.server import SOLVER_WORKERS, Config, ListenError, Server
 from referee.service.tls import Certificates, Tls, TlsError
 from referee.workers.pool import MEMORY_MIB
-from referee_clients.sdk.channel import TLS_SCHEME, is_loopback
+from referee_clients.sdk.channel import TLS_SCHEME, Security, is_loopback
+
+if TYPE_CHECKING:
+    from referee_clients.web.child import Gateway
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _WARN_DAYS = 14
@@ -135,6 +141,24 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
             show_default=False,
         ),
     ] = None,
+    web: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOST:PORT",
+            help="Serve the pages for browsers at this address, with this referee's games, as `referee web` does: in "
+            "a process of its own, with a lower priority. With --tls-cert they speak TLS, too.",
+            show_default=False,
+        ),
+    ] = None,
+    web_origin: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="URL",
+            help="With --web: an address under which people reach the pages by name, such as https://club.example. "
+            "Can be repeated.",
+            show_default=False,
+        ),
+    ] = None,
     solver_workers: Annotated[
         int,
         typer.Option(
@@ -168,8 +192,8 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
 
     When the referee is ready, it prints a line each for the address, for the file with the organiser's token, which
     the first start makes readable only by you (remove it to get a new one), for the file with the verifier key, which
-    auditors and players need, and with --metrics for the address of the metrics. DIR remembers the addresses: commands
-    with `--data DIR` need no `--server`.
+    auditors and players need, with --metrics for the address of the metrics, and with --web for that of the pages. DIR
+    remembers the addresses: commands with `--data DIR` need no `--server`.
 
     Exit codes: 0 stopped; 1 the directory or the address cannot be used; 2 wrong usage.
 
@@ -188,7 +212,15 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
         raise Failure(f"--public {public!r}: {problem}", EXIT_USAGE)
     if origin is not None and not is_name(origin):
         raise Failure(f"--origin {origin!r}: expected {NAME_EXPECTED}, such as club.example", EXIT_USAGE)
+    if web is None and web_origin:
+        raise Failure("--web-origin belongs to --web; expected both or neither", EXIT_USAGE)
+    check_origins("--web-origin", web_origin or ())
+    if web is not None and tls_client_ca is not None:
+        raise Failure(
+            "--web shows no client certificate, which --tls-client-ca requires; expected one of the two", EXIT_USAGE
+        )
     logs.configure(log_format, log_level)
+    pages = _pages(web, web_origin or (), tls_cert, tls_key)
     is_new, made = False, list[Path]()
     try:
         is_new = not data.exists()
@@ -210,7 +242,7 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
             solver_workers=solver_workers,
             solver_memory_mib=solver_memory,
         )
-        asyncio.run(_run(config, public, as_json=as_json))
+        asyncio.run(_run(config, public, pages, as_json=as_json))
     except DataError as error:
         raise Failure(str(error)) from None
     except PermissionError as error:
@@ -224,7 +256,48 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
         raise Failure(str(error)) from None
 
 
-async def _run(config: Config, public: str, *, as_json: bool) -> None:
+@dataclass(frozen=True, slots=True)
+class _Pages:
+    """Those to serve beside the referee."""
+
+    listening: socket
+    address: str
+    origins: Sequence[str]
+    certificate: Path | None
+    key: Path | None
+
+    def gateway(self, server: Server, where: str, shown: Certificates | None) -> Gateway:
+        """Return what serves them. ``where``, ``shown``: the referee's address and certificates."""
+        from referee_clients.web.child import Gateway  # noqa: PLC0415 - few referees need it
+        from referee_clients.web.server import Settings  # noqa: PLC0415
+
+        # The referee's own certificate is trusted, whoever signed it, and whatever name it is reached by here.
+        security = Security() if shown is None else Security(ca=self.certificate, name=shown.name)
+        settings = Settings(
+            origins=self.origins,
+            certificate=self.certificate,
+            key=self.key,
+            referee=Addresses.of(where, "").here,
+            verifier=server.data.signer.verifier,
+            token=server.gateway_token(),
+            security=security,
+        )
+        return Gateway(self.listening, settings)
+
+
+def _pages(web: str | None, origins: Sequence[str], certificate: Path | None, key: Path | None) -> _Pages | None:
+    if web is None:
+        return None
+    from referee_clients.web.server import CannotServe, address_of, listen  # noqa: PLC0415 - few referees need it
+
+    try:
+        listening = listen(*address("--web", web))
+    except CannotServe as error:
+        raise Failure(f"--web {error}") from error
+    return _Pages(listening, address_of(listening, tls=certificate is not None), origins, certificate, key)
+
+
+async def _run(config: Config, public: str, pages: _Pages | None, *, as_json: bool) -> None:
     loop = asyncio.get_running_loop()
     stopping = asyncio.Event()
 
@@ -242,10 +315,14 @@ async def _run(config: Config, public: str, *, as_json: bool) -> None:
     gc.collect()
     gc.freeze()
     server = await Server.start(config)
-    if (shown := config.certificates) is not None:
-        loop.add_signal_handler(signal.SIGHUP, _reload, shown)
-        _warn(shown)
+    shown = config.certificates
     where = f"{TLS_SCHEME if shown is not None else ''}{server.address}"
+    gateway = pages.gateway(server, where, shown) if pages is not None else None
+    if gateway is not None:
+        gateway.start()
+    if shown is not None:
+        loop.add_signal_handler(signal.SIGHUP, _reload, shown, gateway)
+        _warn(shown)
     _remember(config.data, Addresses.of(where, public))
     metrics = f"http://{server.metrics_address}{PATH}" if server.metrics_address else None
     token, verifier = server.data.token_path, server.data.verifier_path
@@ -255,6 +332,7 @@ async def _run(config: Config, public: str, *, as_json: bool) -> None:
             "organiser_token_file": str(token),
             "verifier_key_file": str(verifier),
             "metrics": metrics,
+            "web": pages.address if pages is not None else None,
         }
         print(json.dumps(ready), flush=True)
     else:
@@ -263,8 +341,10 @@ async def _run(config: Config, public: str, *, as_json: bool) -> None:
         print(f"verifier key in {verifier}", flush=True)
         if metrics is not None:
             print(f"metrics at {metrics}", flush=True)
+        if pages is not None:
+            print(f"pages at {pages.address}", flush=True)
     await stopping.wait()
-    await server.stop()
+    await asyncio.gather(server.stop(), *([gateway.stop()] if gateway is not None else []))
 
 
 def _remember(data: Path, addresses: Addresses) -> None:
@@ -293,7 +373,7 @@ def _warn(certificates: Certificates) -> None:
         log.warning("certificate expires soon", expires=expires, days_left=int(left))
 
 
-def _reload(certificates: Certificates) -> None:
+def _reload(certificates: Certificates, gateway: Gateway | None) -> None:
     log = structlog.get_logger("referee.tls")
     try:
         certificates.reload()
@@ -301,4 +381,6 @@ def _reload(certificates: Certificates) -> None:
         log.error("reloading the certificates failed", error=str(error))  # noqa: TRY400 - its line says it all
     else:
         log.info("certificates reloaded")
+        if gateway is not None:
+            gateway.renew()
         _warn(certificates)

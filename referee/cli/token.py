@@ -77,7 +77,7 @@ def issue(  # noqa: PLR0917 - typer reads options from the signature
         typer.Option(
             help="What the token allows: organise games; play the principal's seats; scribe: enter "
             "moves as a scribe; arbiter: rule on games; audit the state of the referee; admin: "
-            "manage tokens. Repeatable.",
+            "manage tokens; gateway: say for whom a call is. Repeatable.",
             show_default=False,
         ),
     ],

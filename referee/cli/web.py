@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
-from urllib.parse import urlsplit
 
 import typer
 
-from referee.cli.arguments import address, verifier_key
+from referee.cli.arguments import address, check_origins, verifier_key
 from referee.cli.failure import EXIT_USAGE, Failure
-from referee.cli.remote import TlsCa, security
+from referee.cli.remote import TlsCa, is_token, security, token_of
+
+TOKEN_VARIABLE = "REFEREE_GATEWAY_TOKEN"  # noqa: S105 - a name
+"""In the environment: a gateway's token."""
 
 
 def web(  # noqa: PLR0917 - typer reads options from the signature
@@ -28,6 +31,16 @@ def web(  # noqa: PLR0917 - typer reads options from the signature
         str | None,
         typer.Option(
             metavar="VKEY", help="The referee's verifier key: what it did not sign is not shown.", show_default=False
+        ),
+    ] = None,
+    token_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--token-file",
+            metavar="FILE",
+            help="A token with scope gateway: the referee then charges each reader's address, and not the gateway's. "
+            f"By default the one in {TOKEN_VARIABLE}, if it is set.",
+            show_default=False,
         ),
     ] = None,
     listen: Annotated[
@@ -65,32 +78,33 @@ def web(  # noqa: PLR0917 - typer reads options from the signature
 
     Example: `referee web --listen 0.0.0.0:8080`, for phones in the same network
     """
-    from referee_clients.web.server import CannotServe, Settings, serve  # noqa: PLC0415 - no other command needs it
+    from referee_clients.web.server import CannotServe, Settings, serve  # noqa: PLC0415 - few commands need it
+    from referee_clients.web.server import listen as listen_on  # noqa: PLC0415
 
     host, port = address("--listen", listen)
     if (tls_cert is None) != (tls_key is None):
         raise Failure("--tls-cert and --tls-key belong together; expected both or neither", EXIT_USAGE)
-    for each in origin or ():
-        parts = urlsplit(each)
-        if parts.scheme not in ("http", "https") or not parts.netloc or parts.path.strip("/") or parts.query:
-            raise Failure(
-                f"--origin {each!r}: expected http:// or https:// and a name, such as https://club.example", EXIT_USAGE
-            )
+    check_origins("--origin", origin or ())
     if bool(server) != (key is not None):
         raise Failure("--server and --key belong together: games are shown only as the referee signed them", EXIT_USAGE)
+    token = token_of(token_file) if token_file is not None else os.environ.get(TOKEN_VARIABLE, "")
+    if token and not is_token(token):
+        raise Failure(f"{TOKEN_VARIABLE} is not a token; expected one such as referee token issue makes", EXIT_USAGE)
+    if token and not server:
+        raise Failure("a gateway's token is for a referee; expected --server with it", EXIT_USAGE)
     try:
         serve(
             Settings(
-                host,
-                port,
                 origins=origin or (),
                 trusted=trusted_proxy or (),
                 certificate=tls_cert,
                 key=tls_key,
                 referee=server,
                 verifier=None if key is None else verifier_key("--key", key),
-                security=security(server, tls_ca, None, None, insecure=False) if server else None,
-            )
+                token=token,
+                security=security(server, tls_ca, None, None, insecure=False, token=token) if server else None,
+            ),
+            listen_on(host, port),
         )
     except CannotServe as error:
         raise Failure(str(error)) from error

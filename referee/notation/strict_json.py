@@ -108,6 +108,13 @@ def an_integer(value: Any, low: int, high: int, where: str) -> int:
     return value
 
 
+def a_boolean(value: Any, where: str) -> bool:
+    """Raise ``QueryError``."""
+    if type(value) is not bool:
+        raise QueryError(f"{where}: {shown(value)}; expected true or false")
+    return value
+
+
 def required(fields: dict[str, Any], name: str, where: str) -> Any:
     """Raise ``QueryError``."""
     if name not in fields:

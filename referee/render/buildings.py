@@ -22,7 +22,7 @@ COLOURS: Final = {
     "arcades": Colours("#d9b48a", "#a97443", "#4f2d10", "#a97443"),  # brown
     "chambers": Colours("#ffffff", "#e6e2da", "#57524a", "#fbfaf6"),  # white
     "garden": Colours("#a9d68a", "#5f9f4c", "#1f4d1a", "#5f9f4c"),  # green
-    "tower": Colours("#c4a3dd", "#8a5bb0", "#3f1d5e", "#8a5bb0"),  # purple
+    "tower": Colours("#c4a3dd", "#9163b7", "#3f1d5e", "#9163b7"),  # purple
 }
 
 _PAVILION: Final = """\

@@ -42,6 +42,8 @@ class AccessService:
         if not PRINCIPAL.match(request.principal):
             raise BadField("principal", "1 to 64 of a-z, 0-9, dot, hyphen and underscore")
         scopes = _scopes(request)
+        if Scope.GATEWAY in scopes and (len(scopes) > 1 or request.game_id or request.certificate):
+            raise BadField("scopes", "SCOPE_GATEWAY alone, in a token for no game")
         game_id = await self._game_id(request, scopes)
         if request.lifetime_ms > _MOST_LIFETIME_MS:
             raise BadField("lifetime_ms", "at most 100 years")

@@ -17,7 +17,7 @@ from weakref import WeakSet
 import grpc
 
 from referee.live.errors import BadField, LimitReached
-from referee.service.auth import Context, Unauthenticated
+from referee.service.auth import Context, PermissionDenied, Unauthenticated
 from referee.service.guard import Gate, Gone, ResponseStream, charge_answer, fail
 from referee.service.limits import Account
 
@@ -137,10 +137,12 @@ class _ForeignService(grpc.GenericRpcHandler):
 
 
 async def _account(context: Context, gate: Gate) -> Account:
-    """Return what the call draws from. These services are for everybody: a token that is none does no harm."""
+    """Return what the call draws from. These services are for everybody: a token that is none does no harm, nor does
+    the name of an address that is not believed.
+    """
     try:
         return (await gate.door.caller(context)).account
-    except Unauthenticated:
+    except (Unauthenticated, PermissionDenied, BadField):
         return gate.door.address(context)
 
 

@@ -15,30 +15,41 @@ from typing import Any, cast
 import grpc
 
 from referee import api
-from referee.live.opening import token_digest
+from referee.live.errors import BadField
+from referee.live.opening import new_token, token_digest
 from referee.log.intent import Author
 from referee.log.intent import Role as Signs
-from referee.service.limits import Account, Accounts, host_of
+from referee.service.limits import Account, Accounts, host_named, host_of
 from referee.service.permissions import PERMISSIONS, Scope
 from referee.store.store import Grant, Store
 
 _BEARER = re.compile(r"[Bb]earer ([A-Za-z0-9_-]{20,200})\Z")
 _KEPT = 4096
+FOR = "x-referee-for"
+"""Metadata in which a gateway names the address that the call is for."""
+GATEWAY = "x-referee-gateway"
+"""Metadata in which it shows its own token; ``authorization`` has that of the caller, if there is one."""
 
 
 class Unauthenticated(Exception):
     """No token where one is needed, or one that is not known, not any more, or has expired.
 
-    ``state``: ``revoked`` or ``expired``, of one that was valid.
+    ``state``: ``revoked`` or ``expired``, of one that was valid. ``field``: the metadata that it came in, if that is
+    not ``authorization``.
     """
 
-    def __init__(self, message: str, state: str = "") -> None:
+    def __init__(self, message: str, state: str = "", field: str = "") -> None:
         super().__init__(message)
         self.state = state
+        self.field = field
 
 
 class PermissionDenied(Exception):
-    """The token is for something else."""
+    """The token is for something else; ``field`` as above."""
+
+    def __init__(self, message: str, field: str = "") -> None:
+        super().__init__(message)
+        self.field = field
 
 
 @dataclass(eq=False, slots=True)
@@ -123,42 +134,90 @@ class Authenticator:
         self._now_ms = now_ms
         self._certificates = certificates
         self._known: dict[bytes, Caller] = {}
-        """By the SHA-256 of the metadata's value, or of the certificate."""
+        """By digest."""
         self._digests: dict[bytes, bytes] = {}
         """Digests of certificates, by their PEM."""
+        self._lent: dict[bytes, Grant] = {}
+
+    def lend(self, principal: str, scope: Scope) -> str:
+        """Return a token that is good until this process ends, and is written nowhere."""
+        token = new_token()
+        digest = token_digest(token)
+        self._lent[digest] = Grant(digest, principal, frozenset({scope}), None, None)
+        return token
 
     async def caller(self, context: Context) -> Caller:
         """Return the caller by its token, if it has one, else by its certificate.
 
         Raise ``Unauthenticated`` for a token that is malformed, unknown or not the only one, for one that is not valid
         any more, and for a certificate likewise; ``LimitReached`` for one time too many from one address;
-        ``OtherGeneration`` for a client with which no call would go well.
+        ``OtherGeneration`` for a client with which no call would go well; ``PermissionDenied`` and ``BadField`` for
+        the name of an address that is not a gateway's to give, or is none.
         """
-        credential = "token"
-        shown = None
+        shown = named = gateway = None
         # The stubs call it one thing, at runtime it is another; both are pairs.
         for key, value in cast("Metadata", context.invocation_metadata() or ()):
             if key == "authorization":
                 shown = str(value) if shown is None else ""
             elif key == "user-agent":
                 api.check_agent(str(value))
-        if shown is not None:
-            place = sha256(shown.encode()).digest()
-        elif self._certificates:
-            place, credential = self._digest_of_certificate(context), "certificate"
+            elif key == FOR:
+                named = str(value) if named is None else ""
+            elif key == GATEWAY:
+                gateway = str(value) if gateway is None else ""
+        is_forwarded = named is not None or gateway is not None
+        payer = await self._named(named, gateway, context) if is_forwarded else None
+        try:
+            if shown is not None:
+                return await self._by_token(shown)
+            if self._certificates and not is_forwarded:
+                return await self._known_by(self._digest_of_certificate(context), "certificate")
+        except Unauthenticated as error:
+            if not error.state:  # it may be a guess
+                (payer or self.address(context)).draw()
+            raise
+        return Caller(account=payer or self.address(context))
+
+    async def _named(self, named: str | None, shown: str | None, context: Context) -> Account:
+        """Return the account of the address that a gateway names."""
+        gateway = await self._gateway(shown, context)
+        try:
+            return self._accounts.named(gateway.principal, host_named(named or ""))
+        except ValueError:
+            gateway.account.draw()
+            raise BadField(FOR, "one IPv4 or IPv6 address in numbers") from None
+
+    async def _gateway(self, shown: str | None, context: Context) -> Caller:
+        error: Exception
+        if shown is None:
+            error = PermissionDenied(f"{FOR} is for gateways, which show their token in {GATEWAY}", FOR)
         else:
-            return Caller(account=self.address(context))
-        known = self._known.get(place)
+            try:
+                gateway = await self._by_token(shown)
+            except Unauthenticated as refused:
+                error = Unauthenticated(f"{GATEWAY}: {refused}", refused.state, GATEWAY)
+            else:
+                if Scope.GATEWAY in gateway.scopes:
+                    return gateway
+                error = PermissionDenied(f"{GATEWAY}: the token is not for {Scope.GATEWAY}", GATEWAY)
+        self.address(context).draw()
+        raise error
+
+    async def _by_token(self, shown: str) -> Caller:
+        if (match := _BEARER.match(shown)) is None:
+            raise Unauthenticated("malformed authorization; expected one: Bearer TOKEN")
+        return await self._known_by(token_digest(match[1]), "token")
+
+    async def _known_by(self, digest: bytes, credential: str) -> Caller:
+        known = self._known.get(digest)
         if known is None:
-            digest = place if shown is None else self._digest_of_token(shown, context)
-            grant = await self._store.grant(digest)
+            grant = self._lent.get(digest) or await self._store.grant(digest)
             if grant is None or grant.certificate != (credential == "certificate"):
-                self.address(context).draw()
                 raise Unauthenticated(f"unknown {credential}")
             known = self._caller(grant, credential)
             if len(self._known) >= _KEPT:
                 self._known.clear()
-            self._known[place] = known
+            self._known[digest] = known
         if known.is_revoked or known.expires_ms:
             known.check_valid(self._now_ms())
         return known
@@ -170,7 +229,7 @@ class Authenticator:
 
     def forget(self, digest: bytes) -> None:
         """Forget the token: the store knows something else about it from now on."""
-        self._known = {place: known for place, known in self._known.items() if known.digest != digest}
+        self._known.pop(digest, None)
 
     def _caller(self, grant: Grant, credential: str) -> Caller:
         return Caller(
@@ -188,12 +247,6 @@ class Authenticator:
     def address(self, context: Context) -> Account:
         """Return the account of the address that the call comes from."""
         return self._accounts.of(host_of(context.peer()))
-
-    def _digest_of_token(self, shown: str, context: Context) -> bytes:
-        if (match := _BEARER.match(shown)) is None:
-            self.address(context).draw()
-            raise Unauthenticated("malformed authorization; expected one: Bearer TOKEN")
-        return token_digest(match[1])
 
     def _digest_of_certificate(self, context: Context) -> bytes:
         pem = next(iter(context.auth_context().get("x509_pem_cert", ())), b"")

@@ -128,8 +128,10 @@ def _explained(error: Exception) -> tuple[str, str, dict[str, object]]:
     reason = _OF_TABLE.get(type(error), "INTERNAL")
     metadata: dict[str, object] = {}
     match error:
-        case Unauthenticated(state=state) if state:
-            metadata = {"state": state}
+        case Unauthenticated(state=state, field=field):
+            metadata = {name: value for name, value in (("state", state), ("field", field)) if value}
+        case PermissionDenied(field=field) if field:
+            metadata = {"field": field}
         case OtherGeneration(referee=referee, client=client):
             reason, metadata = "OTHER_API", {"referee": referee, "client": client}
         case errors.StaleHead(size=size, head=head):

@@ -9,15 +9,18 @@ What counts, and what never does:
   for the current head by an author whose act is awaited now: it is always judged, as it may be the right one.
 - Whatever takes the referee more work than a request does is charged afterwards, by ``PRICES``.
 - A token that is unknown draws from the address that it came from.
+- A gateway may name the address that a call is for. That address pays, from an account that is smaller than others, and
+  all whom one gateway names pay together from another, so that many of them are no more than a few callers.
 
 An account refills at a steady rate and holds ten seconds' worth.
 """
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
-from ipaddress import IPv6Address
+from contextlib import contextmanager, nullcontext
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from time import monotonic
 
 from referee.live.errors import RETRY_S, LimitReached
@@ -41,6 +44,10 @@ PRICES = {
 """Requests that each piece of work costs: about in proportion to its processor time."""
 _HELD_S = 10.0
 _MANY = 4096
+NAMED_PART = 1 / 10
+"""Of what a caller may take: what an address may that a gateway names."""
+GATEWAY_CALLERS = 4
+"""All whom one gateway names may together take as much as so many callers."""
 
 
 class TookTooLong(Exception):
@@ -50,9 +57,19 @@ class TookTooLong(Exception):
 class Account:
     """What one caller has left: a bucket of tokens, kept as the time at which it will be full."""
 
-    __slots__ = ("_full_s", "_held_s", "_interval_s", "_most_streams", "streams", "__weakref__")
+    __slots__ = ("_full_s", "_held_s", "_interval_s", "_most_streams", "_whole", "_whose", "streams", "__weakref__")
 
-    def __init__(self, requests_per_s: float = REQUESTS_PER_S, most_streams: int = STREAMS) -> None:
+    def __init__(
+        self,
+        requests_per_s: float = REQUESTS_PER_S,
+        most_streams: int = STREAMS,
+        *,
+        whole: Account | None = None,
+        whose: str = "",
+    ) -> None:
+        """``whole``: what it is a part of, which pays for the same. ``whose``: for its limits' names."""
+        self._whole = whole
+        self._whose = whose
         self._interval_s = 1 / requests_per_s
         self._held_s = max(_HELD_S, self._interval_s)  # at a very low rate, still one request
         self._most_streams = most_streams
@@ -70,11 +87,15 @@ class Account:
         now = monotonic()
         cost_s = count * PRICES[work] * self._interval_s
         self._full_s = min(max(self._full_s, now) + cost_s, now + self._held_s)
+        if self._whole is not None:
+            self._whole.charge(work, count)
 
     @property
     def is_empty(self) -> bool:
         """Return whether the next request has to wait."""
-        return self._full_s - monotonic() > self._held_s - self._interval_s
+        if self._full_s - monotonic() > self._held_s - self._interval_s:
+            return True
+        return self._whole is not None and self._whole.is_empty
 
     @property
     def is_idle(self) -> bool:
@@ -84,18 +105,21 @@ class Account:
     def exhausted(self) -> LimitReached:
         """Return the error, with the time until there is one request again."""
         wait_s = self._full_s - monotonic() - self._held_s + self._interval_s
-        return LimitReached("requests", retry_s=max(wait_s, 0.001))
+        if wait_s <= 0 and self._whole is not None:
+            return self._whole.exhausted()
+        return LimitReached(f"requests{self._whose}", retry_s=max(wait_s, 0.001))
 
     @contextmanager
     def stream(self) -> Iterator[None]:
         """Count one stream while it is open. Raise ``LimitReached``."""
         if self.streams >= self._most_streams:
-            raise LimitReached("streams", retry_s=RETRY_S)
-        self.streams += 1
-        try:
-            yield
-        finally:
-            self.streams -= 1
+            raise LimitReached(f"streams{self._whose}", retry_s=RETRY_S)
+        with nullcontext() if self._whole is None else self._whole.stream():
+            self.streams += 1
+            try:
+                yield
+            finally:
+                self.streams -= 1
 
 
 class Accounts:
@@ -103,12 +127,20 @@ class Accounts:
 
     def __init__(self, requests_per_s: float = REQUESTS_PER_S, most_streams: int = STREAMS) -> None:
         """The limits are those of each account."""
-        self._new = (requests_per_s, most_streams)
+        self._limits = (requests_per_s, most_streams)
         self._accounts: dict[str | bytes, Account] = {}
         self._swept_at = _MANY
+        self._gateways: dict[str, _Named] = {}
 
     def __len__(self) -> int:
-        return len(self._accounts)
+        return len(self._accounts) + sum(len(named.parts) for named in self._gateways.values())
+
+    def named(self, gateway: str, address: str) -> Account:
+        """Return the account of an address, as ``host_of`` names it, that a gateway's principal names."""
+        named = self._gateways.get(gateway)
+        if named is None:
+            named = self._gateways[gateway] = _Named(*self._limits)
+        return named.of(address)
 
     def of(self, who: str | bytes) -> Account:
         """Return the account of a principal, of a token's digest, or of an address as ``host_of`` names it."""
@@ -117,8 +149,29 @@ class Accounts:
             if len(self._accounts) >= self._swept_at:
                 self._accounts = {key: kept for key, kept in self._accounts.items() if not kept.is_idle}
                 self._swept_at = max(_MANY, 2 * len(self._accounts))
-            account = self._accounts[who] = Account(*self._new)
+            account = self._accounts[who] = Account(*self._limits)
         return account
+
+
+class _Named:
+    """Whom one gateway names: accounts that are parts of one.
+
+    There is a fixed number of them, and an address has one by a hash that nobody can foresee. So whoever has many
+    addresses takes no memory, and shares an account with somebody else only by chance.
+    """
+
+    def __init__(self, requests_per_s: float, most_streams: int) -> None:
+        self.parts: dict[int, Account] = {}
+        self._part = (requests_per_s * NAMED_PART, max(1, int(most_streams * NAMED_PART)))
+        self._whole = Account(requests_per_s * GATEWAY_CALLERS, most_streams * GATEWAY_CALLERS, whose=" by a gateway")
+        self._secret = secrets.randbits(64)
+
+    def of(self, address: str) -> Account:
+        number = hash((self._secret, address)) % _MANY
+        part = self.parts.get(number)
+        if part is None:
+            part = self.parts[number] = Account(*self._part, whole=self._whole)
+        return part
 
 
 def host_of(peer: str) -> str:
@@ -130,12 +183,21 @@ def host_of(peer: str) -> str:
         return f"{kind}:{rest.rpartition(':')[0] or rest}"
     host = rest.replace("%5B", "[").replace("%5D", "]").rpartition(":")[0].strip("[]").partition("%")[0]
     try:
-        address = IPv6Address(host)
+        return host_named(IPv6Address(host))
     except ValueError:
         return f"ipv6:{host}"
-    if address.ipv4_mapped is not None:
-        return f"ipv4:{address.ipv4_mapped}"
-    return f"ipv6:{address.packed[:8].hex()}"
+
+
+def host_named(address: str | IPv4Address | IPv6Address) -> str:
+    """Return the same for an address as it is written: numbers alone, without a zone. Raise ``ValueError``."""
+    found = ip_address(address)
+    if isinstance(found, IPv4Address):
+        return f"ipv4:{found}"
+    if found.scope_id is not None:
+        raise ValueError(address)
+    if found.ipv4_mapped is not None:
+        return f"ipv4:{found.ipv4_mapped}"
+    return f"ipv6:{found.packed[:8].hex()}"
 
 
 async def check_due(account: Account, game: LiveGame | None, body: bytes) -> None:

@@ -31,6 +31,8 @@ class Scope(StrEnum):
     """See how the referee is doing, and who is connected."""
     ADMIN = "admin"
     """Issue and revoke tokens."""
+    GATEWAY = "gateway"
+    """Say for whom a call is, so that it is charged to them; no right of its own."""
 
 
 EVERYBODY: Final = frozenset[Scope]()
@@ -48,8 +50,8 @@ CALLERS: Final = frozenset({Scope.PLAY, Scope.SCRIBE, Scope.ORGANISE})
 ARBITERS: Final = frozenset({Scope.ARBITER})
 ERASERS: Final = frozenset({Scope.ORGANISE, Scope.ARBITER})
 
-KNOWN: Final = frozenset(Scope)
-"""Any token, whatever it is for. Expensive calls need one, so that they can be limited per caller."""
+KNOWN: Final = frozenset(Scope) - {Scope.GATEWAY}
+"""Any token that is for something. Expensive calls need one, so that they can be limited per caller."""
 
 PERMISSIONS: Final = {
     "referee.v1.GameService/CreateGame": ORGANISERS,

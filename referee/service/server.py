@@ -36,7 +36,7 @@ from referee.service.games import GameService
 from referee.service.limits import REQUESTS_PER_S, STREAMS, Accounts
 from referee.service.machine import Machine
 from referee.service.metrics import Exposition, RefereeCollector
-from referee.service.permissions import SERVICES
+from referee.service.permissions import SERVICES, Scope
 from referee.service.proofs import asking
 from referee.service.reflection import add_reflection
 from referee.service.rules import RulesService
@@ -207,6 +207,7 @@ class Server:
         now_ms = self.live_games.context.time.now_ms
         shown = config.certificates
         door = Authenticator(self.data.store, accounts, now_ms, certificates=shown is not None and shown.of_clients)
+        self._door = door
         self._calls = guard.Calls(now_ms, call_s=config.call_s, write_s=config.write_s)
         watch_limits = WatchLimits(config.max_watchers, config.max_watchers_of_game)
         self._heartbeats = Heartbeats(config.heartbeat_s, self._acts_first)
@@ -287,6 +288,10 @@ class Server:
             await self._exposition.start(host, int(port))
         except OSError as error:
             raise ListenError(f"cannot listen on {listen}: in use, or no address of this machine") from error
+
+    def gateway_token(self) -> str:
+        """Return a token for a gateway that ends with this process, for one that is started beside it."""
+        return self._door.lend("gateway", Scope.GATEWAY)
 
     @property
     def metrics_address(self) -> str:

@@ -72,6 +72,8 @@ class Certificates:
         trusted = _certificates(tls.client_ca)[0] if tls.client_ca is not None else None
         self.expires = min(found.not_valid_after_utc for found in certificates)
         """When the first certificate of what is shown expires."""
+        self.name = _name(certificates[0])
+        """A name, or an address, that the referee's own certificate is for; empty if it has none."""
         return grpc.ssl_server_certificate_configuration([(key, chain)], root_certificates=trusted)
 
 
@@ -89,6 +91,15 @@ def _certificates(path: Path) -> tuple[bytes, list[x509.Certificate]]:
         if certificate.not_valid_before_utc > now:
             raise TlsError(f"{path}: the certificate is not valid before {certificate.not_valid_before_utc:%Y-%m-%d}")
     return data, found
+
+
+def _name(certificate: x509.Certificate) -> str:
+    try:
+        names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    except x509.ExtensionNotFound:
+        return ""
+    found = [*names.get_values_for_type(x509.DNSName), *names.get_values_for_type(x509.IPAddress)]
+    return str(found[0]).replace("*", "referee") if found else ""
 
 
 def _key(path: Path, certificate: x509.Certificate, certificate_path: Path) -> bytes:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from rich.console import Console
 from rich.table import Table
 
-from tests.bench import acts, audit, ceiling, compiled, crowd, floods, inspect, rules, shares
+from tests.bench import acts, audit, ceiling, compiled, crowd, floods, inspect, rules, shares, web
 from tests.bench.measure import Figure
 
 SECTIONS = {
@@ -23,6 +23,7 @@ SECTIONS = {
     "acts": ("acts a second over gRPC, durable and signed for; server and client have a core each", acts),
     "crowd": ("many at once", crowd),
     "floods": ("players while strangers ask for all they can; the floor is the quiet run", floods),
+    "web": ("pages in a browser; the floor of a tap is its question alone", web),
     "ceiling": (f"acts a second of {ceiling.GAMES} games with something left out, or at two referees", ceiling),
 }
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -10,8 +12,9 @@ from collections.abc import Callable
 import pytest
 
 from referee.games import registry
-from tests.bench import acts, inspect, rules, shares
+from tests.bench import acts, inspect, rules, shares, web
 from tests.bench.measure import Figure
+from tests.web.conftest import BROWSERS
 
 _ACTS = """
 import asyncio, json
@@ -69,3 +72,11 @@ def test_questions_a_second() -> None:
     several, one = inspect.figures(count=25, runs=1)
     assert several.value > 0
     assert one.value > 0
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not any(map(shutil.which, BROWSERS)), reason="there is no Chromium here")
+def test_taps_in_a_browser() -> None:
+    spent, alone = asyncio.run(web.tap_to_verdict(3, warm_up=1))
+    assert len(spent) == len(alone) == 3
+    assert min(*spent, *alone) > 0

@@ -62,6 +62,7 @@ async def test_serve_says_as_json_where_it_is(tmp_path: Path) -> None:
     assert ready == {
         "organiser_token_file": str(data / "organiser.token"),
         "verifier_key_file": str(data / "referee.vkey"),
+        "web": None,
     }
 
 

@@ -34,11 +34,15 @@ class Demo:
         return subprocess.Popen(
             [sys.executable, "-m", "referee_clients.demo", "--out", str(self.out), *words],
             cwd=self._folder,
-            env=os.environ | {"TMPDIR": str(self._temporary), self._mark: "1"},
+            env=self.environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
         )
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return os.environ | {"TMPDIR": str(self._temporary), self._mark: "1"}
 
     def check_gone(self) -> None:
         """No process, no file."""

@@ -303,7 +303,10 @@ def test_a_fixed_frame_and_a_relative_one_differ() -> None:
     ("question", "message"),
     [
         ({}, "line: frame is missing"),
-        ({"frame": RELATIVE, "layout": {}}, 'unknown field "layout"; expected domino, dominoes, frame, kingdom'),
+        (
+            {"frame": RELATIVE, "layout": {}},
+            'unknown field "layout"; expected any_order, cells, domino, dominoes, frame, kingdom',
+        ),
         ({"frame": None}, "frame: null; expected an object"),
         ({"frame": {"castle": None}}, "frame: size is missing"),
         ({"frame": {"size": 5}}, "frame: castle is missing"),
@@ -377,6 +380,23 @@ def test_the_longest_question_has_room() -> None:
     """All 48 dominoes with the widest numbers."""
     placed = [[number, -99, -99, -99, -99] for number in range(1, 49)]
     assert ask(id="x" * 60_000, frame=CENTRE, kingdom=placed)["valid"] is False
+
+
+def test_a_kingdom_is_judged_in_any_order_if_it_is_asked() -> None:
+    """Legal kingdoms are legal in whatever order they are written; what is wrong in each order stays wrong."""
+    rng = random.Random(5)
+    for kingdom in (random_kingdom(rng) for _ in range(40)):
+        written, own = placements(kingdom), frame(kingdom)
+        expected = ask(frame=own, kingdom=written, cells=True)
+        assert expected["valid"]
+        assert all(len(area["cells"]) == area["squares"] for area in expected["areas"])
+        shuffled = rng.sample(written, len(written))
+        found = ask(frame=own, kingdom=shuffled, any_order=True, cells=True)
+        order = found.pop("order")
+        assert found == expected
+        assert ask(frame=own, kingdom=[shuffled[i] for i in order], cells=True) == expected
+    wrong = ask(frame=RELATIVE, kingdom=[[47, 3, 0, 4, 0], [48, 1, 0, 1, 1]], any_order=True)
+    assert (wrong["valid"], wrong["order"], wrong["violations"][0]["placement"]) == (False, [1, 0], 0)
 
 
 def test_help_shows_its_example_and_it_is_true() -> None:

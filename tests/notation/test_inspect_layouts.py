@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from referee.games.alhambra.as_played import AsPlayed
 from referee.games.alhambra.layout import REACH, Layout, index_of
+from referee.games.alhambra.tiles import E, N, S, W
 from referee.notation.alhambra import inspect
 from tests.games import oracle
 from tests.games.layouts import engine_layout, random_boards
@@ -215,3 +216,14 @@ def test_a_layout_is_judged_once_and_answers_stay_the_same() -> None:
     shuffled = list(range(len(asked)))
     rng.shuffle(shuffled)
     assert all(ask(**asked[i]) == fresh[i] for i in shuffled)
+
+
+def test_where_the_longest_wall_runs_is_told_if_it_is_asked() -> None:
+    for layout in layouts()[:40]:
+        found = ask(layout=names(layout), cells=True)
+        assert len(found["wall_sides"]) == found["wall"]
+        for x, y, side in found["wall_sides"]:
+            assert TILE_SET.walls[layout.tiles[index_of((x, y))]] & {"N": N, "E": E, "S": S, "W": W}[side]
+        del found["wall_sides"]
+        assert ask(layout=names(layout)) == found
+    assert ask(layout={}, cells=1) == {"error": "cells: 1; expected true or false"}

@@ -41,7 +41,7 @@ GAMES = " or ".join(f'"{name}"' for name in sorted(registry.names()))
         (b"[" * 60_000, "line: nested too deeply"),
         (b'{"a":' * 10_000, "line: nested too deeply"),
         (b"7" * (MAX_LINE_BYTES + 1), "line: longer than 65536 bytes"),
-        (ASK + b',"tiles":1}', 'unknown field "tiles"; expected layout, options, tile'),
+        (ASK + b',"tiles":1}', 'unknown field "tiles"; expected cells, layout, options, tile'),
         (ASK + b',"layout":[]}', "layout: []; expected an object"),
         (ASK + b',"layout":null}', "layout: null; expected an object"),
         (ASK + b',"tile":null}', "tile: null; expected the name of a tile, such as tower-8-NES or garden-10"),

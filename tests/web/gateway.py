@@ -15,6 +15,7 @@ import httpx
 import uvicorn
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
+from starlette.types import ASGIApp
 
 from referee.log.entry import decode_entry
 from referee.log.note import VerifierKey
@@ -136,38 +137,51 @@ async def reached(browser: httpx.AsyncClient) -> None:
 
 
 @asynccontextmanager
+async def serving(app: ASGIApp) -> AsyncIterator[tuple[uvicorn.Server, int]]:
+    """The application on a free port, as `referee web` serves it."""
+    config = uvicorn.Config(
+        app,
+        "127.0.0.1",
+        0,
+        http=Protocol,
+        log_config=None,
+        ws="none",
+        proxy_headers=False,
+        access_log=False,
+        server_header=False,
+    )
+    server = _Server(config)
+    running = asyncio.create_task(server.serve())
+    await until(lambda: server.started, "the gateway", every_s=0.01)
+    try:
+        yield server, server.servers[0].sockets[0].getsockname()[1]
+    finally:
+        server.should_exit = True
+        await running
+
+
+@asynccontextmanager
 async def gateway(
-    address: str, verifier: str = "", hub: HubLimits | None = None, stall_s: float = 30.0, **limits: Any
+    address: str,
+    verifier: str = "",
+    hub: HubLimits | None = None,
+    stall_s: float = 30.0,
+    token: str = "",
+    **limits: Any,
 ) -> AsyncIterator[Gateway]:
-    """A gateway to the referee there."""
+    """A gateway to the referee there. ``token``: its own, for saying who calls."""
     counted = Limits(**({"requests_per_s": 10_000, "streams_each": 100} | limits))
     key = VerifierKey.parse(verifier) if verifier else None
-    async with Upstream(address, verifier=key, limits=hub) as referee:
+    async with Upstream(address, verifier=key, token=token, limits=hub) as referee:
         app = Starlette(
             routes=[*routes(referee)],
             exception_handlers=dict(HANDLERS),
             middleware=[Middleware(LimitsMiddleware, limits=counted, trusted=("127.0.0.1",), stall_s=stall_s)],
         )
-        config = uvicorn.Config(
-            app,
-            "127.0.0.1",
-            0,
-            http=Protocol,
-            log_config=None,
-            lifespan="off",
-            ws="none",
-            proxy_headers=False,
-            access_log=False,
-        )
-        server = _Server(config)
-        serving = asyncio.create_task(server.serve())
-        await until(lambda: server.started, "the gateway", every_s=0.01)
-        port = server.servers[0].sockets[0].getsockname()[1]
-        try:
-            async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=120) as browser:
-                await reached(browser)
-                yield Gateway(referee, browser, port, counted, server)
-        finally:
-            await referee.close()  # streams end, so that the server can
-            server.should_exit = True
-            await serving
+        async with serving(app) as (server, port):
+            try:
+                async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=120) as browser:
+                    await reached(browser)
+                    yield Gateway(referee, browser, port, counted, server)
+            finally:
+                await referee.close()  # streams end, so that the server can

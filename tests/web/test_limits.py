@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from referee_clients.web.errors import Refusal
-from referee_clients.web.limits import Limits, address_of
+from referee_clients.web.limits import Limits, address_of, counted
 
 
 class Clock:
@@ -134,9 +134,9 @@ def test_a_bucket_does_not_begin_anew_while_a_stream_is_open() -> None:
     ],
 )
 def test_who_is_counted(peer: str, forwarded: list[str], trusted: list[str], who: str) -> None:
-    assert address_of(peer, forwarded, trusted) == who
+    assert counted(address_of(peer, forwarded, trusted)) == who
 
 
 @given(st.text(max_size=60), st.lists(st.text(max_size=60), max_size=4))
 def test_no_header_breaks_it(peer: str, forwarded: list[str]) -> None:
-    assert address_of(peer, forwarded, ["192.0.2.1", "::/0"])
+    assert counted(address_of(peer, forwarded, ["192.0.2.1", "::/0"]))

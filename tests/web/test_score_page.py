@@ -14,6 +14,10 @@ from tests.web.test_position_page import cell, link_of
 
 THREE = "#alhambra;0,-1:pavilion-2-NEW;before12|1,0:garden-10-N;before9|0,1:tower-10-W;before0"
 TWO = "#alhambra;0,-1:pavilion-2-NEW|1,0:garden-10-N|5,5:tower-10-W;neutral"
+SHEETS = (
+    "#rollwrite;b1,1;y1,1;c3;v1,0,0,2,1,0;rpavilion,2,1,0;1,2;2,6;3,5;4,4;5,3;6,2|b1,1;y1,1;c0;1,6;2,6;3,5;4,4;5,3;6,2"
+)
+SOLO = "#rollwrite;b1,1;y1,1;c3;v1,0,0,2,1,0;v0,0,0,0,0,0;v5,0,0,0,0,0;against;1,2;2,6;3,5;4,4;5,3;6,2"
 KINGDOMS = "#kingdomino;5;harmony;48:1,0,1,1|5;harmony;47:3,0,4,0"
 
 TEXTS = {
@@ -26,6 +30,20 @@ TEXTS = {
 [Version "2"]
 [Seats "2"]
 [Boards "laid pavilion-2-NEW 0,-1 | laid garden-10-N 1,0 | neutral tower-10-W"]
+""",
+    SHEETS: """[Game "rollwrite"]
+[Version "1"]
+[Seats "2"]
+[Boards "coins 3 built 1,2 2,6 3,5 4,4 5,3 6,2 | coins 0 built 1,6 2,6 3,5 4,4 5,3 6,2 \
+| virtual 1 0 0 2 1 0 | award pavilion seats 1 | award pavilion seats 0"]
+""",
+    SOLO: """[Game "rollwrite"]
+[Version "1"]
+[Seats "1"]
+[virtual_players "3"]
+[solo "against"]
+[Boards "coins 3 built 1,2 2,6 3,5 4,4 5,3 6,2 \
+| virtual 1 0 0 2 1 0 | virtual 0 0 0 0 0 0 | virtual 5 0 0 0 0 0 | award pavilion seats 0 virtual 2"]
 """,
     KINGDOMS: """[Game "kingdomino"]
 [Version "1"]
@@ -42,7 +60,7 @@ def ask(gateway: str) -> Caller:
     return Caller(gateway)
 
 
-@pytest.mark.parametrize("link", TEXTS, ids=("three", "two", "kingdoms"))
+@pytest.mark.parametrize("link", TEXTS, ids=("three", "two", "sheets", "solo", "kingdoms"))
 async def test_the_places_are_those_of_referee_score(link: str, page: Page, gateway: str) -> None:
     await page.goto(f"{gateway}/position{link}")
     sheet = page.get_by_role("region", name="Final scoring")
@@ -52,7 +70,8 @@ async def test_the_places_are_those_of_referee_score(link: str, page: Page, gate
     rows = sheet.locator("tbody tr")
     await expect(rows).to_have_count(len(expected))
     for row, (place, name, total) in zip(await rows.all(), expected, strict=True):
-        assert (await row.inner_text()).split("\t") == [str(place), name.capitalize(), str(total)]
+        words = name.replace("seat", "Seat").replace("virtual", "Virtual player")
+        assert (await row.inner_text()).split("\t") == [str(place), words, str(total)]
     for remark in value["remarks"]:
         await expect(sheet).to_contain_text(remark)
 
@@ -76,9 +95,35 @@ async def test_seats_come_and_go(page: Page, gateway: str) -> None:
     # Points of one seat alone are no track.
     await expect(sheet).to_contain_text("Not scored:")
     await page.get_by_role("button", name="Without seat 2").tap()
-    await page.get_by_role("button", name="Without seat 1").tap()
+    await page.get_by_role("button", name="One board only").tap()
     assert await link_of(page) == "alhambra;0,-1:pavilion-2-NEW;before7"
     await expect(sheet).to_have_count(0)
+
+
+async def test_who_completed_a_type_first_is_asked(page: Page, gateway: str) -> None:
+    """And so are the virtual players, where the rules have them."""
+    complete = "1,2;2,1;3,6;5,4;6,3"  # five seraglios, of five
+    await page.goto(f"{gateway}/position#rollwrite;b1,1;y1,1;c3;{complete}")
+    await page.get_by_role("button", name="Score a whole game").tap()
+    for each in complete.split(";"):
+        blue, yellow = map(int, each.split(","))
+        await page.locator(cell(page, yellow - 1, blue - 1)).tap()
+    await page.get_by_label("Virtual player 0: garden").select_option("3")
+    sheet = page.get_by_role("region", name="Final scoring")
+    rows = sheet.locator("tbody tr")
+    await expect(sheet).to_contain_text("Seat 0 and seat 1 have")
+    await page.get_by_label("seraglio: Seat 0").select_option("2")
+    await expect(rows.first).to_contain_text("Seat 1")
+    await expect(rows.first.locator("td").first).to_have_text("1")
+    await expect(rows.last.locator("td").first).to_have_text("2")
+    await page.reload()
+    await expect(rows.first).to_contain_text("Seat 1")
+    await page.get_by_role("button", name="Without seat 1").tap()
+    await page.get_by_label("Virtual players", exact=True).select_option("4")
+    await page.get_by_label("Played against them").check()
+    await expect(rows).to_have_count(5)
+    await page.get_by_role("button", name="One board only").tap()
+    assert await link_of(page) == f"rollwrite;b1,1;y1,1;c3;{complete}"
 
 
 NO_GAME = (
@@ -91,6 +136,11 @@ NO_GAME = (
     "#kingdomino;5|5|5|5|5",
     "#kingdomino;5;48:1,0,1,1|5;+48",
     "#rollwrite;b1,2;y1,6;c3|b1,2;y1,6;c3",
+    "#rollwrite;b1,2;y1,6;c3;v1,0,0,0,0,0",
+    "#rollwrite;b1,2;y1,6;c3;v6,0,0,0,0,0|b1,2;y1,6;c3",
+    "#rollwrite;b1,2;y1,6;c3;against",
+    "#rollwrite;b1,2;y1,6;c3;v0,0,0,0,0,0;rtower,1,1|b1,2;y1,6;c3",
+    "#rollwrite;b1,2;y1,6;c3|b1,2;y1,6;c3|b1,2;y1,6;c3;against",
     "#%E0%A4%A",
 )
 

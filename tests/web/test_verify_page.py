@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from playwright.async_api import FilePayload, Page, Request, expect
+from playwright.async_api import Browser, FilePayload, Page, Request, Route, expect
 
+from referee.log.frames import MAX_FILE_BYTES
+from referee.log.note import VerifierKey
+from tests.log import hostile
 from tests.web.test_gateway import Caller
 
 FROZEN = Path(__file__).parent.parent / "frozen"
 KEY = (FROZEN / "referee.vkey").read_text().strip()
 GAMES = ("alhambra-2-dealt-3", "kingdomino-1-dealt-4", "rollwrite-1-dealt-5")
+ONE_FILE = (FROZEN.parent.parent / "clients" / "verify-js" / "index.html").as_uri()
 INTACT = "Record intact and signed. Rules: not checked here."
 
 
@@ -21,13 +27,17 @@ def payload(data: bytes, name: str = "game.gamelog") -> FilePayload:
     return {"name": name, "mimeType": "application/octet-stream", "buffer": data}
 
 
-async def verify(page: Page, gateway: str, data: bytes, key: str = KEY) -> str:
-    """Return the report's headline."""
-    await page.goto(f"{gateway}/verify")
+async def verify(page: Page, address: str, data: bytes | Path, key: str = KEY) -> str:
+    """Return the report's headline. ``address``: of the gateway, or of the check in one file."""
+    await page.goto(address if address == ONE_FILE else f"{address}/verify")
     await page.get_by_label("The referee's verifier key").fill(key)
-    await page.get_by_label("The game's file").set_input_files(payload(data))
+    await page.get_by_label("The game's file").set_input_files(data if isinstance(data, Path) else payload(data))
+    return await judged(page)
+
+
+async def judged(page: Page) -> str:
     headline = page.locator("#report .judged")
-    await expect(headline).not_to_have_text("Checking game.gamelog…")
+    await expect(headline).not_to_have_text(re.compile("^Checking "))
     return await headline.inner_text()
 
 
@@ -60,7 +70,9 @@ async def test_without_a_key_it_says_what_is_missing(page: Page, gateway: str) -
     await expect(page.locator("#report .judged")).to_have_text(INTACT)
 
 
-async def test_one_bit_is_enough(page: Page, gateway: str) -> None:
+@pytest.mark.parametrize("single", [False, True])
+async def test_one_bit_is_enough(single: bool, page: Page, gateway: str) -> None:
+    gateway = ONE_FILE if single else gateway
     data = bytearray((FROZEN / f"{GAMES[1]}.gamelog").read_bytes())
     data[len(data) // 2] ^= 1
     assert (await verify(page, gateway, bytes(data))).startswith("Do not trust this record")
@@ -98,3 +110,95 @@ async def test_a_page_without_cryptography_says_so(page: Page, gateway: str) -> 
     await page.add_init_script("Object.defineProperty(crypto, 'subtle', { value: undefined });")
     said = await verify(page, gateway, (FROZEN / f"{GAMES[0]}.gamelog").read_bytes())
     assert said.startswith("Nothing was checked: over plain HTTP")
+
+
+async def test_pinned_seats_are_held_against_the_file(page: Page, gateway: str) -> None:
+    data = (FROZEN / f"{GAMES[0]}.gamelog").read_bytes()
+    await page.goto(f"{gateway}/verify")
+    for keys, said in (
+        ("0=" + VerifierKey.parse(KEY).key.hex(), "Do not trust this record yet: "),
+        ("0=00", "Nothing was checked: 0=00: expected NUMBER=KEY"),
+        ("", INTACT),
+    ):
+        await page.get_by_label("The referee's verifier key").fill(KEY)
+        await page.get_by_label("Keys of seats").fill(keys)
+        await page.get_by_label("The game's file").set_input_files(payload(data))
+        assert (await judged(page)).startswith(said)
+
+
+# --- the check in one file -------------------------------------------------------------------------------------------
+
+
+async def test_the_check_in_one_file_says_the_same_without_a_server(page: Page) -> None:
+    assert await verify(page, ONE_FILE, (FROZEN / f"{GAMES[0]}.gamelog").read_bytes()) == INTACT
+    assert await page.evaluate("document.documentElement.scrollWidth") <= 360
+    await expect(page.get_by_role("main")).to_have_count(1)
+    assert await page.locator("html").get_attribute("lang") == "en"
+    tall = await page.locator("input, textarea").evaluate_all(
+        "all => all.map((each) => each.getBoundingClientRect().height)"
+    )
+    assert min(tall) >= 44
+
+
+async def test_the_check_in_one_file_can_send_nothing(browser: Browser, gateway: str) -> None:
+    """Not even to the gateway that it came from."""
+    page = await browser.new_page()
+    await page.goto(ONE_FILE)
+    refused = await page.evaluate(
+        """async (address) => {
+          const found = [];
+          const keep = ({ effectiveDirective }) => found.push(effectiveDirective);
+          document.addEventListener("securitypolicyviolation", keep);
+          await fetch(address).catch(() => {});
+          const picture = new Image();
+          await new Promise((done) => { picture.onerror = done; picture.src = address; });
+          return found;
+        }""",
+        f"{gateway}/static/icon.svg",
+    )
+    assert set(refused) == {"connect-src", "img-src"}
+    await page.close()
+
+
+# --- files that are made to cost -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("single", [False, True])
+async def test_a_file_that_is_too_long_is_not_read(single: bool, page: Page, gateway: str, tmp_path: Path) -> None:
+    """Its size is looked at: it has no bytes on the disk, and would be none to the browser."""
+    path = tmp_path / "game.gamelog"
+    with path.open("wb") as file:
+        file.truncate(MAX_FILE_BYTES + 1)
+    said = await verify(page, ONE_FILE if single else gateway, path)
+    assert said == "Nothing was checked: game.gamelog has 67108865 bytes; expected at most 67108864."
+
+
+async def test_a_check_without_end_is_stopped_and_the_page_is_alive(page: Page, gateway: str) -> None:
+    async def endless(route: Route) -> None:
+        await route.fulfill(content_type="text/javascript", body="self.onmessage = () => { for (;;); };")
+
+    await page.clock.install()
+    await page.route("**/static/auditor.mjs", endless)
+    await page.goto(f"{gateway}/verify")
+    await page.get_by_label("The game's file").set_input_files(payload(b""))
+    await expect(page.locator("#report .judged")).to_have_text("Checking game.gamelog…")
+    await page.clock.fast_forward(60_000)
+    assert await judged(page) == "Nothing is known: the check was stopped after 60 seconds."
+    # The next one has a worker of its own.
+    await page.unroute("**/static/auditor.mjs")
+    assert (await verify(page, gateway, (FROZEN / f"{GAMES[0]}.gamelog").read_bytes())) == INTACT
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("make", [hostile.tiny, hostile.longest, hostile.signatures, hostile.nested])
+async def test_a_hostile_file_does_not_stop_the_page(
+    make: Callable[[int], bytes], page: Page, gateway: str, tmp_path: Path
+) -> None:
+    """It answers while the file is checked, and the check comes to an end or is stopped."""
+    path = tmp_path / "game.gamelog"
+    path.write_bytes(make(MAX_FILE_BYTES))
+    await page.goto(f"{gateway}/verify")
+    await page.get_by_label("The game's file").set_input_files(path)
+    while (said := await page.locator("#report .judged").inner_text()).startswith("Checking "):
+        await page.get_by_label("Keys of seats").fill("")
+    assert not said.startswith(INTACT)

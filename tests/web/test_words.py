@@ -48,10 +48,21 @@ MADE = {
     "entry.ruling": sorted(RULINGS),
     "currency": CURRENCIES,
     **{f"{name}.{kind}": members(name, kind) for name in registry.names() for kind in ("move", "outcome")},
+    "alhambra.beside": ("bought", "reserve"),
     "alhambra.walls": ("none", "one", "many"),
     "kingdomino.frame": ("5", "7"),
     "kingdomino.variant": ("harmony", "centre"),
     "rollwrite": ("blue", "yellow"),
+    "solver.verdict": ("legal", "illegal", "holds", "fails", "undecided"),
+    "solver.error": (
+        "UNAUTHENTICATED",
+        "PERMISSION_DENIED",
+        "LIMIT",
+        "SOLVER_FAILED",
+        "DEADLINE",
+        "UNAVAILABLE",
+        "NO_SOLVER",
+    ),
     "rollwrite.action": ("build", "get_coins", "change_dice"),
 }
 """Keys that are put together, by what they begin with."""
@@ -64,6 +75,7 @@ def named() -> set[str]:
         found |= set(re.findall(r'"([a-z_0-9]+(?:\.[a-z_0-9]+)+|verdict|cell|sheet)"', text))
     for text in TEMPLATES.values():
         found |= set(re.findall(r"""w\(["']([a-z_.0-9]+)["']\)""", text))
+    found |= set(re.findall(r"\{([a-z]+\.[a-z]+)\}", (pages.FOLDER / "static" / "verify" / "page.html").read_text()))
     return found
 
 

@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from time import sleep
 from typing import Any, Protocol
 
 from referee.games import registry
@@ -75,6 +76,21 @@ def maker(name: str, seed: int | None = None) -> MakeBot:
         there = "; ".join(f"{', '.join(names(rules_id))} ({rules_id})" for rules_id in games)
         raise UnknownBot(f"no bot {name!r}: there are {there}; {_OR_OWN}")
     return lambda rules_id: load(name, rules_id, seed)
+
+
+def paced(make: MakeBot, pace_s: float) -> MakeBot:
+    """Return the same bots, which wait before each move; 0: which do not."""
+
+    def make_slow(rules_id: str) -> Bot:
+        bot = make(rules_id)
+
+        def choose(observation: Any, legal_moves: Sequence[Any]) -> Any:
+            sleep(pace_s)
+            return bot.choose(observation, legal_moves)
+
+        return _Chooser(choose)
+
+    return make_slow if pace_s else make
 
 
 def _of(rules_id: str) -> dict[str, Callable[[], Bot]]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import signal
 import sys
 import time
 from collections.abc import Sequence
@@ -19,13 +17,10 @@ from rich.console import Console
 
 from referee.console import accept_every_character
 from referee.games import registry
-from referee.games.game import UnknownRules
 from referee.log.replay import Record
-from referee.notation.outcomes import counted
 from referee.render.registry import renderer
-from referee_clients.bots import UnknownBot, load, names
-from referee_clients.demo.children import ChildFailed, Children
-from referee_clients.demo.game import play
+from referee_clients.demo.children import ChildFailed, Children, read, stop_on_sigterm
+from referee_clients.demo.game import play, players_of
 from referee_clients.demo.screen import Screen, show_result
 from referee_clients.demo.show import show
 from referee_clients.sdk.errors import ClientError
@@ -61,19 +56,10 @@ def demo(
     Exit codes: 0 the log is COMPLETE; 1 failed, with the reason in one line; 2 wrong usage; 130 stopped by Ctrl-C.
     """
     console = Console()
-    sys.path.insert(0, str(Path.cwd()))
     try:
-        players = names(game) if bots is None else [name.strip() for name in bots.split(",")]
-        for name in players:
-            load(name, game)
-    except UnknownRules as error:
-        raise typer.Exit(_failed(console, f"{error}: there are {', '.join(registry.names())}", 2)) from error
-    except UnknownBot as error:
+        players = players_of(game, bots)
+    except ValueError as error:
         raise typer.Exit(_failed(console, str(error), 2)) from error
-    rules = registry.get(game)
-    if not rules.min_seats <= len(players) <= rules.max_seats:
-        expected = f"{rules.min_seats} to {rules.max_seats}"
-        raise typer.Exit(_failed(console, f"{counted(len(players), 'bot')}: {game} is for {expected}", 2))
     try:
         code = asyncio.run(_demo(console, game, players, seed, out))
     except (ChildFailed, ClientError, OSError) as error:
@@ -90,11 +76,12 @@ def _failed(console: Console, why: str, code: int) -> int:
 
 async def _demo(console: Console, game: str, bots: Sequence[str], seed: int, out: Path) -> int:
     began = time.monotonic()
-    _stop_on_sigterm()
+    stop_on_sigterm()
     with TemporaryDirectory(prefix="tile-referee-") as folder:
         async with Children(Path(folder)) as children:
-            address, token = await _start_referee(children, Path(folder))
-            async with organiser(address, token) as organising:
+            ready = await children.start_referee()
+            address = ready["address"]
+            async with organiser(address, read(ready["organiser_token_file"])) as organising:
                 opened = await organising.open_game(game, len(bots))
                 console.print(f"Game {opened.game_id} at {address}.", highlight=False)
                 console.print(f"Players, each in its own process with its own key: {', '.join(bots)}.", highlight=False)
@@ -108,25 +95,6 @@ async def _demo(console: Console, game: str, bots: Sequence[str], seed: int, out
             took = f"{record.size} signed entries in {time.monotonic() - began:.1f} s."
             console.print(f"{took} The audit, without the referee:", highlight=False)
             return await _audit(console, children, files, out, game)
-
-
-def _stop_on_sigterm() -> None:
-    """As Ctrl-C does: the way out cleans up."""
-    task = asyncio.current_task()
-    if task is not None:
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-
-
-async def _start_referee(children: Children, folder: Path) -> tuple[str, str]:
-    """On a free port, with its games in the folder: its address and the organiser's token."""
-    words = ["serve", "--data", str(folder / "referee"), "--listen", "127.0.0.1:0", "--log-level", "warning", "--json"]
-    referee = await children.start("referee", words, speaks=True)
-    ready = json.loads(await referee.line())
-    return ready["address"], _read(ready["organiser_token_file"])
-
-
-def _read(path: str) -> str:
-    return Path(path).read_text(encoding="ascii").strip()
 
 
 def _files(out: Path, opened: Opened, seats: int) -> Files:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 import sys
@@ -90,6 +91,13 @@ class Children:
             process.stdin.close()
         return child
 
+    async def start_referee(self, *words: str) -> dict[str, str]:
+        """Start a referee on a free port, with its games in the folder. Return what it says when it is ready."""
+        where = ("serve", "--data", str(self._folder / "referee"), "--listen", "127.0.0.1:0")
+        referee = await self.start("referee", [*where, "--log-level", "warning", "--json", *words], speaks=True)
+        ready: dict[str, str] = json.loads(await referee.line())
+        return ready
+
     async def first_failure(self) -> ChildFailed:
         """Wait until a child has failed; one that ended well is not awaited any more."""
         waiting = {asyncio.create_task(child.process.wait()): child for child in self._all}
@@ -105,3 +113,15 @@ class Children:
         finally:
             for task in waiting:
                 task.cancel()
+
+
+def read(path: str) -> str:
+    """Return the token or the key in a file."""
+    return Path(path).read_text(encoding="ascii").strip()
+
+
+def stop_on_sigterm() -> None:
+    """End this task as Ctrl-C does: the way out cleans up."""
+    task = asyncio.current_task()
+    if task is not None:
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 
+from referee.games import registry
+from referee.games.game import UnknownRules
 from referee.log.events import Moved
 from referee.log.judge import Happened
 from referee.log.note import VerifierKey
 from referee.log.replay import Record
+from referee.notation.outcomes import counted
 from referee.notation.registry import notation
 from referee.transcript.words import entry_words
 from referee.v1.game_service_pb2 import WatchGameResponse
+from referee_clients.bots import load, names
 from referee_clients.demo.children import Child, Children
 from referee_clients.demo.screen import Screen
 from referee_clients.join import format_join
@@ -20,13 +26,35 @@ from referee_clients.sdk.ledger import Ledger
 from referee_clients.sdk.organiser import Opened
 
 
-async def play(children: Children, opened: Opened, bots: Sequence[str], seed: int, screen: Screen) -> Record:
-    """Start the bots, watch until the end and see them out. Raise ``ChildFailed`` and ``ClientError``."""
+def players_of(game: str, bots: str | None) -> list[str]:
+    """Return the bot of each seat. ``bots``: as typed; None: all of the game's. Raise ``ValueError``."""
+    sys.path.insert(0, str(Path.cwd()))
+    try:
+        rules = registry.get(game)
+    except UnknownRules as error:
+        raise ValueError(f"{error}: there are {', '.join(registry.names())}") from error
+    players = names(game) if bots is None else [name.strip() for name in bots.split(",")]
+    for name in players:
+        load(name, game)
+    if not rules.min_seats <= len(players) <= rules.max_seats:
+        expected = f"{rules.min_seats} to {rules.max_seats}"
+        raise ValueError(f"{counted(len(players), 'bot')}: {game} is for {expected}")
+    return list(players)
+
+
+async def start_bots(children: Children, opened: Opened, bots: Sequence[str], seed: int, *words: str) -> list[Child]:
+    """Start a process for each seat."""
     players: list[Child] = []
     for join, bot in zip(opened.joins, bots, strict=True):
-        words = ["bot", bot, "--join", "-", "--seed", str(seed + join.seat), "--verifier", opened.verifier]
+        how = ["bot", bot, "--join", "-", "--seed", str(seed + join.seat), "--verifier", opened.verifier, *words]
         line = format_join(join.address, join.game_id, join.seat, join.token)
-        players.append(await children.start(f"{bot}, seat {join.seat}", words, stdin=line + "\n"))
+        players.append(await children.start(f"{bot}, seat {join.seat}", how, stdin=line + "\n"))
+    return players
+
+
+async def play(children: Children, opened: Opened, bots: Sequence[str], seed: int, screen: Screen) -> Record:
+    """Start the bots, watch until the end and see them out. Raise ``ChildFailed`` and ``ClientError``."""
+    players = await start_bots(children, opened, bots, seed)
     game = asyncio.create_task(_watch(opened, screen))
     failure = asyncio.create_task(children.first_failure())
     try:

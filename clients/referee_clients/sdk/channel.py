@@ -59,6 +59,8 @@ class Security:
     key: Path | None = None
     insecure: bool = False
     """Tokens may be sent without TLS to other machines."""
+    name: str = ""
+    """The name in the referee's certificate, where it is not the one in the address."""
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Security:
@@ -149,9 +151,12 @@ def open_channel(
 
     ``token``: what calls will carry, see ``bearer``; it is not kept. Raise ``BadAddress`` and ``Insecure``.
     """
-    credentials = _credentials(address, security or Security.from_environment(), token)
+    security = security or Security.from_environment()
+    credentials = _credentials(address, security, token)
     target = address.removeprefix(TLS_SCHEME)
     options = (*options, ("grpc.primary_user_agent", api.agent()))
+    if security.name:
+        options = (*options, ("grpc.ssl_target_name_override", security.name))
     if credentials is None:
         return grpc.aio.insecure_channel(target, options=options)
     return grpc.aio.secure_channel(target, credentials, options=options)

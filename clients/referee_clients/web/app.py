@@ -9,7 +9,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 
-from referee_clients.web import games, pages, positions
+from referee_clients.web import games, pages, positions, solving
 from referee_clients.web.errors import HANDLERS
 from referee_clients.web.limits import Limits, LimitsMiddleware
 from referee_clients.web.safety import Safety
@@ -38,7 +38,8 @@ def application(
         routes=[
             *positions.routes(judge),
             *(games.routes(referee) if referee else ()),
-            *pages.routes(has_games=referee is not None),
+            *(solving.routes(referee) if referee else ()),
+            *pages.routes(has_games=referee is not None, has_solver=referee is not None and referee.may_bear_tokens),
         ],
         middleware=[
             Middleware(Safety, origins=origins, tls=tls),

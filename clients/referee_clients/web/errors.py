@@ -19,7 +19,9 @@ from referee_clients.sdk.errors import answer_of
 
 RETRY_S = 2
 """When to try again, where nobody says it."""
-OWN_REASONS = frozenset({"UNAVAILABLE", "BAD_ANSWER", "NOT_FOUND", "METHOD_NOT_ALLOWED", "NO_KEY", "BAD_REQUEST"})
+OWN_REASONS = frozenset(
+    {"UNAVAILABLE", "BAD_ANSWER", "NOT_FOUND", "METHOD_NOT_ALLOWED", "NO_KEY", "BAD_REQUEST", "NOT_ADMITTED"}
+)
 
 _STATUS_OF: Mapping[str, int] = {
     "INVALID_ARGUMENT": 400,
@@ -119,6 +121,9 @@ def refusal_of(error: grpc.aio.AioRpcError) -> Refusal:
             return Refusal(504, "DEADLINE", message, retry_after=RETRY_S)
         _log.warning("the referee's answer is not one of its protocol: %s", answer)
         return Refusal(502, "BAD_ANSWER", "Tell the organiser: the referee gave an answer that is not of its protocol")
+    if answer.metadata.get("field", "").startswith("x-referee-"):
+        _log.error("the referee does not believe this gateway who calls: %s", answer)
+        return Refusal(502, "NOT_ADMITTED", "Tell the organiser: the referee does not admit this gateway")
     status = _STATUS_OF.get(answer.reason, 502)
     retry_after = None
     if answer.retry_s is not None or status in _WAITING_HELPS:

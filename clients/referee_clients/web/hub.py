@@ -295,13 +295,18 @@ class Hub:
         game_of: GameOf,
         *,
         verifier: VerifierKey | None = None,
+        token: str = "",
         security: Security | None = None,
         limits: HubLimits | None = None,
     ) -> None:
-        """``game_of``: asks the referee how far a game is. ``security``: as the environment says, if not given."""
+        """``game_of``: asks the referee how far a game is. ``token``: the gateway's own, as games are followed for all.
+
+        ``security``: as the environment says, if not given.
+        """
         self._address = address
         self._game_of = game_of
         self._verifier = verifier
+        self._token = token
         self._security = security
         self._limits = limits or HubLimits()
         self._feeds: dict[str, Feed] = {}
@@ -422,6 +427,7 @@ class Hub:
             connection = Connection(
                 self._address,
                 feed.game_id,
+                self._token,
                 patience_s=inf,
                 security=self._security,
                 on_cut=lambda why: _log.info("game %s: %s", feed.game_id, why),

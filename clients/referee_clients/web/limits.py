@@ -10,6 +10,7 @@ import logging
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 from time import monotonic
 
@@ -26,6 +27,9 @@ STREAM_PATHS = ("/api/v1/live",)
 _COUNTED = "/api/"
 _RETRY_S = 5.0
 """When a stream may have ended."""
+
+CALLER: ContextVar[IPv4Address | IPv6Address | None] = ContextVar("caller", default=None)
+"""Where the request comes from that is answered now, as far as the proxies are believed; None: from no address."""
 
 _log = logging.getLogger("referee.web")
 
@@ -111,8 +115,10 @@ class Limits:
             self._addresses.popitem(last=False)
 
 
-def address_of(peer: str, forwarded: Sequence[str] = (), trusted: Sequence[str] = ()) -> str:
-    """Return who is counted for a request.
+def address_of(
+    peer: str, forwarded: Sequence[str] = (), trusted: Sequence[str] = ()
+) -> IPv4Address | IPv6Address | None:
+    """Return where a request comes from; None: from no address.
 
     ``peer``: the other end of the connection. ``forwarded``: the values of X-Forwarded-For, in their order, believed as
     far as those who wrote them are ``trusted``: addresses or networks of proxies.
@@ -125,9 +131,17 @@ def address_of(peer: str, forwarded: Sequence[str] = (), trusted: Sequence[str] 
         if hop is None:
             break
         found = hop
-    if found is None:
-        return peer or "local"
-    return str(found) if isinstance(found, IPv4Address) else f"{IPv6Network((found, 64), strict=False)}"
+    return found
+
+
+def counted(address: IPv4Address | IPv6Address | None) -> str:
+    """Return who is counted for what comes from there."""
+    match address:
+        case None:
+            return "local"
+        case IPv4Address():
+            return str(address)
+    return str(IPv6Network((address, 64), strict=False))
 
 
 def _parsed(text: str) -> IPv4Address | IPv6Address | None:
@@ -170,7 +184,9 @@ class LimitsMiddleware:
             return
         peer = scope.get("client")
         forwarded = [value.decode("latin-1") for name, value in scope["headers"] if name == b"x-forwarded-for"]
-        who = address_of(peer[0] if peer else "", forwarded, self._trusted)
+        address = address_of(peer[0] if peer else "", forwarded, self._trusted)
+        CALLER.set(address)
+        who = counted(address)
         try:
             # Pages and their files lie in memory, and thirty phones of a club open them at once from one address.
             if scope["path"].startswith(_COUNTED):

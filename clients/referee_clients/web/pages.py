@@ -46,8 +46,11 @@ def static_files() -> dict[str, bytes]:
     return found
 
 
-def routes(*, has_games: bool) -> list[Route]:
-    """Return pages and files. ``has_games``: there is a referee, whose games can be watched."""
+def routes(*, has_games: bool, has_solver: bool = False) -> list[Route]:
+    """Return pages and files.
+
+    ``has_games``: there is a referee, whose games can be watched. ``has_solver``: it can be asked for proofs.
+    """
     held = static_files()
     tags = {path: f'"{sha256(data).hexdigest()[:32]}"' for path, data in held.items()}
     words: dict[str, str] = json.loads(held["words/en.json"])
@@ -96,7 +99,14 @@ def routes(*, has_games: bool) -> list[Route]:
     rules = {name: registry.get(name).catalogue for name in registry.names()}
     return [
         Route("/static/{path:path}", static),
-        page("/position", "position.html.j2", here="position", games=registry.names(), drawings=drawings),
+        page(
+            "/position",
+            "position.html.j2",
+            here="position",
+            games=registry.names(),
+            drawings=drawings,
+            has_solver=has_solver,
+        ),
         *watching(),
         page("/verify", "verify.html.j2", csp=VERIFY_CSP, here="verify", digest=sha256(single).hexdigest()),
         Route("/verify.html", saved),

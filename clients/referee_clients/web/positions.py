@@ -81,15 +81,17 @@ def routes(judge: Judge) -> list[Route]:
 
 
 async def _answer(judge: Judge, method: str, request: Request) -> Response:
-    if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
-        raise Refusal(415, "WRONG_TYPE", "Nothing was judged: expected Content-Type: application/json.")
     question = await body_of(request)
-    _check(question)
+    _parsed(question)  # what is no question at all needs no worker
     return Response(await judge.answer(question, method), media_type="application/json")
 
 
-def _check(question: bytes) -> dict[str, Any]:
-    """Refuse here what is no question at all, without a worker."""
+async def question_of(request: Request) -> dict[str, Any]:
+    """Return the question in the body. Raise ``Refusal``."""
+    return _parsed(await body_of(request))
+
+
+def _parsed(question: bytes) -> dict[str, Any]:
     try:
         return parse_object(question)
     except QueryError as error:
@@ -97,7 +99,9 @@ def _check(question: bytes) -> dict[str, Any]:
 
 
 async def body_of(request: Request, most: int = MAX_BODY_BYTES) -> bytes:
-    """Return the body. Raise ``Refusal`` if it is longer than ``most`` bytes, without reading the rest."""
+    """Return the body, JSON. Raise ``Refusal`` if it is longer than ``most`` bytes, without reading the rest."""
+    if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+        raise Refusal(415, "WRONG_TYPE", "Nothing was judged: expected Content-Type: application/json.")
     found = bytearray()
     try:
         async for part in request.stream():

@@ -8,7 +8,7 @@ import socket
 import ssl
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -34,9 +34,6 @@ class CannotServe(Exception):
 class Settings:
     """How to serve, and whose games."""
 
-    host: str
-    port: int
-    """0 picks a free one."""
     origins: Collection[str] = ()
     trusted: Sequence[str] = ()
     certificate: Path | None = None
@@ -44,20 +41,44 @@ class Settings:
     referee: str = ""
     """Its address; empty: no games."""
     verifier: VerifierKey | None = None
+    token: str = field(default="", repr=False)
+    """With which the referee believes who calls; empty: none."""
     security: Security | None = None
 
 
-def serve(settings: Settings) -> None:
-    """Serve until SIGTERM or Ctrl-C. Raise ``CannotServe``, ``BadAddress`` and ``Insecure``."""
-    with _socket(settings.host, settings.port) as listening:
+def serve(settings: Settings, listening: socket.socket) -> None:
+    """Serve until SIGTERM or Ctrl-C, and close the socket. Raise ``CannotServe``, ``BadAddress`` and ``Insecure``."""
+    with listening:
         asyncio.run(_serve(settings, listening))
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Return a socket on which browsers may come from now on; port 0 picks a free one. Raise ``CannotServe``."""
+    try:
+        family, *_, place = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)[0]
+        listening = socket.socket(family, socket.SOCK_STREAM)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(place)
+        listening.listen(_BACKLOG)
+    except OSError as error:
+        raise CannotServe(f"{host}:{port} cannot be listened on: {error.strerror}") from error
+    return listening
+
+
+def address_of(listening: socket.socket, *, tls: bool) -> str:
+    """Return where the pages are."""
+    at = listening.getsockname()
+    name = f"[{at[0]}]" if ":" in at[0] else at[0]
+    return f"{'https' if tls else 'http'}://{name}:{at[1]}/"
 
 
 async def _serve(settings: Settings, listening: socket.socket) -> None:
     async with AsyncExitStack() as stack:
         referee = None
         if settings.referee:
-            upstream = Upstream(settings.referee, verifier=settings.verifier, security=settings.security)
+            upstream = Upstream(
+                settings.referee, verifier=settings.verifier, token=settings.token, security=settings.security
+            )
             referee = await stack.enter_async_context(upstream)
         tls = settings.certificate is not None
         config = uvicorn.Config(
@@ -77,9 +98,7 @@ async def _serve(settings: Settings, listening: socket.socket) -> None:
             config.load()
         except (OSError, ssl.SSLError) as error:
             raise CannotServe(f"The certificate or its key cannot be used: {error}") from error
-        at = listening.getsockname()
-        name = f"[{at[0]}]" if ":" in at[0] else at[0]
-        print(f"Pages are at {'https' if tls else 'http'}://{name}:{at[1]}/", flush=True)
+        print(f"Pages are at {address_of(listening, tls=tls)}", flush=True)
         await _Server(config, referee).serve(sockets=[listening])
 
 
@@ -106,15 +125,3 @@ class _Server(uvicorn.Server):
         yield
         for number in signals:
             loop.remove_signal_handler(number)
-
-
-def _socket(host: str, port: int) -> socket.socket:
-    try:
-        family, *_, place = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)[0]
-        listening = socket.socket(family, socket.SOCK_STREAM)
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(place)
-        listening.listen(_BACKLOG)  # before anybody is told that he may come
-    except OSError as error:
-        raise CannotServe(f"{host}:{port} cannot be listened on: {error.strerror}") from error
-    return listening

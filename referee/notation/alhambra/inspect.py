@@ -10,20 +10,22 @@ from referee.games.alhambra.as_played import AsPlayed
 from referee.games.alhambra.catalogue import CATALOGUE
 from referee.games.alhambra.layout import Layout, index_of, wall_points
 from referee.games.alhambra.options import MAX_SEATS, MIN_SEATS, Options
+from referee.games.alhambra.outline import longest_wall
 from referee.games.alhambra.scoring import NEUTRAL, score_round
-from referee.games.alhambra.tiles import TYPES
+from referee.games.alhambra.tiles import TYPES, E, N, S, W
 from referee.games.alhambra.violations import layout_violations
 from referee.games.game import Cell, Violation
 from referee.notation.alhambra.values import TILE_SET, layout_numbers, tile_number
 from referee.notation.question_options import options_of_question
 from referee.notation.sentences import sentence
-from referee.notation.strict_json import QueryError, an_array, an_integer, an_object, only, required, shown
+from referee.notation.strict_json import QueryError, a_boolean, an_array, an_integer, an_object, only, required, shown
 
 _RULES: Final = {rule.id: rule for rule in CATALOGUE}
 
-_LAYOUT_FIELDS: Final = frozenset(("layout", "options", "tile"))
+_LAYOUT_FIELDS: Final = frozenset(("cells", "layout", "options", "tile"))
 _SCORE_FIELDS: Final = frozenset(("score",))
 _OPTIONS: Final = frozenset(("loop_rule",))
+_SIDES: Final = {N: "N", E: "E", S: "S", W: "W"}
 _ROUND_FIELDS: Final = frozenset(("round", "players", "neutral"))
 _PLAYER_FIELDS: Final = frozenset(("counts", "wall"))
 
@@ -62,11 +64,14 @@ def _layout(question: dict[str, Any]) -> dict[str, Any]:
     judge = _judged if set(map(type, given.values())) <= {str} else _judged.__wrapped__
     layout, violations, is_whole, counts, removable = judge(tuple(given), tuple(given.values()))
     tile = tile_number(question["tile"], "tile") if "tile" in question else None
+    cells = a_boolean(question.get("cells", False), "cells")
     options = options_of_question("alhambra", Options, an_object(question.get("options", {}), "options"), _OPTIONS)
     if not is_whole:
         return {"valid": False, "violations": violations, "counts": counts}
     wall = wall_points(*layout.wall(), options.loop_rule)
     found = {"valid": not violations, "violations": violations, "wall": wall, "counts": counts}
+    if cells:
+        found["wall_sides"] = [(*cell, _SIDES[side]) for cell, side in longest_wall(layout)]
     if tile is not None:
         found["placements"] = layout.placeable_cells(TILE_SET.walls[tile])
     found["removable"] = removable

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from referee.games.game import Violation
 from referee.games.kingdomino import GAME
 from referee.games.kingdomino.catalogue import CATALOGUE
-from referee.games.kingdomino.dominoes import TERRAINS
+from referee.games.kingdomino.dominoes import TERRAINS, Domino
 from referee.games.kingdomino.kingdom import Kingdom, Placed
 from referee.notation.kingdomino.values import domino_number, frame, placed, stated_dominoes
 from referee.notation.sentences import sentence
-from referee.notation.strict_json import QueryError, an_array, only, required
+from referee.notation.strict_json import QueryError, a_boolean, an_array, only, required
 
 _RULES: Final = {rule.id: rule for rule in CATALOGUE}
 
-_FIELDS: Final = frozenset(("frame", "kingdom", "dominoes", "domino"))
+_FIELDS: Final = frozenset(("any_order", "cells", "frame", "kingdom", "dominoes", "domino"))
 
 
 def answer(question: dict[str, Any]) -> dict[str, Any]:
@@ -31,8 +32,13 @@ def answer(question: dict[str, Any]) -> dict[str, Any]:
     asked = domino_number(question["domino"], "domino") if "domino" in question else None
     if any(number == asked for number, _, _ in lying):
         raise QueryError(f"domino: {asked} lies in the kingdom; expected one that does not")
-    violations, left_out = [], []
-    for i, (number, left, right) in enumerate(lying):
+    any_order = a_boolean(question.get("any_order", False), "any_order")
+    cells = a_boolean(question.get("cells", False), "cells")
+    violations, left_out, order = [], list[int](), list[int]()
+    while len(order) < len(lying):
+        i = _next(lying, order, kingdom, dominoes) if any_order else len(order)
+        order.append(i)
+        number, left, right = lying[i]
         broken = kingdom.violations(dominoes[number], left, right)
         violations += [_violation(found, i, number) for found in broken]
         if {found.rule_id for found in broken} <= GAME.waivable:
@@ -40,12 +46,27 @@ def answer(question: dict[str, Any]) -> dict[str, Any]:
         else:
             left_out.append(i)
     found: dict[str, Any] = {"valid": not violations, "violations": violations}
+    if any_order:
+        found["order"] = order
     if left_out:
         return found | {"left_out": left_out}
-    found |= _worth(kingdom)
+    found |= _worth(kingdom, cells=cells)
     if asked is not None:
         found["placements"] = kingdom.placements(dominoes[asked])
     return found
+
+
+def _next(lying: Sequence[Placed], before: Sequence[int], kingdom: Kingdom, dominoes: Mapping[int, Domino]) -> int:
+    """Return the first domino that can be placed, or else the first one, of those that were not there before.
+
+    What can be placed can be placed later as well, if the kingdom that comes of it is legal.
+    """
+    left = [i for i in range(len(lying)) if i not in before]
+    for i in left:
+        number, *cells = lying[i]
+        if not kingdom.violations(dominoes[number], *cells):
+            return i
+    return left[0]
 
 
 def _lying(value: Any) -> list[Placed]:
@@ -60,11 +81,12 @@ def _lying(value: Any) -> list[Placed]:
     return found
 
 
-def _worth(kingdom: Kingdom) -> dict[str, Any]:
+def _worth(kingdom: Kingdom, *, cells: bool) -> dict[str, Any]:
     return {
         "score": kingdom.score(),
         "areas": [
             {"terrain": TERRAINS[area.terrain], "squares": area.squares, "crowns": area.crowns}
+            | ({"cells": area.cells} if cells else {})
             for area in kingdom.areas()
         ],
         "largest_area": kingdom.largest_area(),

@@ -21,8 +21,9 @@ _BAR: Final = 11
 _CHIP: Final = 72
 """Width of an item at the bottom."""
 
-_STONE: Final = "#33271f"
-_GOLD: Final = "#f0a81c"
+STONE: Final = "#33271f"
+GOLD: Final = "#f0a81c"
+COST_PAPER: Final = "#fff8e6"
 
 # Each side's two ends, clockwise, and its bar, in a cell of 100 by 100.
 _ENDS: Final = {N: ((0, 0), (1, 0)), E: ((1, 0), (1, 1)), S: ((1, 1), (0, 1)), W: ((0, 1), (0, 0))}
@@ -102,7 +103,7 @@ def _halo(wall: list[Side]) -> str:
             points.append(f"M{(x + x1) * CELL} {(y + y1) * CELL}")
         points.append(f"L{(x + x2) * CELL} {(y + y2) * CELL}")
     return (
-        f'<path d="{"".join(points)}" fill="none" stroke="{_GOLD}" stroke-width="22" stroke-linejoin="round"'
+        f'<path d="{"".join(points)}" fill="none" stroke="{GOLD}" stroke-width="22" stroke-linejoin="round"'
         ' stroke-linecap="round"/>'
     )
 
@@ -136,32 +137,37 @@ def _tile(layout: Layout, cell: Cell, tile: int) -> str:
 
 def pieces() -> tuple[str, ...]:
     """Return definitions for a page to draw boards with: ``alh-piece-fountain``, ``alh-piece-garden-10-N`` and so on,
-    each a cell of 100 by 100.
+    each a cell of 100 by 100. On a phone they are as small as a thumb, so what tells tiles apart is large in them.
     """
     tiles = tile_set()
-    drawn = {"fountain": _drawn_fountain()} | {name: _drawn_tile(tiles, n) for n, name in enumerate(tiles.names)}
+    drawn = {"fountain": _drawn_fountain()}
+    drawn |= {name: _drawn_tile(tiles, n, small=True) for n, name in enumerate(tiles.names)}
     return (
         f"<defs>{definitions()}</defs>",
         f"<defs>{symbol('fountain', _FOUNTAIN)}{cells_drawn('alh-piece', drawn)}</defs>",
     )
 
 
-def _drawn_tile(tiles: TileSet, tile: int) -> str:
+def _drawn_tile(tiles: TileSet, tile: int, *, small: bool = False) -> str:
+    """``small``: to be seen small, so without the word, and with a large cost."""
     type_ = TYPES[tiles.types[tile]]
     colours = COLOURS[type_]
     walls = [side for side in (N, E, S, W) if tiles.walls[tile] & side]
     drawn = [
         _ground(0, 0, f"url(#alh-ground-{type_})", colours.ink),
-        f'<use href="#alh-{type_}" x="27" y="22" width="52" height="52"/>',
-        words(50, 85.5, type_, 11, colour=colours.ink),
+        f'<use href="#alh-{type_}" x="30" y="26" width="60" height="60"/>'
+        if small
+        else f'<use href="#alh-{type_}" x="27" y="22" width="52" height="52"/>'
+        + words(50, 85.5, type_, 11, colour=colours.ink),
     ]
     if walls:
-        drawn.append(f'<path d="{"".join(_BARS[side] for side in walls)}" fill="{_STONE}"/>')
+        drawn.append(f'<path d="{"".join(_BARS[side] for side in walls)}" fill="{STONE}"/>')
         joints = "".join(_JOINTS[side] for side in walls)
         drawn.append(f'<path d="{joints}" fill="none" stroke="#7d6a5a" stroke-width="1"/>')
+    at, radius, size = (31, 19, 24) if small else (23.5, 11.5, 15)
     drawn += [
-        f'<circle cx="23.5" cy="23.5" r="11.5" fill="#fff8e6" stroke="{colours.ink}" stroke-width="1.8"/>',
-        words(23.5, 28.8, str(tiles.costs[tile]), 15, colour=colours.ink, bold=True),
+        f'<circle cx="{at}" cy="{at}" r="{radius}" fill="{COST_PAPER}" stroke="{colours.ink}" stroke-width="1.8"/>',
+        words(at, at + size * 0.353, str(tiles.costs[tile]), size, colour=colours.ink, bold=True),
     ]
     return "".join(drawn)
 
@@ -183,8 +189,8 @@ def _foot(layout: Layout, wall: int, width: int, y: int) -> Iterable[str]:
         )
         x += _CHIP
     yield (
-        f'<g><title>longest wall: {wall}</title><path d="M{x + 16:g} {y + 20}h34" stroke="{_GOLD}" stroke-width="22"'
-        f' stroke-linecap="round"/><path d="M{x + 14:g} {y + 20}h38" stroke="{_STONE}" stroke-width="11"/>'
+        f'<g><title>longest wall: {wall}</title><path d="M{x + 16:g} {y + 20}h34" stroke="{GOLD}" stroke-width="22"'
+        f' stroke-linecap="round"/><path d="M{x + 14:g} {y + 20}h38" stroke="{STONE}" stroke-width="11"/>'
         + words(x + 80, y + 27, str(wall), 20, bold=True)
         + "</g>"
     )

@@ -67,7 +67,7 @@ _CROWN: Final = """\
 stroke-linejoin="round"/><path d="M4 18h18" stroke="#b5790a" stroke-width="1.6"/>\
 <circle cx="13" cy="14.5" r="2" fill="#c0392b"/>"""
 
-_GROUNDS: Final = {
+GROUNDS: Final = {
     "wheat": ("#f8dd74", "#e8b93a"),
     "forest": ("#5fa463", "#2f6d3c"),
     "lake": ("#7cc3ea", "#2c7fc0"),
@@ -78,7 +78,7 @@ _GROUNDS: Final = {
 """Colours of each terrain, from top to bottom."""
 
 _DRAWINGS: Final = {
-    **dict(zip(_GROUNDS, (_WHEAT, _FOREST, _LAKE, _MEADOW, _SWAMP, _MINE), strict=True)),
+    **dict(zip(GROUNDS, (_WHEAT, _FOREST, _LAKE, _MEADOW, _SWAMP, _MINE), strict=True)),
     "castle": _CASTLE,
 }
 
@@ -88,7 +88,7 @@ def definitions() -> str:
     grounds = "".join(
         f'<linearGradient id="kdo-ground-{terrain}" x1="0" y1="0" x2="0" y2="1">'
         f'<stop stop-color="{light}"/><stop offset="1" stop-color="{deep}"/></linearGradient>\n'
-        for terrain, (light, deep) in _GROUNDS.items()
+        for terrain, (light, deep) in GROUNDS.items()
     )
     symbols = "".join(
         f'<symbol id="kdo-{name}" viewBox="0 0 100 100">{drawing}</symbol>\n' for name, drawing in _DRAWINGS.items()

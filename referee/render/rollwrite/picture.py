@@ -60,8 +60,7 @@ def pieces() -> tuple[str, ...]:
     """Return definitions for a page to draw sheets with: ``rnw-piece-tower`` and so on, each a cell of 100 by 100."""
     drawn = {
         type_: f'<rect width="100" height="100" fill="url(#alh-ground-{type_})"/>'
-        f'<use href="#alh-{type_}" x="14" y="6" width="72" height="72"/>'
-        + words(50, 93, type_, 15, colour=COLOURS[type_].ink, bold=True)
+        f'<use href="#alh-{type_}" x="13" y="12" width="74" height="74"/>'
         for type_ in TYPES
     }
     return f"<defs>{definitions()}</defs>", f"<defs>{cells_drawn('rnw-piece', drawn)}</defs>"

@@ -8,7 +8,14 @@ from referee.games.rollwrite.sheet import FACES, TYPES, sheet
 
 
 def components() -> dict[str, Any]:
-    """Return types, and the default sheet's grid: a row for each value of the blue die, a column for the yellow."""
-    grid = sheet().grid
-    rows = [grid[row * FACES : (row + 1) * FACES] for row in range(FACES)]
-    return {"types": TYPES, "grid": [[TYPES[type_] for type_ in row] for row in rows]}
+    """Return types, and of the default sheet its grid (a row for each value of the blue die, a column for the yellow),
+    boxes by type and coins.
+    """
+    own = sheet()
+    rows = [own.grid[row * FACES : (row + 1) * FACES] for row in range(FACES)]
+    return {
+        "types": TYPES,
+        "grid": [[TYPES[type_] for type_ in row] for row in rows],
+        "boxes": own.boxes,
+        "coins": own.coin_track,
+    }

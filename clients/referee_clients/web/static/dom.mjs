@@ -18,16 +18,30 @@ export const h = (name, attributes = {}, ...children) => {
   return append(element, children);
 };
 
-/** A drawing of pieces that the page holds, each in a cell of 100 by 100: [id, column, row]. */
-export const drawing = (pieces, columns = 1, rows = 1) => {
-  const svg = document.createElementNS(SVG, "svg");
-  svg.setAttribute("viewBox", `0 0 ${columns * 100} ${rows * 100}`);
-  svg.setAttribute("aria-hidden", "true");
-  for (const [id, x, y] of pieces) {
-    const use = document.createElementNS(SVG, "use");
-    use.setAttribute("href", `#${id}`);
-    for (const [key, value] of Object.entries({ x: x * 100, y: y * 100, width: 100, height: 100 })) use.setAttribute(key, value);
-    svg.append(use);
-  }
-  return svg;
+/** An element of SVG. */
+export const s = (name, attributes, ...children) => {
+  const element = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  return append(element, children);
+};
+
+/** A drawing of pieces that the page holds, each in a cell of 100 by 100: [id, column, row]; `more`: drawn over them. */
+export const drawing = (pieces, columns = 1, rows = 1, more = []) =>
+  s(
+    "svg",
+    { viewBox: `0 0 ${columns * 100} ${rows * 100}`, "aria-hidden": "true" },
+    pieces.map(([id, x, y]) => s("use", { href: `#${id}`, x: x * 100, y: y * 100, width: 100, height: 100 })),
+    more,
+  );
+
+const EDGES = { N: [0, 0, 1, 0], E: [1, 0, 1, 1], S: [1, 1, 0, 1], W: [0, 1, 0, 0] };
+
+/** A line along sides of a cell, N, E, S or W, so far from its edge; the class says what it looks like. */
+export const edges = (sides, inset, className) => {
+  const at = (part) => (part ? 100 - inset : inset);
+  const d = sides.map((side) => {
+    const [x1, y1, x2, y2] = EDGES[side];
+    return `M${at(x1)} ${at(y1)}L${at(x2)} ${at(y2)}`;
+  });
+  return s("path", { d: d.join(""), class: className });
 };

@@ -10,12 +10,15 @@ const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowD
 /** The grid's element, with `show(model)`.
  *
  * A model: `left`, `top`, `columns`, `rows`, and `cell(x, y)` to `{label, picture, marks}`: marks are words of the style
- * sheet, `legal` and `broken` among them; a cell without a picture is empty.
+ * sheet, `legal` and `broken` among them; a cell without a picture is empty. `axes`, if there are any: what stands above
+ * a column, and beside a row, by its number. `game`, and a cell's `key`: what else the drawing depends on. `keys`: what other keys do, by key.
  */
-export const grid = (label, choose) => {
+export const grid = (label, choose, keys = {}) => {
   const element = h("div", { role: "grid", "aria-label": label, class: "grid", onkeydown: pressed, onclick: clicked });
   let at = [0, 0];
   let shown = null;
+  /** What the cells look like. */
+  const drawn = new WeakMap();
 
   const find = (x, y) => element.querySelector(`[data-cell="${x},${y}"]`);
   const within = (x, y) => x >= shown.left && y >= shown.top && x < shown.left + shown.columns && y < shown.top + shown.rows;
@@ -49,6 +52,7 @@ export const grid = (label, choose) => {
       choose(x, y);
     }
     else if (event.key === "n" || event.key === "N") next(`${x},${y}`);
+    else if (Object.hasOwn(keys, event.key)) keys[event.key]();
     else return;
     event.preventDefault();
   }
@@ -59,34 +63,40 @@ export const grid = (label, choose) => {
     if (legal.length) go(...legal[(here + 1) % legal.length].dataset.cell.split(",").map(Number));
   };
 
+  /** Bring a cell up to date; one that looks as before is left alone. */
+  const draw = (cell, x, y) => {
+    const { label: said, picture, marks = [], key = "" } = shown.cell(x, y);
+    const className = ["cell", ...(picture ? [] : ["empty"]), ...marks].join(" ");
+    const looks = [said, className, key].join("|");
+    if (drawn.get(cell) === looks) return;
+    drawn.set(cell, looks);
+    cell.setAttribute("aria-label", said);
+    cell.className = className;
+    cell.replaceChildren(...(picture ? [picture] : []));
+  };
+
   const show = (model) => {
-    const focused = element.contains(document.activeElement);
+    const before = shown;
     shown = model;
     if (!within(...at)) at = [Math.max(model.left, Math.min(0, model.left + model.columns - 1)), Math.max(model.top, Math.min(0, model.top + model.rows - 1))];
-    element.style.setProperty("--columns", model.columns);
-    const rows = [];
-    for (let y = model.top; y < model.top + model.rows; y++) {
-      const row = h("div", { role: "row" });
-      for (let x = model.left; x < model.left + model.columns; x++) {
-        const { label: said, picture, marks = [] } = model.cell(x, y);
-        row.append(
-          h(
-            "div",
-            {
-              role: "gridcell",
-              "data-cell": `${x},${y}`,
-              "aria-label": said,
-              tabindex: x === at[0] && y === at[1] ? "0" : "-1",
-              class: ["cell", ...(picture ? [] : ["empty"]), ...marks].join(" "),
-            },
-            picture,
-          ),
-        );
-      }
-      rows.push(row);
+    const columns = Array.from({ length: model.columns }, (_, n) => model.left + n);
+    const rows = Array.from({ length: model.rows }, (_, n) => model.top + n);
+    const isSame = before && ["left", "top", "columns", "rows", "game"].every((name) => before[name] === model[name]);
+    if (!isSame) {
+      const focused = element.contains(document.activeElement);
+      const [above, beside] = model.axes ?? [];
+      // What they say is in every cell's label, too.
+      const axis = (text) => h("div", { class: "axis", "aria-hidden": "true" }, text);
+      const cell = (x, y) => h("div", { role: "gridcell", "data-cell": `${x},${y}`, tabindex: x === at[0] && y === at[1] ? "0" : "-1" });
+      element.style.setProperty("--columns", model.columns);
+      element.classList.toggle("with-axes", Boolean(above));
+      element.replaceChildren(
+        ...(above ? [h("div", { "aria-hidden": "true", class: "row" }, axis(""), columns.map((x) => axis(above(x))))] : []),
+        ...rows.map((y) => h("div", { role: "row", class: "row" }, beside && axis(beside(y)), columns.map((x) => cell(x, y)))),
+      );
+      if (focused) find(...at)?.focus();
     }
-    element.replaceChildren(...rows);
-    if (focused) find(...at)?.focus();
+    for (const cell of element.querySelectorAll("[data-cell]")) draw(cell, ...cell.dataset.cell.split(",").map(Number));
   };
 
   return { element, show, focus: () => find(...at)?.focus() };

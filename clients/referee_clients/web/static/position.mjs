@@ -2,12 +2,20 @@
 //
 // The position is in the link, and nowhere else.
 
+import "./token.mjs"; // first: it takes the token out of the link
+import { ask, newest } from "./asking.mjs";
 import { h } from "./dom.mjs";
-import { grid } from "./grid.mjs";
 import { alhambra } from "./editors/alhambra.mjs";
 import { kingdomino } from "./editors/kingdomino.mjs";
 import { rollwrite } from "./editors/rollwrite.mjs";
+import { grid } from "./grid.mjs";
+import { palette } from "./palette.mjs";
+import { sheetOf } from "./sheet.mjs";
+import { solver } from "./solver.mjs";
+import { take as takeToken } from "./token.mjs";
 import { w } from "./words.mjs";
+
+const KEPT = 300;
 
 const components = await (await fetch("/static/components.json")).json();
 const GAMES = {
@@ -23,48 +31,85 @@ const say = (words) => (said.textContent = words);
 let name = "alhambra";
 let boards = [GAMES[name].empty()];
 let current = 0;
-let before = [];
+let past = [];
+let future = [];
+/** Answers by question: an answer does not change. */
+const known = new Map();
+/** Of the position that is shown: what is known of it, null while it is asked. */
 let answer = null;
-let asking = null;
+let again = null;
 
 const part = (className, ...children) => h("div", { class: className }, ...children);
-const chooser = part("kinds");
-const hand = h("p", { class: "hand" });
-const handButtons = part("buttons");
-const board = grid(w("position.board"), (x, y) => change(GAMES[name].choose(boards[current], x, y, say)));
-const summary = h("p", { class: "judged" });
-const palette = part("palette");
-const settings = part("settings");
-const seats = part("kinds");
-const sheet = h("section", { class: "sheet-of-all", "aria-labelledby": "sheet-title" });
-const verdict = h("section", { class: "verdict", "aria-labelledby": "verdict-title" });
+const button = (label, onclick, disabled = false, more = {}) => h("button", { type: "button", onclick, disabled, ...more }, label);
+const held = () => boards[current];
+const act = (what) => GAMES[name][what] && held().hand && change(GAMES[name][what](held()));
+const tap = (x, y) => {
+  const claim = isAiming && GAMES[name].claimAt?.(held(), x, y, answer);
+  if (!claim) return change(GAMES[name].choose(held(), x, y, told));
+  aim(false);
+  solving.prove(claim);
+};
 
-const button = (label, onclick, disabled = false) => h("button", { type: "button", onclick, disabled }, label);
+const chooser = h("div", { role: "group", "aria-label": w("position.game"), class: "tabs games" });
+const seats = h("div", { role: "group", "aria-label": w("position.seats"), class: "tabs seats" });
+const tools = h("div", { role: "group", "aria-label": w("position.tools"), class: "tools" });
+const above = part("settings dice-row");
+const board = grid(w("position.board"), tap, { r: () => act("turn"), R: () => act("turn"), Escape: () => act("putAway") });
+const status = part("status");
+const hand = part("hand");
+const palettes = Object.fromEntries(Object.entries(GAMES).map(([each, game]) => [each, game.palette && palette(game.palette)]));
+const chosen = part("chosen-palette");
+const settings = part("settings");
+/** The solver, where there is a referee that has one. */
+const solving = app.dataset.solver === undefined ? null : solver((next) => change(next));
+/** The next tap says what is to be proved, and lays nothing. */
+let isAiming = false;
+const aim = (to) => {
+  isAiming = to;
+  drawSolving();
+  if (to) told(w("solver.aim.how"));
+};
+const drawSolving = () => solving?.show(GAMES[name], held(), answer, isAiming, aim);
+const sheet = h("section", { class: "verdict sheet-of-all", "aria-labelledby": "sheet-title", hidden: true });
+const verdict = h("section", { class: "verdict", "aria-labelledby": "verdict-title", tabindex: "-1" });
+
+/** Whether it is a whole game's final scoring, and not one position. */
+const isScored = () => boards.length > 1 || Boolean(GAMES[name].isScored?.(boards[0]));
+/** The neutral player's tiles are the last board, in games that have one. */
+const players = () => boards.filter(({ neutral }) => !neutral);
+const named = (at) => (boards[at].neutral ? w("position.neutral") : w("position.player", { n: at }));
+
+// The position
+
+const now = () => [name, boards, current];
 
 /** Go on from the position that is shown; null changes nothing. */
 const change = (next) => {
-  if (next !== null) changeAll(name, boards.with(current, next), current);
+  if (next) changeAll(name, boards.with(current, next), current);
 };
 
 /** The same with all boards: what is said of the game is said on the first one. */
 const changeAll = (game, all, at) => {
-  before = [...before.slice(-99), [name, boards, current]];
+  past = [...past.slice(-KEPT), now()];
+  future = [];
   [name, boards, current] = [game, all, at];
   moved();
 };
 
-/** The neutral player's tiles are the last board, in games that have one. */
-const players = () => boards.filter(({ neutral }) => !neutral);
+const undo = (from, to) => {
+  if (!from.length) return;
+  to.push(now());
+  [name, boards, current] = from.pop();
+  moved();
+};
 
 const moved = () => {
   history.replaceState(null, "", linkNow());
-  answer = null;
-  summary.textContent = w("position.judging");
-  draw();
-  judge();
+  app.querySelector('[role="alert"]')?.remove();
+  shown();
 };
 
-const linkNow = () => `#${name};${boards.map((board) => GAMES[name].write(board)).join("|")}`;
+const linkNow = () => `#${name};${boards.map((each) => GAMES[name].write(each)).join("|")}`;
 
 /** The position of the link; false if there is one that cannot be read. */
 const fromLink = () => {
@@ -77,222 +122,282 @@ const fromLink = () => {
   const [game, ...rest] = text.split(";");
   if (!game) return true;
   if (!Object.hasOwn(GAMES, game)) return false;
-  const [, most] = GAMES[game].seats ?? [1, 1];
   const parts = rest.join(";").split("|");
   const found = parts.map((each) => (each ? GAMES[game].read(each) : GAMES[game].empty()));
-  if (found.includes(null) || found.length > most) return false;
+  if (found.includes(null) || found.length > GAMES[game].seats[1]) return false;
   const neutral = found.findIndex((each) => each.neutral);
   const expected = GAMES[game].neutral === (neutral < 0 ? found.length : found.length - 1) ? found.length - 1 : -1;
   if (neutral !== expected) return false;
+  if (GAMES[game].isGame?.(found) === false) return false;
   const pieces = found.flatMap(GAMES[game].pieces);
   if (new Set(pieces).size !== pieces.length) return false;
   [name, boards, current] = [game, found, 0];
   return true;
 };
 
-const draw = () => {
-  const game = GAMES[name];
-  const state = boards[current];
-  chooser.replaceChildren(
-    ...Object.keys(GAMES).map((each) =>
-      h(
-        "button",
-        { type: "button", "aria-pressed": String(each === name), onclick: () => choose(each) },
-        w(`game.${each}`),
-      ),
-    ),
-  );
-  drawBoard();
-  const held = game.hand(state);
-  if (held) hand.replaceChildren(game.handPicture(state), w(game.handKey?.(state) ?? "position.hand", { piece: held }));
-  else hand.replaceChildren("hand" in state ? w("position.empty_hand") : w("position.sheet"));
-  handButtons.replaceChildren(
-    ...(held ? [button(w("position.put_away"), () => change({ ...state, hand: null, ...("first" in state ? { first: null } : {}) }))] : []),
-    button(w("position.undo"), undo, before.length === 0),
-    button(w("position.clear"), () => change(game.empty(state)), game.isEmpty(state) && !held),
-    button(w("position.copy"), copy),
-    button(w("position.print"), () => window.print()),
-  );
-  const elsewhere = boards.filter((_, at) => at !== current).flatMap(game.pieces);
-  palette.replaceChildren(...game.palette(state, change, (then) => (then(), draw(), showVerdict()), elsewhere));
-  const ofGame = boards.length > 1 && current > 0 ? [] : game.settings(state, change);
-  const ofSeat = boards.length > 1 && !state.neutral && (name === "alhambra" || current === 0) ? game.seatSettings(state, change) : [];
-  settings.replaceChildren(...ofGame, ...ofSeat);
-  drawSeats();
+// What is shown
+
+/** Show the position, and have it judged if nothing is known of it yet. */
+const shown = () => {
+  clearTimeout(again);
+  answer = known.get(questionOf(held())) ?? null;
+  judge(); // first: the question is on its way while the page is drawn
+  draw();
+  if (answer) showVerdict();
+  else {
+    status.replaceChildren(h("p", { class: "judged" }, w("position.judging")));
+    say("");
+  }
 };
 
-const drawBoard = () => board.show(GAMES[name].model(boards[current], answer));
+const draw = () => {
+  const game = GAMES[name];
+  const state = held();
+  const tabs = (labels, at, choose) =>
+    labels.map((label, n) => button(label, () => choose(n), false, { "aria-pressed": String(n === at) }));
+  const names = Object.keys(GAMES);
+  chooser.replaceChildren(...tabs(names.map((each) => w(`game.${each}`)), names.indexOf(name), (n) => choose(names[n])));
+  drawSeats();
+  keepFocus(tools, () =>
+    tools.replaceChildren(
+      button(w("position.undo"), () => undo(past, future), past.length === 0),
+      button(w("position.redo"), () => undo(future, past), future.length === 0),
+      button(w("position.clear"), () => change(game.empty(state)), game.isEmpty(state) && !state.hand, { "aria-label": w("position.clear.board") }),
+      button(w("position.copy"), copy, false, { "aria-label": w("position.copy.link") }),
+      ...(isScored() ? [] : [button(w("position.score"), scoreGame, false, { "aria-label": w("position.score_all") })]),
+    ),
+  );
+  keepFocus(above, () => above.replaceChildren(...(game.above?.(state, change, isScored()) ?? [])));
+  drawBoard();
+  drawHand();
+  if (solving) keepFocus(solving.element, drawSolving);
+  const palette = palettes[name];
+  if (chosen.firstChild !== palette?.element) chosen.replaceChildren(...(palette ? [palette.element] : []));
+  const used = new Set(boards.flatMap((each, at) => game.pieces(each).filter((piece) => at !== current || piece !== each.hand)));
+  palette?.show(used, state.hand, (id) => change(game.take(held(), id)));
+  const ofGame = current > 0 ? [] : game.settings(state, change);
+  const ofSeat = isScored() && !state.neutral && (!game.seatSettingsOnFirst || current === 0) ? (game.seatSettings?.(state, change) ?? []) : [];
+  const ofAll = isScored() ? (game.gameSettings?.(boards, (first) => changeAll(name, boards.with(0, first), current)) ?? []) : [];
+  keepFocus(settings, () => settings.replaceChildren(...ofGame, ...ofSeat, ...ofAll));
+};
 
-/** Who has a board: a button each, and one to go on to a final scoring with one player more. */
+/** Draw again what has the focus, and give it back: to what has the same place in it. */
+const keepFocus = (element, drawAgain) => {
+  const stops = () => [...element.querySelectorAll("button, select, input")];
+  const at = stops().indexOf(document.activeElement);
+  drawAgain();
+  if (at >= 0) stops()[at]?.focus();
+};
+
+const drawBoard = () => board.show(GAMES[name].model(held(), answer, isScored()));
+
+const drawHand = () => {
+  const game = GAMES[name];
+  const state = held();
+  const piece = game.hand(state);
+  if (!piece) return hand.replaceChildren(h("p", {}, w("hand" in state ? "position.empty_hand" : "position.sheet")));
+  keepFocus(hand, () =>
+    hand.replaceChildren(
+      game.handPicture(state),
+      h("p", {}, w(game.handKey?.(state) ?? "position.hand", { piece })),
+      ...(game.turn ? [button(w("position.turn"), () => act("turn"))] : []),
+      button("×", () => act("putAway"), false, { "aria-label": w("position.put_away") }),
+    ),
+  );
+};
+
+/** The board of the neutral player, in games that have one with so many players. */
+const neutralFor = (n) => (n === GAMES[name].neutral ? [{ ...GAMES[name].empty(boards[0]), neutral: true }] : []);
+const seat = (all, at) => changeAll(name, GAMES[name].seated?.(all) ?? all, at);
+
+/** One player more; of one board it makes a whole game. */
+const scoreGame = () => {
+  const game = GAMES[name];
+  const own = players();
+  seat([...own, (game.another ?? game.empty)(own[0]), ...neutralFor(own.length + 1)], own.length);
+};
+
+/** Who has a board: a button each. */
 const drawSeats = () => {
   const game = GAMES[name];
-  if (!game.seats) return seats.replaceChildren();
-  const [, most] = game.seats;
+  const [least, most] = game.seats;
+  const own = players();
+  const count = own.length;
+  const fewer = () => {
+    if (count === least) changeAll(name, [game.alone?.(own[0]) ?? own[0]], 0);
+    else seat([...own.slice(0, -1), ...neutralFor(count - 1)], 0);
+  };
   const show = (at) => {
     current = at;
-    answer = null;
-    draw();
-    judge();
+    shown();
   };
-  const named = (at) => (boards[at].neutral ? w("position.neutral") : w("position.player", { n: at }));
-  const count = players().length;
-  const shown = boards.length > 1
-    ? boards.map((_, at) => h("button", { type: "button", "aria-pressed": String(at === current), onclick: () => show(at) }, named(at)))
-    : [];
-  const first = players();
-  const extra = (n) => (n === game.neutral ? [{ ...game.empty(first[0]), neutral: true }] : []);
-  const more = () => changeAll(name, [...first, game.empty(first[0]), ...extra(count + 1)], count);
-  const fewer = () => changeAll(name, [...first.slice(0, -1), ...(count - 1 > 1 ? extra(count - 1) : [])], 0);
-  seats.replaceChildren(
-    ...shown,
-    ...(count < most ? [button(w(count === 1 ? "position.score_all" : "position.more"), more)] : []),
-    ...(count > 1 ? [button(w("position.fewer", { n: count - 1 }), fewer)] : []),
-  );
+  const one = (at) => button(named(at), () => show(at), false, { "aria-pressed": String(at === current) });
+  const all = [
+    ...boards.map((_, at) => one(at)),
+    ...(count < most ? [button(w("position.more"), scoreGame)] : []),
+    button(count === least ? w("position.one_board") : w("position.fewer", { n: count - 1 }), fewer),
+  ];
+  keepFocus(seats, () => seats.replaceChildren(...(isScored() ? all : [])));
 };
 
 const choose = (game) => {
   if (game !== name) changeAll(game, [GAMES[game].empty()], 0);
 };
 
-const undo = () => {
-  [name, boards, current] = before.pop();
-  moved();
-};
-
 const copy = async () => {
   try {
     await navigator.clipboard.writeText(location.href);
-    say(w("position.copied"));
+    told(w("position.copied"));
   } catch {
-    say(w("position.not_copied"));
+    // Over plain HTTP there is no clipboard, but what is selected can be copied.
+    const text = h("input", { type: "text", value: location.href, readonly: true, "aria-label": w("position.link") });
+    const note = h("p", { class: "note" }, w("position.not_copied"), text);
+    status.before(note);
+    text.select();
+    const copied = document.execCommand("copy");
+    note.remove();
+    told(w(copied ? "position.copied" : "position.not_copied"));
   }
 };
 
-const title = () => h("h2", { id: "verdict-title" }, w("verdict"));
+/** Say something beside the verdict, for a moment. */
+const told = (words) => {
+  say(words);
+  const note = h("p", { class: "note" }, words);
+  app.querySelector(".note")?.remove();
+  status.before(note);
+  setTimeout(() => note.remove(), 6000);
+};
 
-/** The answer to a question, or `{error}`. */
-const ask = async (where, question, signal) => {
-  try {
-    const response = await fetch(`/api/v1/${where}`, {
-      method: "POST",
-      headers: { "Content-Type": "application/json" },
-      body: JSON.stringify(question),
-      signal,
-    });
-    const found = await response.json();
-    return response.ok ? found : { error: found.message };
-  } catch {
-    return { error: w("position.no_server") };
+// The verdict
+
+const questionOf = (state) => JSON.stringify(GAMES[name].question(state));
+
+/** The answer to a question, from memory if it was asked before. */
+const answerTo = async (state, signal) => {
+  const question = questionOf(state);
+  const found = known.get(question) ?? (await ask("position", JSON.parse(question), { signal }));
+  if (!("reason" in found)) {
+    known.set(question, found);
+    if (known.size > KEPT) known.delete(known.keys().next().value);
   }
+  return found;
 };
 
-/** Ask what is to be said of the position; only the last question's answer counts. */
-const judge = async () => {
-  asking?.abort();
-  const mine = (asking = new AbortController());
-  const found = await ask("position", GAMES[name].question(boards[current]), mine.signal);
-  if (mine !== asking) return;
-  answer = found;
-  drawBoard();
-  showVerdict();
-  if (boards.length === 1) return sheet.replaceChildren();
-  const scored = await scoreAll(mine.signal);
-  if (mine === asking) showSheet(scored);
-};
+/** Ask what is to be said of the position; only an answer about what is shown counts. */
+const judge = newest(async (signal) => {
+  const place = linkNow() + current;
+  const isShown = () => place === linkNow() + current;
+  const found = await answerTo(held(), signal);
+  if (!isShown()) return;
+  if (found !== answer) {
+    answer = found;
+    drawBoard();
+    drawSolving();
+    showVerdict();
+  }
+  sheet.hidden = !isScored();
+  if (!isScored()) return;
+  const scored = await scoreAll(signal);
+  if (isShown()) sheet.replaceChildren(...sheetOf(scored));
+});
 
 /** The final scoring of all boards, as `referee score` has it. */
 const scoreAll = async (signal) => {
   const game = GAMES[name];
   const own = players();
-  const found = await Promise.all(own.map((each) => ask("position", game.question({ ...each, hand: null }), signal)));
-  const problem = found.find(({ error }) => error);
+  const found = await Promise.all(own.map((each) => answerTo("hand" in each ? game.putAway(each) : each, signal)));
+  const problem = found.find(({ error }) => error !== undefined);
   if (problem) return problem;
-  const parts = own.map((each, at) => game.board(each, found[at]));
-  if (boards.length > own.length) parts.push(game.neutralBoard(boards.at(-1)));
+  const parts = [...own.map((each, at) => game.board(each, found[at])), ...(game.others?.(boards) ?? [])];
   const { version, ...options } = game.headers(own);
   const headers = { Game: name, Version: version, Seats: own.length, ...options, Boards: parts.join(" | ") };
-  return ask("score", { text: Object.entries(headers).map(([key, value]) => `[${key} "${value}"]\n`).join("") }, signal);
+  return ask("score", { text: Object.entries(headers).map(([key, value]) => `[${key} "${value}"]\n`).join("") }, { signal });
 };
 
-const showSheet = (found) => {
-  const heading = h("h2", { id: "sheet-title" }, w("sheet"));
-  if (found.error) return sheet.replaceChildren(heading, h("p", { class: "problem" }, w("sheet.none", { message: found.error })));
-  const rows = found.players
-    .map((player, at) => ({ ...player, label: w("position.player", { n: at }) }))
-    .sort((one, other) => one.place - other.place);
-  const cells = (tag, each) => each.map((value) => h(tag, tag === "th" ? { scope: "col" } : {}, value));
-  sheet.replaceChildren(
-    heading,
-    h(
-      "table",
-      {},
-      h("thead", {}, h("tr", {}, cells("th", [w("sheet.place"), w("sheet.player"), w("sheet.points")]))),
-      h("tbody", {}, rows.map(({ place, label, total }) => h("tr", {}, cells("td", [place, label, total])))),
-    ),
-    ...found.ties.map(({ words }) => h("p", {}, words)),
-    ...rows.map(({ label, items }) =>
-      h(
-        "details",
-        {},
-        h("summary", {}, w("sheet.items", { player: label })),
-        h("ul", {}, items.map(({ what, how, points }) => h("li", {}, w("sheet.item", { what, how, points })))),
-      ),
-    ),
-    ...found.remarks.map((words) => h("p", { class: "source" }, words)),
-  );
-};
+const title = () => h("h2", { id: "verdict-title" }, w("verdict"));
 
 const showVerdict = () => {
   const game = GAMES[name];
-  const state = boards[current];
-  if (answer === null) return;
-  if (answer.error) {
-    const message = w("position.unjudged", { message: answer.error });
-    summary.textContent = "";
-    verdict.replaceChildren(title(), h("p", { class: "problem" }, message), button(w("position.again"), judge));
-    say(message);
-    return;
-  }
-  const lines = [];
-  if ("valid" in answer) {
-    const n = answer.violations.length;
-    const text = game.isEmpty(state)
-      ? w("verdict.empty")
-      : answer.valid
+  const state = held();
+  if (answer.error !== undefined) return showProblem();
+  const { valid, violations = [] } = answer;
+  const [tone, sign] = valid === undefined || game.isEmpty(state) ? ["", ""] : valid ? ["good", "✓ "] : ["bad", "✗ "];
+  const n = violations.length;
+  const text = game.isEmpty(state)
+    ? w("verdict.empty")
+    : valid === undefined
+      ? ""
+      : valid
         ? w("verdict.legal")
         : w(n === 1 ? "verdict.illegal.one" : "verdict.illegal", { n });
-    lines.push(h("p", { class: `judged ${answer.valid ? "good" : "bad"}` }, text));
-    summary.className = `judged ${answer.valid ? "good" : "bad"}`;
-    summary.textContent = text;
-    say(text);
-  } else summary.textContent = "";
-  if (answer.violations?.length)
-    lines.push(
-      h(
-        "ul",
-        { class: "broken-rules" },
-        answer.violations.map(({ rule, text }) => h("li", {}, h("a", { href: `/rules/${name}#${rule}` }, rule), text.slice(rule.length))),
-      ),
-    );
+  const rules = [...new Set(violations.map(({ rule }) => rule))];
+  const brief = (game.isEmpty(state) && valid !== undefined) || (valid === undefined && isScored()) ? "" : game.brief(answer, state);
+  const heading = () => h("p", { class: `judged ${tone}` }, h("span", { "aria-hidden": "true" }, sign), text);
+  status.replaceChildren(
+    ...(text ? [heading()] : []),
+    ...(brief ? [h("p", { class: "brief" }, brief)] : []),
+    ...(n ? [button(w("verdict.why", { rules: rules.join(", ") }), toVerdict, false, { class: "why" })] : []),
+  );
+  say([text, brief, rules.join(", ")].filter(Boolean).join(". "));
   const facts = game.facts(answer, state);
-  if (facts.length) lines.push(h("dl", { class: "facts" }, facts.flatMap(([label, value]) => [h("dt", {}, label), h("dd", {}, value)])));
-  if (answer.valid === false && !("wall" in answer) && !("score" in answer)) lines.push(h("p", {}, w("verdict.no_points")));
-  verdict.replaceChildren(title(), ...lines, ...game.about(state, answer).filter(Boolean));
+  verdict.replaceChildren(
+    title(),
+    ...(text ? [heading()] : []),
+    ...(n
+      ? [h("ul", { class: "broken-rules" }, violations.map(({ rule, text: words }) => h("li", {}, h("a", { href: `/rules/${name}#${rule}` }, rule), words.slice(rule.length))))]
+      : []),
+    ...(facts.length ? [h("dl", { class: "facts" }, facts.flatMap(([label, value]) => [h("dt", {}, label), h("dd", {}, value)]))] : []),
+    ...(valid === false && !brief ? [h("p", {}, w("verdict.no_points"))] : []),
+    ...(isScored() ? [] : game.about(state, answer).filter(Boolean)),
+    h("p", { class: "buttons" }, button(w("position.print"), () => window.print())),
+  );
 };
 
+const toVerdict = () => {
+  verdict.scrollIntoView({ block: "start" });
+  verdict.focus({ preventScroll: true });
+};
+
+/** Nothing is known of the position; that it is asked again is the page's business, where it can help. */
+const showProblem = () => {
+  const { error, reason, again: seconds } = answer;
+  const message = reason === null ? w("position.no_server") : w("position.unjudged", { message: error });
+  const isAgain = Boolean(seconds);
+  const words = [message, ...(isAgain ? [w("position.again_soon")] : [])].join(" ");
+  status.replaceChildren(h("p", { class: "judged problem" }, words));
+  verdict.replaceChildren(title(), h("p", { class: "problem" }, words), ...(reason === undefined ? [] : [button(w("position.again"), judge)]));
+  if (said.textContent !== words) say(words);
+  if (isAgain) again = setTimeout(judge, 1000 * seconds);
+};
+
+document.addEventListener("keydown", (event) => {
+  if (!(event.ctrlKey || event.metaKey) || event.altKey || event.target.matches("input")) return;
+  const [from, to] = { z: [past, future], y: [future, past], Z: [future, past] }[event.key] ?? [];
+  if (!from) return;
+  event.preventDefault();
+  undo(from, to);
+});
+window.addEventListener("online", () => judge());
+window.addEventListener("hashchange", () => {
+  takeToken();
+  if (linkNow() === location.hash) return;
+  const isRead = fromLink();
+  moved();
+  if (!isRead) badLink();
+});
+
+const badLink = () => app.prepend(h("p", { class: "problem", role: "alert" }, w("position.bad_link")));
+
 app.replaceChildren(
-  h("div", { role: "group", "aria-label": w("position.game") }, chooser),
+  chooser,
   seats,
-  part("editor", part("table", hand, part("scroll", board.element), summary, palette, handButtons, settings), part("judgement", verdict, sheet)),
+  part(
+    "editor",
+    part("table", tools, above, part("scroll", board.element), part("tray", status, hand, chosen)),
+    part("judgement", verdict, sheet, settings, ...(solving ? [solving.element] : [])),
+  ),
 );
 const isRead = fromLink();
-draw();
-if (!isRead) {
-  app.prepend(h("p", { class: "problem", role: "alert" }, w("position.bad_link")));
-}
-summary.textContent = w("position.judging");
-judge();
-window.addEventListener("hashchange", () => {
-  if (linkNow() === location.hash) return;
-  if (fromLink()) moved();
-});
+shown();
+if (!isRead) badLink();

@@ -1,18 +1,9 @@
 // Verifying a game's file: it is read and checked here, in a worker that may be stopped, and sent nowhere.
 
-import { h } from "./dom.mjs";
 import { w } from "./words.mjs";
+import { startAuditor } from "./worker.mjs";
 
-const WORKER = "/static/auditor.mjs";
 const MOST_S = 60;
-
-// Browsers with trusted types start only a worker whose address a named policy has let through.
-const policy = globalThis.trustedTypes?.createPolicy("auditor", {
-  createScriptURL: (url) => {
-    if (url !== WORKER) throw new TypeError(url);
-    return url;
-  },
-});
 
 const field = (id) => document.getElementById(id);
 const report = field("report");
@@ -25,10 +16,12 @@ const stop = () => {
   worker = null;
 };
 
-const show = (tone, headline, ...lines) =>
-  report.replaceChildren(h("p", { class: `judged ${tone}` }, headline), ...lines.map((line) => h("p", {}, line)));
+const paragraph = (text, className = "") => Object.assign(document.createElement("p"), { textContent: text, className });
 
-const TONES = { COMPLETE: "good", PREFIX: "open", UNTRUSTED_KEY: "open", UNSUPPORTED: "open", UNDISCLOSED: "open" };
+const show = (tone, headline, ...lines) => report.replaceChildren(paragraph(headline, `judged ${tone}`), ...lines.map((line) => paragraph(line)));
+
+// Nothing here is green: that is for what keeps the rules, too.
+const TONES = { COMPLETE: "open", PREFIX: "open", UNTRUSTED_KEY: "open", UNSUPPORTED: "open", UNDISCLOSED: "open" };
 
 const told = (name, found, hasKey) => {
   const { verdict, entries, covered } = found;
@@ -56,7 +49,7 @@ const verify = (file) => {
   if (!globalThis.crypto?.subtle) return show("bad", w("verify.insecure"));
   show("open", w("verify.reading", { name: file.name }));
   const key = field("key").value.trim();
-  worker = new Worker(policy ? policy.createScriptURL(WORKER) : WORKER, { type: "module" });
+  worker = startAuditor();
   timer = setTimeout(() => {
     stop();
     show("bad", w("verify.too_long", { s: MOST_S }));
@@ -71,12 +64,12 @@ const verify = (file) => {
     stop();
     show("bad", w("verify.unread", { message: event.message || w("verify.no_worker") }));
   };
-  worker.postMessage({ file, key, receipts: [...field("receipts").files] });
+  worker.postMessage({ file, key, seats: field("seats").value, receipts: [...field("receipts").files] });
 };
 
 const again = () => field("file").files.length && verify(field("file").files[0]);
 field("form").addEventListener("submit", (event) => event.preventDefault());
-for (const id of ["file", "key", "receipts"]) field(id).addEventListener("change", again);
+for (const id of ["file", "key", "seats", "receipts"]) field(id).addEventListener("change", again);
 document.addEventListener("dragover", (event) => event.preventDefault());
 document.addEventListener("drop", (event) => {
   event.preventDefault();

@@ -102,7 +102,7 @@ const key = (label, step) => h("button", { type: "button", "aria-label": w(label
 
 const build = (count) => {
   boards = Array.from({ length: count }, (_, seat) => {
-    const title = h("h3", {}, w("position.player", { n: seat }));
+    const title = h("h2", {}, w("position.player", { n: seat }));
     const facts = h("dl", { class: "facts" });
     const board = grid(w("watch.board", { n: seat }), () => {});
     seats.append(h("section", { "aria-label": w("position.player", { n: seat }) }, title, h("div", { class: "scroll" }, board.element), facts));

@@ -1,31 +1,34 @@
-// A kingdom that is put together: dominoes in the order in which they were laid, a domino in the hand.
+// A kingdom that is put together: dominoes and the cells of their halves, a domino in the hand.
 
-import { drawing, h } from "../dom.mjs";
+import { drawing, edges, h, s } from "../dom.mjs";
 import { w } from "../words.mjs";
 
 const SIZES = [5, 7];
 const VARIANTS = ["harmony", "centre"];
+const AROUND = [["E", 1, 0], ["S", 0, 1], ["W", -1, 0], ["N", 0, -1]];
 
 const half = ({ terrain, crowns }) => {
   const key = { 0: "kingdomino.half", 1: "kingdomino.half.crown" }[crowns] ?? "kingdomino.half.crowns";
   return w(key, { terrain: w(`terrain.${terrain}`), n: crowns });
 };
 const words = ({ number, halves: [left, right] }) => w("kingdomino.domino", { number, left: half(left), right: half(right) });
-const picture = (domino) => drawing(domino.halves.map((each, at) => [piece(each), at, 0]), 2);
 const piece = ({ terrain, crowns }) => `kdo-piece-${terrain}-${crowns}`;
+const picture = (halves) => drawing(halves.map((each, at) => [piece(each), at, 0]), 2);
+const worth = ({ squares, crowns }) => `${squares}×${crowns}`;
 const beside = ([ax, ay], [bx, by]) => Math.abs(ax - bx) + Math.abs(ay - by) === 1;
 
-/** The editor's knowledge of the game. `state`: {size, laid: [[number, ax, ay, bx, by]], hand, first, variants}; `first` is
- * where the left half of the domino in the hand will lie.
+/** The editor's knowledge of the game. `state`: {size, laid: [[number, ax, ay, bx, by]], hand, turned, first, variants};
+ * `first` is where one half of the domino in the hand will lie: the left one, or the right one if it is `turned`.
  */
-export const kingdomino = ({ dominoes }) => {
+export const kingdomino = ({ dominoes, terrains }) => {
   const byNumber = new Map(dominoes.map((domino) => [domino.number, domino]));
+  const held = ({ hand, turned }) => (turned ? byNumber.get(hand).halves.toReversed() : byNumber.get(hand).halves);
 
   const squares = (state) => {
     const found = new Map([["0,0", { castle: true }]]);
     for (const [number, ax, ay, bx, by] of state.laid) {
       const [left, right] = byNumber.get(number).halves;
-      found.set(`${ax},${ay}`, { number, half: left });
+      found.set(`${ax},${ay}`, { number, half: left, isLeft: true });
       found.set(`${bx},${by}`, { number, half: right });
     }
     return found;
@@ -34,25 +37,40 @@ export const kingdomino = ({ dominoes }) => {
     const [left, right] = byNumber.get(number).halves;
     return left.terrain === right.terrain && left.crowns === right.crowns;
   };
+  const emptyHand = { hand: null, turned: false, first: null };
+
+  /** From where to where the board is shown, along one axis: as far as a legal kingdom may reach, one cell at least. */
+  const span = (numbers, size) => {
+    const [low, high, most] = [Math.min(...numbers), Math.max(...numbers), size + 1];
+    const left = Math.max(-most, Math.min(low - 1, Math.max(low - 2, high - size + 1)));
+    return [left, Math.min(most, Math.max(high + 1, Math.min(high + 2, low + size - 1))) - left + 1];
+  };
+
+  /** The kingdom in an order in which it can be placed. */
+  const kingdomOf = ({ size, laid }, answer) => ({
+    game: "kingdomino",
+    frame: { size, castle: null },
+    kingdom: answer?.order ? answer.order.map((at) => laid[at]) : laid,
+  });
 
   return {
     seats: [2, 4],
 
-    empty: (before) => ({ size: before?.size ?? 5, laid: [], hand: null, first: null, variants: before?.variants ?? [] }),
+    empty: (before) => ({ size: before?.size ?? 5, laid: [], ...emptyHand, variants: before?.variants ?? [] }),
     pieces: (state) => [...state.laid.map(([number]) => number), ...(state.hand ? [state.hand] : [])],
 
-    /** As the link has it: `5;48:1,0,1,1;+44`. */
+    /** As the link has it: `5;48:1,0,1,1;+44`, with a t behind a domino that is turned. */
     write: (state) =>
       [
         state.size,
         ...state.variants,
         ...state.laid.map(([number, ...cells]) => `${number}:${cells.join()}`),
-        ...(state.hand ? [`+${state.hand}`] : []),
+        ...(state.hand ? [`+${state.hand}${state.turned ? "t" : ""}`] : []),
       ].join(";"),
 
     read: (text) => {
       const [size, ...parts] = text.split(";");
-      const state = { size: Number(size), laid: [], hand: null, first: null, variants: [] };
+      const state = { size: Number(size), laid: [], ...emptyHand, variants: [] };
       const seen = new Set();
       const isFree = (number) => byNumber.has(number) && !seen.has(number) && seen.add(number);
       for (const part of parts) {
@@ -60,10 +78,10 @@ export const kingdomino = ({ dominoes }) => {
           state.variants.push(part);
           continue;
         }
-        const [, inHand] = /^\+(\d{1,2})$/.exec(part) ?? [];
+        const [, inHand, turned] = /^\+(\d{1,2})(t?)$/.exec(part) ?? [];
         const [, number, cells] = /^(\d{1,2}):((?:-?\d{1,2},){3}-?\d{1,2})$/.exec(part) ?? [];
         if (!isFree(Number(inHand ?? number)) || (inHand && state.hand)) return null;
-        if (inHand) state.hand = Number(inHand);
+        if (inHand) [state.hand, state.turned] = [Number(inHand), turned === "t"];
         else state.laid.push([Number(number), ...cells.split(",").map(Number)]);
       }
       const reach = state.laid.flatMap(([, ...cells]) => cells).every((at) => Math.abs(at) < state.size + 2);
@@ -74,14 +92,19 @@ export const kingdomino = ({ dominoes }) => {
       game: "kingdomino",
       frame: { size: state.size, castle: null },
       kingdom: state.laid,
+      cells: true,
+      any_order: true,
       ...(state.hand ? { domino: state.hand } : {}),
     }),
 
     isEmpty: (state) => state.laid.length === 0,
 
     hand: (state) => state.hand && words(byNumber.get(state.hand)),
-    handPicture: (state) => picture(byNumber.get(state.hand)),
-    handKey: (state) => (state.first ? "position.hand.second" : "position.hand"),
+    handPicture: (state) => picture(held(state)),
+    /** Short, as the picture says the rest. */
+    handKey: (state) => (state.first ? "kingdomino.hand.second" : "kingdomino.hand"),
+    putAway: (state) => ({ ...state, ...emptyHand }),
+    turn: (state) => ({ ...state, turned: !state.turned }),
 
     choose: (state, x, y, say) => {
       const at = squares(state).get(`${x},${y}`);
@@ -91,26 +114,25 @@ export const kingdomino = ({ dominoes }) => {
           say(w("kingdomino.adjacent"));
           return null;
         }
-        return { ...state, laid: [...state.laid, [state.hand, ...state.first, x, y]], hand: null, first: null };
+        const cells = state.turned ? [x, y, ...state.first] : [...state.first, x, y];
+        return { ...state, laid: [...state.laid, [state.hand, ...cells]], ...emptyHand };
       }
       if (state.hand) return { ...state, first: [x, y] };
       if (!at || at.castle) return null;
-      return { ...state, laid: state.laid.filter(([number]) => number !== at.number), hand: at.number };
+      return { ...state, laid: state.laid.filter(([number]) => number !== at.number), ...emptyHand, hand: at.number };
     },
 
     model: (state, answer) => {
       const found = squares(state);
       const all = [...found.keys()].map((key) => key.split(",").map(Number));
-      const [xs, ys] = [all.map(([x]) => x), all.map(([, y]) => y)];
-      const most = state.size + 1;
-      const left = Math.max(-most, Math.min(...xs) - 2);
-      const top = Math.max(-most, Math.min(...ys) - 2);
-      const columns = Math.min(most, Math.max(...xs) + 2) - left + 1;
-      const rows = Math.min(most, Math.max(...ys) + 2) - top + 1;
+      if (state.first) all.push(state.first);
+      const [left, columns] = span(all.map(([x]) => x), state.size);
+      const [top, rows] = span(all.map(([, y]) => y), state.size);
       const legal = new Set();
       for (const [ax, ay, bx, by] of answer?.placements ?? []) {
         const ways = [[ax, ay, bx, by], ...(isTwin(state.hand) ? [[bx, by, ax, ay]] : [])];
-        for (const [px, py, qx, qy] of ways) {
+        for (const way of ways) {
+          const [px, py, qx, qy] = state.turned ? [...way.slice(2), ...way.slice(0, 2)] : way;
           if (!state.first) legal.add(`${px},${py}`);
           else if (state.first[0] === px && state.first[1] === py) legal.add(`${qx},${qy}`);
         }
@@ -120,50 +142,74 @@ export const kingdomino = ({ dominoes }) => {
         const [, ax, ay, bx, by] = state.laid[placement];
         for (const key of [`${ax},${ay}`, `${bx},${by}`]) broken.set(key, new Set([...(broken.get(key) ?? []), rule]));
       }
+      const areas = new Map();
+      for (const area of answer?.areas ?? []) area.cells.forEach((cell, at) => areas.set(String(cell), { ...area, isFirst: at === 0 }));
+
+      /** The sides of a square where its domino and its area end. */
+      const bordersOf = (x, y, square) => {
+        const next = AROUND.map(([side, dx, dy]) => [side, found.get(`${x + dx},${y + dy}`)]);
+        const domino = next.filter(([, other]) => other?.number !== square.number).map(([side]) => side);
+        const area = next.filter(([, other]) => other?.half?.terrain !== square.half.terrain).map(([side]) => side);
+        return { domino, area, own: areas.get(`${x},${y}`) };
+      };
+      const drawn = (square, { domino, area, own }) => {
+        const plate = (text, left, top, className) => [
+          s("rect", { x: left, y: top, width: text.length * 14 + 12, height: 30, rx: 8, class: `plate ${className}` }),
+          s("text", { x: left + text.length * 7 + 6, y: top + 23, "text-anchor": "middle", class: className }, `${text} `),
+        ];
+        const number = String(square.number);
+        return drawing([[piece(square.half), 0, 0]], 1, 1, [
+          edges(domino, 1.5, "domino-edge"),
+          ...(own ? [edges(area, 6, "area-edge")] : []),
+          ...(square.isLeft ? plate(number, 88 - number.length * 14, 66, "numbered") : []),
+          ...(own?.isFirst ? plate(worth(own), 6, 66, "worth") : []),
+        ]);
+      };
+
       const cell = (x, y) => {
         const key = `${x},${y}`;
         const isFirst = state.first?.join() === key;
-        const square = isFirst ? { number: state.hand, half: byNumber.get(state.hand).halves[0] } : found.get(key);
+        const square = isFirst ? { number: state.hand, half: held(state)[0], isLeft: !state.turned } : found.get(key);
         const marks = [
           ...(legal.has(key) ? ["legal"] : []),
           ...(broken.has(key) ? ["broken"] : []),
           ...(isFirst ? ["chosen"] : []),
         ];
-        for (const [name, dx, dy] of [["right", 1, 0], ["down", 0, 1], ["left", -1, 0], ["up", 0, -1]])
-          if (square?.number && found.get(`${x + dx},${y + dy}`)?.number === square.number) marks.push(`joined-${name}`);
-        const what = square?.castle ? w("kingdomino.castle") : square ? `${half(square.half)} (${square.number})` : w("cell.empty");
+        const what = square?.castle ? w("kingdomino.castle") : square ? `${half(square.half)}, ${square.number}` : w("cell.empty");
         const label = [
           w("cell", { x, y }),
           what,
+          ...(areas.get(key)?.isFirst ? [worth(areas.get(key))] : []),
           ...(legal.has(key) ? [w("cell.legal")] : []),
           ...(broken.has(key) ? [w("cell.broken", { rules: [...broken.get(key)].join(", ") })] : []),
         ].join(", ");
-        const id = square?.castle ? "kdo-piece-castle" : square && piece(square.half);
-        return { label, marks, picture: id ? drawing([[id, 0, 0]]) : null };
+        if (!square || square.castle) return { label, marks, picture: square ? drawing([["kdo-piece-castle", 0, 0]]) : null };
+        const borders = bordersOf(x, y, square);
+        return { label, marks, key: JSON.stringify([borders, square.isLeft]), picture: drawn(square, borders) };
       };
-      return { left, top, columns, rows, cell };
+      return { game: "kingdomino", left, top, columns, rows, cell, axes: [(x) => x, (y) => y] };
     },
 
-    palette: (state, take, _again, elsewhere) => {
-      const used = new Set([...state.laid.map(([number]) => number), ...elsewhere]);
-      const pieces = dominoes
-        .filter(({ number }) => !used.has(number))
-        .map((domino) =>
-          h(
-            "button",
-            {
-              type: "button",
-              class: "piece domino",
-              "aria-label": words(domino),
-              "aria-pressed": String(state.hand === domino.number),
-              onclick: () => take({ ...state, hand: state.hand === domino.number ? null : domino.number, first: null }),
-            },
-            picture(domino),
-            h("span", {}, domino.number),
-          ),
-        );
-      return [h("div", { role: "group", "aria-label": w("kingdomino.palette"), class: "pieces-to-choose" }, pieces)];
+    palette: {
+      label: w("kingdomino.palette"),
+      like: `${w("terrain.mine")} ${w("terrain.wheat")}`,
+      atOnce: 2,
+      chosen: [],
+      kinds: terrains.map((terrain) => ({
+        key: terrain,
+        label: w(`terrain.${terrain}`),
+        picture: () => drawing([[`kdo-piece-${terrain}-0`, 0, 0]]),
+      })),
+      pieces: dominoes.map((domino) => ({
+        id: domino.number,
+        words: words(domino),
+        kinds: domino.halves.map(({ terrain }) => terrain),
+        picture: () => picture(domino.halves),
+        caption: domino.number,
+        isWide: true,
+      })),
     },
+    take: (state, hand) => ({ ...state, ...emptyHand, hand: state.hand === hand ? null : hand }),
 
     settings: (state, change) => [
       h(
@@ -192,6 +238,8 @@ export const kingdomino = ({ dominoes }) => {
           w(`kingdomino.variant.${variant}`),
         ),
       ),
+    /** Variants are the game's, and said once. */
+    seatSettingsOnFirst: true,
 
     headers: ([{ size, variants }]) => ({
       version: 1,
@@ -202,14 +250,25 @@ export const kingdomino = ({ dominoes }) => {
     }),
 
     /** The board in the notation, each domino with what it breaks, as an arbiter may let it stand. */
-    board: ({ laid }, { violations }) =>
+    board: ({ laid }, { violations, order }) =>
       [
         "castle nowhere",
-        ...laid.map(([number, ax, ay, bx, by], at) => {
+        ...order.map((at) => {
+          const [number, ax, ay, bx, by] = laid[at];
           const rules = [...new Set(violations.filter(({ placement }) => placement === at).map(({ rule }) => rule))].sort();
           return [`placed ${number} ${ax},${ay} ${bx},${by}`, ...(rules.length ? ["against", ...rules] : [])].join(" ");
         }),
       ].join(" "),
+
+    brief: (answer) => ("score" in answer ? w(answer.score === 1 ? "kingdomino.brief.one" : "kingdomino.brief", { n: answer.score }) : ""),
+
+    /** What a tap on the cell claims, after one for the first half: as `referee prove` takes it. */
+    claimAt: (state, x, y, answer) => {
+      if (!state.hand || !state.first || !beside(state.first, [x, y])) return null;
+      const cells = state.turned ? [x, y, ...state.first] : [...state.first, x, y];
+      return { ...kingdomOf(state, answer), place: [state.hand, ...cells] };
+    },
+    claimNowhere: (state, answer) => ({ ...kingdomOf(state, answer), discard: state.hand }),
 
     facts: (answer) =>
       "score" in answer

@@ -1,0 +1,150 @@
+"""The gateway as a child of the referee that it shows: with a lower priority, ended with it, replaced if it dies.
+
+The parent keeps the listening socket, so nobody is refused while a dead child is replaced: connections wait.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import sys
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from contextlib import suppress
+from pathlib import Path
+from threading import Thread
+from time import monotonic, sleep
+from typing import Any, Final
+
+import structlog
+
+from referee.log.note import VerifierKey
+from referee_clients.sdk.channel import Security
+from referee_clients.web.server import Settings, serve
+
+_NICE: Final = 10
+"""Below the referee: clocks of games run there, and only pages here."""
+_RETRY_S: Final = 1.0
+_MOST_RETRY_S: Final = 60.0
+_STOP_S: Final = 10.0
+
+_log = structlog.get_logger("referee.pages")
+
+
+class Gateway:
+    """``start``, then ``stop``; each once."""
+
+    def __init__(self, listening: socket.socket, settings: Settings) -> None:
+        """``settings``: with address and key of the referee, which listens by the time of ``start``."""
+        self._listening = listening
+        self._settings = settings
+        self._keeping: asyncio.Task[None] | None = None
+        self._process: Process | None = None
+
+    def start(self) -> None:
+        """Start the child, and another one whenever it dies."""
+        self._keeping = asyncio.create_task(self._keep())
+
+    async def stop(self) -> None:
+        """End the child."""
+        if self._keeping is not None:
+            self._keeping.cancel()
+            await asyncio.gather(self._keeping, return_exceptions=True)
+
+    def renew(self) -> None:
+        """Let a new child take over, which reads the certificate again."""
+        if self._process is not None:
+            self._process.terminate()
+
+    async def _keep(self) -> None:
+        retry_s = _RETRY_S
+        while True:
+            began = monotonic()
+            code = await self._run()
+            if code == 0:
+                continue
+            if monotonic() - began > _MOST_RETRY_S:
+                retry_s = _RETRY_S
+            _log.error("pages died", exit_code=code, starts_again_in_s=retry_s)
+            await asyncio.sleep(retry_s)
+            retry_s = min(2 * retry_s, _MOST_RETRY_S)
+
+    async def _run(self) -> int:
+        """Run one child to its end, and return its exit code."""
+        number = self._listening.fileno()
+        self._process = process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-I", "-m", __name__),
+            stdin=PIPE,
+            stdout=DEVNULL,
+            stderr=PIPE,
+            pass_fds=(number,),
+            start_new_session=True,  # Ctrl-C at the referee's terminal is for the referee, which ends its child
+        )
+        assert process.stdin is not None  # noqa: S101 - both are pipes
+        assert process.stderr is not None  # noqa: S101
+        try:
+            process.stdin.write(_packed(self._settings, number))
+            while line := await process.stderr.readline():
+                _log.warning("pages", said=line.decode(errors="replace").rstrip())
+            return await process.wait()
+        finally:
+            if process.returncode is None:
+                process.terminate()
+                try:
+                    await asyncio.wait_for(process.wait(), _STOP_S)
+                except TimeoutError:
+                    process.kill()
+                    await process.wait()
+
+
+def _packed(settings: Settings, number: int) -> bytes:
+    """Return the one line that the child reads. Its standard input stays open: when that ends, the referee is gone."""
+    security = settings.security or Security()
+    told = {
+        "listening": number,
+        "origins": list(settings.origins),
+        "certificate": settings.certificate and str(settings.certificate.absolute()),
+        "key": settings.key and str(settings.key.absolute()),
+        "referee": settings.referee,
+        "verifier": str(settings.verifier),
+        "token": settings.token,
+        "ca": security.ca and str(security.ca.absolute()),
+        "name": security.name,
+    }
+    return json.dumps(told).encode() + b"\n"
+
+
+def main() -> None:
+    """Serve pages until the parent ends or says so."""
+    os.nice(_NICE)
+    told: dict[str, Any] = json.loads(sys.stdin.buffer.readline())
+    Thread(target=_end_with_parent, daemon=True).start()
+    settings = Settings(
+        origins=told["origins"],
+        certificate=_path(told["certificate"]),
+        key=_path(told["key"]),
+        referee=told["referee"],
+        verifier=VerifierKey.parse(told["verifier"]),
+        token=told["token"],
+        # Its address is one of this machine: what is sent there stays here.
+        security=Security(ca=_path(told["ca"]), name=told["name"], insecure=True),
+    )
+    serve(settings, socket.socket(fileno=told["listening"]))
+
+
+def _path(text: str | None) -> Path | None:
+    return Path(text) if text else None
+
+
+def _end_with_parent() -> None:
+    with suppress(OSError):
+        sys.stdin.buffer.read()
+    os.kill(os.getpid(), signal.SIGTERM)
+    sleep(_STOP_S)
+    os._exit(1)  # it hangs, and nobody is left to kill it
+
+
+if __name__ == "__main__":
+    main()

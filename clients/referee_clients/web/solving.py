@@ -1,0 +1,126 @@
+"""Questions to the referee's solver, each with the token of whoever asks. The gateway has none for that."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from base64 import b64encode
+from collections.abc import Callable, Coroutine
+from functools import partial
+from typing import Any, Final
+
+import grpc
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from referee.certificates.alhambra.wire import move_of, placed_tiles
+from referee.certificates.registry import provable
+from referee.games import registry
+from referee.notation.alhambra.claims import describe_move, written_move
+from referee.notation.alhambra.values import layout_names, tile_names
+from referee.notation.lines import named_game
+from referee.notation.strict_json import QueryError, only
+from referee.v1 import solver_service_pb2 as pb
+from referee.v1 import solver_service_pb2_grpc as pb_grpc
+from referee_clients.web.errors import Refusal
+from referee_clients.web.positions import question_of
+from referee_clients.web.upstream import Upstream
+
+SOLVING_S: Final = 25.0
+"""How long the referee may look for an answer."""
+_AUTHORIZATION: Final = re.compile(r"Bearer [!-~]{1,1000}", re.ASCII | re.IGNORECASE)
+_TURN: Final = frozenset(("layout", "reserve", "bought"))
+
+Solving = Callable[
+    ["pb_grpc.SolverServiceAsyncStub", dict[str, Any], dict[str, Any]], Coroutine[Any, Any, dict[str, Any]]
+]
+"""Asks the question; the last one is for the call. Raises ``QueryError`` and ``grpc.aio.AioRpcError``."""
+
+
+def routes(referee: Upstream) -> list[Route]:
+    """Return where readers with a token ask; none if their tokens could be read on the way to the referee."""
+    if not referee.may_bear_tokens:
+        return []
+    return [
+        Route("/api/v1/best-turn", partial(_answer, referee, _best_turn), methods=["POST"]),
+        Route("/api/v1/prove", partial(_answer, referee, _prove), methods=["POST"]),
+    ]
+
+
+async def _answer(referee: Upstream, solving: Solving, request: Request) -> Response:
+    question = await question_of(request)
+    authorization = request.headers.get("authorization", "")
+    if not _AUTHORIZATION.fullmatch(authorization):
+        raise Refusal(401, "UNAUTHENTICATED", "Nothing was asked: expected a token, as Authorization: Bearer TOKEN.")
+    call = {"timeout": SOLVING_S, "metadata": referee.metadata(authorization)}
+    try:
+        return JSONResponse(await _unless_left(request, solving(referee.solver, question, call)))
+    except QueryError as error:
+        raise Refusal(400, "INVALID_ARGUMENT", f"Nothing was asked: {error}.", {"field": "body"}) from error
+    except grpc.aio.AioRpcError as error:
+        if error.code() is grpc.StatusCode.UNIMPLEMENTED:
+            raise Refusal(501, "NO_SOLVER", "Ask the organiser: this referee has no solver.") from error
+        raise
+
+
+async def _unless_left(request: Request, work: Coroutine[Any, Any, dict[str, Any]]) -> dict[str, Any]:
+    """Return what the work does; give it up when nobody waits for it any more. Raise ``Refusal`` then."""
+
+    async def left() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+
+    working, leaving = asyncio.create_task(work), asyncio.create_task(left())
+    both: tuple[asyncio.Task[Any], ...] = (working, leaving)
+    try:
+        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            raise Refusal(408, "LEFT", "Nobody waits for the answer: the connection was closed.")
+        return working.result()
+    finally:
+        working.cancel()
+        leaving.cancel()
+
+
+async def _best_turn(
+    solver: pb_grpc.SolverServiceAsyncStub, question: dict[str, Any], call: dict[str, Any]
+) -> dict[str, Any]:
+    """``question``: as ``referee best-turn`` takes it."""
+    named_game(question, {"alhambra": None})
+    only(question, _TURN)
+    request = pb.FindBestTurnRequest(
+        layout=placed_tiles(layout_names(question.get("layout", {}), "layout")),
+        reserve=tile_names(question.get("reserve", []), "reserve"),
+        bought=tile_names(question.get("bought", []), "bought"),
+    )
+    found = await solver.FindBestTurn(request, **call)
+    moves = [move_of(each, "moves") for each in found.moves]
+    return {
+        "moves": [written_move(each) for each in moves],
+        "words": [describe_move(each) for each in moves],
+        "wall": found.wall,
+        "tiles": found.tiles,
+        "bound": found.bound,
+        "proven": found.proven,
+    }
+
+
+async def _prove(
+    solver: pb_grpc.SolverServiceAsyncStub, question: dict[str, Any], call: dict[str, Any]
+) -> dict[str, Any]:
+    """``question``: as ``referee prove`` takes it."""
+    games = {name: found for name in registry.names() if (found := provable(name, registry.get(name).version))}
+    game = named_game(question, games)
+    notation = registry.part("referee.notation", game, "claims")
+    claim = notation.claim(question)
+    proof = (await solver.ProveMove(games[game].request(claim), **call)).proof
+    verdicts = ("legal", "illegal") if notation.is_of_move(claim) else ("holds", "fails")
+    finding = {pb.FINDING_HOLDS: verdicts[0], pb.FINDING_FAILS: verdicts[1]}
+    return {
+        "verdict": finding.get(proof.finding, "undecided"),
+        "rules": sorted({violation.rule_id for violation in proof.violations}),
+        "reasons": [violation.text for violation in proof.violations],
+        "core": list(proof.core),
+        "certificate": b64encode(proof.certificate).decode("ascii"),
+    }

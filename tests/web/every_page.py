@@ -1,0 +1,97 @@
+"""Every page that the gateway has, in the states that a person sees it in: one list for all who look at all of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from playwright.async_api import Browser, Page, expect
+
+from tests.service.conftest import running
+from tests.web.test_games_api import kingdomino
+from tests.web.test_watch_page import pages
+
+WIDTHS = {360: 740, 1280: 900}
+"""And the height that goes with it: a phone's, a laptop's."""
+THEMES = ("light", "dark")
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A page as somebody sees it."""
+
+    name: str
+    address: str
+    """With ``{game}`` for the id of a game that is played."""
+    ready: str
+    """What is there when there is nothing more to come (CSS)."""
+
+    @property
+    def path(self) -> str:
+        """Without what is only in the browser."""
+        return self.address.partition("#")[0]
+
+
+_ALHAMBRA = "0,-1:pavilion-2-NEW;1,0:garden-10-N;0,1:tower-12;-1,0:pavilion-8"
+_JUDGED = ".status .judged:not(:empty), .status .brief"
+LOOKS = (
+    Look("home", "/", "#games li"),
+    Look("watch", "/g/{game}", ".entries li"),
+    Look("position", "/position", _JUDGED),
+    Look("position-alhambra", f"/position#alhambra;{_ALHAMBRA};+tower-8-NES", ".legal"),
+    Look("position-broken", f"/position#alhambra;{_ALHAMBRA};1,-1:tower-9-NE", ".broken-rules"),
+    Look("position-kingdomino", "/position#kingdomino;5;48:1,0,1,1;47:-1,0,-1,1;19:2,0,2,1;+44", ".legal"),
+    Look("position-rollwrite", "/position#rollwrite;b1,2;y1,6;c3;1,1;2,5", ".legal"),
+    Look("score-alhambra", "/position#alhambra;0,-1:pavilion-2-NEW|1,0:garden-10-N|5,5:tower-10-W;neutral", "tbody tr"),
+    Look(
+        "score-rollwrite",
+        "/position#rollwrite;b1,1;y1,1;c3;v0,0,0,2,1,0;1,2;2,1;3,6;5,4;6,3|b1,1;y1,1;c0;1,2;2,1;3,6;5,4;6,3",
+        "tbody tr",
+    ),
+    Look("verify", "/verify", "#report p"),
+    Look("rules", "/rules", ".choices"),
+    *(Look(f"rules-{name}", f"/rules/{name}", ".rules") for name in ("alhambra", "kingdomino", "rollwrite")),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A gateway with a referee and a game, and a page of a browser that is at it."""
+
+    page: Page
+    address: str
+    game: str
+
+    async def open(self, look: Look) -> None:
+        """Go there, and wait until everything is there."""
+        await self.page.goto("about:blank")
+        await self.page.goto(self.address + look.address.format(game=self.game))
+        await expect(self.page.locator(look.ready).first).to_be_attached()
+        # What is folded away is seen as well.
+        await self.page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
+
+    async def seen(self, theme: str, width: int) -> None:
+        """Be looked at so from now on."""
+        await self.page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
+        await self.page.set_viewport_size({"width": width, "height": WIDTHS[width]})
+
+
+@asynccontextmanager
+async def site(browser: Browser, folder: Path) -> AsyncIterator[Site]:
+    """A gateway with a referee at which a game is played."""
+    page = await browser.new_page(viewport={"width": 360, "height": WIDTHS[360]}, has_touch=True)
+    async with running(folder) as (server, client):
+        key = (await client.create()).verifier_key
+        play = await kingdomino(client, 4)
+        await play.steps(12)
+        async with pages(page, server.address, key) as address:
+            yield Site(page, address, play.id)
+    await page.context.close()
+
+
+def is_of(look: Look, route: str) -> bool:
+    """Return whether the page is what the gateway has there; ``route``: as Starlette writes paths."""
+    return re.fullmatch(re.sub(r"\\\{[^}]*\\\}", "[^/]+", re.escape(route)), look.path) is not None
