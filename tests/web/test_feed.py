@@ -41,19 +41,20 @@ const state = (feed) => {
   if (head) for (const name of ["leaf", "checkpoint"]) head[name] = Buffer.from(head[name]).toString("base64");
   return { head, positions, events: feed.entries.map(({ event }) => event) };
 };
-const life = async ({ key, receipts, steps }) => {
-  const feed = new Feed({ verifierKey: key, receipts: all(receipts) });
+const life = async ({ key, game, receipts, steps }) => {
+  const feed = new Feed({ verifierKey: key, gameId: game, receipts: all(receipts) });
   const found = [];
-  for (const { open, commit, positions } of steps) {
+  for (const { open, commit, again, positions } of steps) {
     const before = state(feed);
     try {
-      if (open !== undefined) await feed.open(bytes(open), all(positions));
+      if (again !== undefined) await feed.again(bytes(again));
+      else if (open !== undefined) await feed.open(bytes(open), all(positions));
       else await feed.commit(read(commit, positions));
       assert.equal(feed.lie, null);
       found.push(state(feed));
     } catch (error) {
       assert.deepEqual(state(feed), before);
-      if (error instanceof TypeError && open === undefined && !commit.checkpoint) {
+      if (error instanceof TypeError && commit && !commit.checkpoint) {
         found.push({ thrown: error.name });
         continue;
       }
@@ -100,9 +101,11 @@ class Commit:
 class Job:
     steps: list[dict[str, Any]]
     receipts: list[bytes] = field(default_factory=list)
+    game: str | None = None
 
     def asked(self) -> dict[str, Any]:
-        return {"key": str(SIGNER.verifier), "receipts": list(map(b64, self.receipts)), "steps": self.steps}
+        asked = {"key": str(SIGNER.verifier), "receipts": list(map(b64, self.receipts)), "steps": self.steps}
+        return asked | {"game": self.game}
 
 
 def lived(*jobs: Job) -> list[list[dict[str, Any]]]:
@@ -494,15 +497,16 @@ def test_lies_about_what_players_signed() -> None:
 # --- lies in a log -------------------------------------------------------------------------------------------------
 
 
-def test_lies_in_a_log() -> None:
-    honest, n = gateway("alhambra"), 20
+def lies_in_a_log(n: int) -> dict[str, tuple[dict[str, Any], str, int | None]]:
+    """What is delivered of a game of n entries, what it is called, and at which entry it is wrong."""
+    honest = gateway("alhambra")
     log, frames = honest.running(n), evil.frames(honest.running(n))
     fork = _forked(honest, n)
     of_fork = MAGIC + b"".join([frames[0], *(encode_frame(FrameType.ENTRY, entry) for entry in fork)])
     old = encode_frame(FrameType.OLD_CHECKPOINT, honest.notes[n - 2])
     positions = honest.positions[:n]
     whole = honest.played.file()
-    lies: dict[str, tuple[dict[str, Any], str, int | None]] = {
+    return {
         "cut in its checkpoint": (opening(log[:-1]), "TORN", None),
         "cut before its checkpoint": (opening(MAGIC + b"".join(frames[:-1])), "CHECKPOINT", 0),
         "cut in an entry": (opening(log[: len(log) // 2]), "TORN", None),
@@ -535,6 +539,11 @@ def test_lies_in_a_log() -> None:
         ),
         "a whole game, cut": (opening(whole[:-3]), "TORN", None),
     }
+
+
+def test_lies_in_a_log() -> None:
+    honest, n = gateway("alhambra"), 20
+    lies = lies_in_a_log(n)
     found = lived(*(Job([step, honest.opening(n)]) for step, _, _ in lies.values()))
     caught = {name: (told[0].get("reason"), told[0].get("entry")) for name, told in zip(lies, found, strict=True)}
     assert caught == {name: (reason, at) for name, (_, reason, at) in lies.items()}
@@ -560,3 +569,27 @@ def test_lies_about_what_was_seen_before() -> None:
     jobs.append(Job([opening(honest.running(n))], [signed(honest.entries[:n], OTHER)]))
     expected.append(("UNTRUSTED_KEY", None))
     assert [(told[-1].get("reason"), told[-1].get("entry")) for told in lived(*jobs)] == expected
+
+
+def test_what_comes_again_is_of_what_is_known() -> None:
+    """As after a break. What else comes with it is not looked at, and not shown."""
+    honest, n = gateway("alhambra"), 20
+    known = honest.opening(n)
+    lies = {
+        ("FORK", 9): signed(_forked(honest, 10)),
+        ("FORK", n - 1): signed(_forked(honest, n)),
+        ("WRONG_GAME", None): other().notes[3],
+        ("UNTRUSTED_KEY", None): signed(honest.entries[:n], OTHER),
+        ("STALE", None): honest.notes[n],
+    }
+    truth, *told = lived(*(Job([known, {"again": b64(note)}]) for note in [honest.notes[5], *lies.values()]))
+    assert truth[1] == truth[0]
+    assert [(each[1]["reason"], each[1]["entry"]) for each in told] == list(lies)
+
+
+def test_a_file_has_to_be_of_the_game_that_was_asked_for() -> None:
+    honest = gateway("alhambra")
+    game = honest.played.record.game_id.hex()
+    for wanted, reason in ((game, None), ("0" * 32, "WRONG_GAME")):
+        ((told,),) = lived(Job([honest.opening(5)], game=wanted))
+        assert told.get("reason") == reason

@@ -106,14 +106,19 @@ class Known {
  */
 export class Feed {
   #line;
+  #gameId;
   #receipts;
   #known = null;
   #lie = null;
   #busy = Promise.resolve();
 
-  /** verifierKey: the pinned key, name+id+base64; receipts: checkpoints that were kept of this game, as bytes. */
-  constructor({ verifierKey: line, receipts = [] }) {
+  /**
+   * verifierKey: the pinned key, name+id+base64; gameId: which game it has to be, in hexadecimal digits, if that is known;
+   * receipts: checkpoints that were kept of this game, as bytes.
+   */
+  constructor({ verifierKey: line, gameId = null, receipts = [] }) {
     this.#line = line;
+    this.#gameId = gameId;
     this.#receipts = receipts;
   }
 
@@ -165,6 +170,14 @@ export class Feed {
     });
   }
 
+  /** Takes a checkpoint of entries that are known, as it comes again after a break: it has to be of the same history. */
+  again(checkpoint) {
+    return this.#step({ checkpoint }, async (key) => {
+      await goesOn(this.#known, key, [checkpoint]);
+      return this.#known;
+    });
+  }
+
   /** One step after the other, however they are called. */
   #step(evidence, step) {
     const done = this.#busy.then(async () => {
@@ -199,23 +212,23 @@ export class Feed {
     const last = frames.find(({ type }) => type === CHECKPOINT) ?? frames.findLast(isLast);
     if (last.type === ENTRY) throw refusal("CHECKPOINT", covered, "no checkpoint covers the last entries");
     await known.sign(last.payload, key, 0);
-    await this.#goesOn(known, key);
+    if (this.#gameId !== null && hex(known.gameId) !== this.#gameId) throw refusal("WRONG_GAME", null, "the file of another game");
+    await goesOn(known, key, this.#known ? [...this.#receipts, this.#known.checkpoint] : this.#receipts);
     for (const [digest, position] of this.#known?.positions ?? []) known.positions.set(digest, position);
     if (positions) await known.show(0, positions);
     return known;
   }
+}
 
-  /** Refuses a history, signed as it is, that does not contain what was seen before. */
-  async #goesOn(known, key) {
-    const seen = this.#known ? [...this.#receipts, this.#known.checkpoint] : this.#receipts;
-    for (const bytes of seen) {
-      const head = await openCheckpoint(bytes, key);
-      const size = Number(head.size);
-      if (head.gameId !== hex(known.gameId)) throw refusal("WRONG_GAME", null, "another game than was seen before");
-      if (size > known.size) throw refusal("STALE", null, `${size} entries were seen before, and now there are ${known.size}`);
-      if (!equal(head.root, await known.root(size))) {
-        throw refusal("FORK", size - 1, "the referee signed another history of this game before");
-      }
+/** Refuses a history, signed as it is, that does not contain what these checkpoints are of. */
+const goesOn = async (known, key, checkpoints) => {
+  for (const bytes of checkpoints) {
+    const head = await openCheckpoint(bytes, key);
+    const size = Number(head.size);
+    if (head.gameId !== hex(known.gameId)) throw refusal("WRONG_GAME", null, "another game than was seen before");
+    if (size > known.size) throw refusal("STALE", null, `${size} entries were seen before, and now there are ${known.size}`);
+    if (!equal(head.root, await known.root(size))) {
+      throw refusal("FORK", size - 1, "the referee signed another history of this game");
     }
   }
-}
+};
