@@ -10,6 +10,8 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Page, expect
 
+from referee.log.frames import MAGIC, FrameType, encode_frame
+from tests.log import evil
 from tests.log.verify_js import why_not
 from tests.waiting import until
 from tests.web.liar import Liar, lying

@@ -4,6 +4,8 @@ import { w } from "./words.mjs";
 import { startAuditor } from "./worker.mjs";
 
 const MOST_S = 60;
+const MOST_BYTES = 64 * 1024 * 1024;
+const MOST_OF_RECEIPT = 64 * 1024;
 
 const field = (id) => document.getElementById(id);
 const report = field("report");
@@ -44,27 +46,44 @@ const told = (name, found, hasKey) => {
   );
 };
 
-const verify = (file) => {
+/** The bytes of a file; how many they are is looked at before any is read. */
+const bytesOf = async (file, most) => {
+  if (file.size > most) throw new Error(w("verify.too_large", { name: file.name, size: file.size, most }));
+  return new Uint8Array(await file.arrayBuffer());
+};
+
+const verify = async (file) => {
   stop();
   if (!globalThis.crypto?.subtle) return show("bad", w("verify.insecure"));
   show("open", w("verify.reading", { name: file.name }));
-  const key = field("key").value.trim();
-  worker = startAuditor();
+  const [key, seats] = [field("key").value.trim(), field("seats").value];
   timer = setTimeout(() => {
     stop();
     show("bad", w("verify.too_long", { s: MOST_S }));
   }, MOST_S * 1000);
-  worker.onmessage = ({ data }) => {
+  let auditor = null;
+  const fail = (message) => {
+    if (worker !== auditor) return; // another file is being checked
     stop();
-    if (data.report) told(file.name, data.report, key !== "");
-    else show("bad", w("verify.unread", { message: data.error }));
+    show("bad", w("verify.unread", { message }));
   };
-  worker.onerror = (event) => {
-    event.preventDefault();
-    stop();
-    show("bad", w("verify.unread", { message: event.message || w("verify.no_worker") }));
-  };
-  worker.postMessage({ file, key, seats: field("seats").value, receipts: [...field("receipts").files] });
+  try {
+    auditor = worker = startAuditor();
+    worker.onmessage = ({ data }) => {
+      if (!data.report) return fail(data.error);
+      stop();
+      told(file.name, data.report, key !== "");
+    };
+    worker.onerror = (event) => {
+      event.preventDefault();
+      fail(event.message || w("verify.no_worker"));
+    };
+    // Read here and not there: not every browser lets the worker of a page that is a file read others.
+    const receipts = await Promise.all(Array.from(field("receipts").files, (each) => bytesOf(each, MOST_OF_RECEIPT)));
+    auditor.postMessage({ file: await bytesOf(file, MOST_BYTES), key, seats, receipts });
+  } catch (error) {
+    fail(error.message);
+  }
 };
 
 const again = () => field("file").files.length && verify(field("file").files[0]);
@@ -77,3 +96,4 @@ document.addEventListener("drop", (event) => {
   field("file").files = event.dataTransfer.files;
   again();
 });
+again(); // a file may have been chosen before this ran

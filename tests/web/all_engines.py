@@ -1,0 +1,74 @@
+"""The pages in Firefox and WebKit, as well as in Chromium: ``make test-web-all``."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
+import pytest
+import pytest_asyncio
+
+from tests.service.player import connected
+from tests.web.engines import ENGINES, Tab, seen
+from tests.web.gateway import reached
+from tests.web.test_games_api import kingdomino
+from tests.web.test_serve_web import serving
+from tests.web.test_verify_page import FROZEN, INTACT, KEY, ONE_FILE
+
+HEADLINE = 'return document.querySelector("#report .judged")?.textContent'
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session", params=ENGINES)
+async def tab(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Tab]:
+    async with ENGINES[request.param].opened(tmp_path_factory.mktemp(request.param)) as opened:
+        yield opened
+
+
+async def verify(tab: Tab, address: str, data: bytes) -> None:
+    """Have the page check a file, as if somebody had chosen it."""
+    await tab.goto(address)
+    await tab.run(
+        f"""const bytes = Uint8Array.from(atob({json.dumps(b64encode(data).decode())}), (one) => one.charCodeAt(0));
+        const chosen = new DataTransfer();
+        chosen.items.add(new File([bytes], "game.gamelog"));
+        document.getElementById("key").value = {json.dumps(KEY)};
+        const field = document.getElementById("file");
+        field.files = chosen.files;
+        field.dispatchEvent(new Event("change"));"""
+    )
+
+
+@pytest.mark.parametrize("single", [False, True])
+@pytest.mark.parametrize("name", ["alhambra-2-dealt-3", "kingdomino-1-dealt-4", "rollwrite-1-dealt-5"])
+async def test_a_file_is_verified(name: str, single: bool, tab: Tab, gateway: str) -> None:
+    address = ONE_FILE if single else f"{gateway}/verify"
+    honest = (FROZEN / f"{name}.gamelog").read_bytes()
+    await verify(tab, address, honest)
+    await seen(tab, HEADLINE, INTACT)
+    assert await tab.run("return document.documentElement.scrollWidth <= innerWidth")
+    await verify(tab, address, honest[:999] + bytes([honest[999] ^ 1]) + honest[1000:])
+    await seen(tab, f"{HEADLINE}?.slice(0, 24)", "Do not trust this record")
+
+
+async def test_a_game_is_watched(tab: Tab, tmp_path: Path) -> None:
+    """Its boards are drawn from what was signed, and it goes on by itself."""
+    async with serving(tmp_path / "data") as (_, ready):
+        token = (tmp_path / "data" / "organiser.token").read_text().strip()
+        async with connected(ready["address"], token) as client, httpx.AsyncClient(base_url=ready["web"]) as browser:
+            await reached(browser)
+            play = await kingdomino(client, 6)
+            await tab.goto(f"{ready['web']}g/{play.id}")
+            await seen(tab, 'return document.querySelectorAll(".entries li").length', play.record.size)
+            await seen(tab, 'return document.querySelectorAll("[role=grid] use").length >= 2', True)
+            await seen(tab, 'return document.querySelector("[role=status]").textContent', "Live.")
+            await play.steps(4)
+            await seen(tab, 'return document.querySelectorAll(".entries li").length', play.record.size)
+            await tab.goto("about:blank")
+
+
+async def test_a_position_is_judged(tab: Tab, gateway: str) -> None:
+    await tab.goto(f"{gateway}/position")
+    await seen(tab, 'return document.querySelectorAll("[role=grid]").length > 0', True)
