@@ -23,7 +23,7 @@ HEADLINE = 'return document.querySelector("#report .judged")?.textContent'
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session", params=ENGINES)
 async def tab(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Tab]:
-    async with ENGINES[request.param].opened(tmp_path_factory.mktemp(request.param)) as opened:
+    async with ENGINES[request.param](tmp_path_factory.mktemp(request.param)) as opened:
         yield opened
 
 

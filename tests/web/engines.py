@@ -15,8 +15,8 @@ import socket
 import subprocess
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -155,7 +155,10 @@ class WebKit:
         return json.loads(found)[0]
 
 
-ENGINES = {"firefox": Firefox, "webkit": WebKit}
+ENGINES: dict[str, Callable[[Path], AbstractAsyncContextManager[Tab]]] = {
+    "firefox": Firefox.opened,
+    "webkit": WebKit.opened,
+}
 
 
 @asynccontextmanager
