@@ -19,7 +19,7 @@ WORDS, THINGS = 4.5, 3.0
 
 def palette(theme: str) -> dict[str, str]:
     """Return the colours of the style sheet by name."""
-    light, dark = re.findall(r":root \{(.*?)\}", STYLE, re.DOTALL)
+    light, dark, *_ = re.findall(r":root \{(.*?)\}", STYLE, re.DOTALL)
     found = dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6});", light))
     assert len(found) > 15
     return found | (dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6});", dark)) if theme == "dark" else {})

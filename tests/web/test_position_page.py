@@ -223,3 +223,25 @@ async def test_random_taps_never_break_the_page(page: Page, gateway: str) -> Non
     await page.reload()
     assert await link_of(page) == before
     await expect(page.get_by_role("alert")).to_have_count(0)
+
+
+async def test_paper_is_light_and_has_the_way_back(page: Page, gateway: str) -> None:
+    await page.emulate_media(color_scheme="dark")
+    await opened(page, gateway, BROKEN)
+    await page.emulate_media(media="print", color_scheme="dark")
+    colour = "each => getComputedStyle(each).color"
+    assert await page.locator("body").evaluate(colour) == "rgb(0, 0, 0)"
+    behind = await page.locator(".cell.empty").first.evaluate("each => getComputedStyle(each).backgroundColor")
+    assert behind == "rgb(239, 230, 210)"
+    await expect(page.locator(".printed")).to_have_text(page.url)
+    for hidden in (".tray", ".tools", "header"):
+        await expect(page.locator(hidden)).to_be_hidden()
+
+
+async def test_tiles_of_nobody_are_not_judged(page: Page, gateway: str) -> None:
+    """The neutral player's tiles lie nowhere."""
+    await opened(page, gateway, "#alhambra;0,-1:pavilion-2-NEW|1,0:garden-10-N|5,5:tower-10-W;neutral")
+    await page.get_by_role("button", name="Neutral player").tap()
+    await expect(page.get_by_role("region", name="Verdict")).to_contain_text("tower 1")
+    await expect(page.get_by_role("region", name="Verdict")).not_to_contain_text("egal")
+    await expect(page.locator(".broken")).to_have_count(0)

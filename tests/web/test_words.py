@@ -50,6 +50,7 @@ MADE = {
     **{f"{name}.{kind}": members(name, kind) for name in registry.names() for kind in ("move", "outcome")},
     "alhambra.beside": ("bought", "reserve"),
     "alhambra.walls": ("none", "one", "many"),
+    "position.keys": ("arrows", "next", "enter", "turn", "escape", "undo"),
     "kingdomino.frame": ("5", "7"),
     "kingdomino.variant": ("harmony", "centre"),
     "rollwrite": ("blue", "yellow"),

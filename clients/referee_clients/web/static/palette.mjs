@@ -64,7 +64,7 @@ export const palette = ({ label, like, kinds, pieces, atOnce, chosen }) => {
     last = [used, held, take];
     const looked = find.value.toLowerCase().match(/\d+|\p{L}+/gu) ?? [];
     const fits = ({ id, words, kinds: own }) =>
-      !used.has(id) && (looked.length ? isFound(words, looked) : pressed.every((key) => own.includes(key)));
+      !used.has(id) && (looked.length ? isFound(`${words} ${id}`, looked) : pressed.every((key) => own.includes(key)));
     const isFocused = list.contains(document.activeElement);
     kinds.forEach(({ key }, at) => chips[at].setAttribute("aria-pressed", String(!looked.length && pressed.includes(key))));
     const found = pieces.filter(fits);

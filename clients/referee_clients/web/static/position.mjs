@@ -71,6 +71,8 @@ const aim = (to) => {
 };
 const drawSolving = () => solving?.show(GAMES[name], held(), answer, isAiming, aim);
 const sheet = h("section", { class: "verdict sheet-of-all", "aria-labelledby": "sheet-title", hidden: true });
+/** On paper, the way back to the position. */
+const printed = h("p", { class: "printed" });
 const verdict = h("section", { class: "verdict", "aria-labelledby": "verdict-title", tabindex: "-1" });
 
 /** Whether it is a whole game's final scoring, and not one position. */
@@ -189,7 +191,7 @@ const keepFocus = (element, drawAgain) => {
   if (at >= 0) stops()[at]?.focus();
 };
 
-const drawBoard = () => board.show(GAMES[name].model(held(), answer, isScored()));
+const drawBoard = () => board.show(GAMES[name].model(held(), held().neutral ? null : answer, isScored()));
 
 const drawHand = () => {
   const game = GAMES[name];
@@ -321,9 +323,11 @@ const showVerdict = () => {
   const game = GAMES[name];
   const state = held();
   if (answer.error !== undefined) return showProblem();
-  const { valid, violations = [] } = answer;
+  // The neutral player's tiles lie nowhere: there is nothing to be judged.
+  const { valid, violations = [] } = state.neutral ? {} : answer;
   const [tone, sign] = valid === undefined || game.isEmpty(state) ? ["", ""] : valid ? ["good", "✓ "] : ["bad", "✗ "];
-  const n = violations.length;
+  const rules = [...new Set(violations.map(({ rule }) => rule))];
+  const n = rules.length;
   const text = game.isEmpty(state)
     ? w("verdict.empty")
     : valid === undefined
@@ -331,7 +335,6 @@ const showVerdict = () => {
       : valid
         ? w("verdict.legal")
         : w(n === 1 ? "verdict.illegal.one" : "verdict.illegal", { n });
-  const rules = [...new Set(violations.map(({ rule }) => rule))];
   const brief = (game.isEmpty(state) && valid !== undefined) || (valid === undefined && isScored()) ? "" : game.brief(answer, state);
   const heading = () => h("p", { class: `judged ${tone}` }, h("span", { "aria-hidden": "true" }, sign), text);
   status.replaceChildren(
@@ -341,6 +344,7 @@ const showVerdict = () => {
   );
   say([text, brief, rules.join(", ")].filter(Boolean).join(". "));
   const facts = game.facts(answer, state);
+  printed.textContent = location.href;
   verdict.replaceChildren(
     title(),
     ...(text ? [heading()] : []),
@@ -379,6 +383,8 @@ document.addEventListener("keydown", (event) => {
   undo(from, to);
 });
 window.addEventListener("online", () => judge());
+// Nobody can unfold anything on paper.
+window.addEventListener("beforeprint", () => sheet.querySelectorAll("details").forEach((each) => (each.open = true)));
 window.addEventListener("hashchange", () => {
   takeToken();
   if (linkNow() === location.hash) return;
@@ -389,13 +395,20 @@ window.addEventListener("hashchange", () => {
 
 const badLink = () => app.prepend(h("p", { class: "problem", role: "alert" }, w("position.bad_link")));
 
+const keysInWords = h(
+  "details",
+  { class: "keys" },
+  h("summary", {}, w("position.keys")),
+  h("ul", {}, ["arrows", "next", "enter", "turn", "escape", "undo"].map((each) => h("li", {}, w(`position.keys.${each}`)))),
+);
+
 app.replaceChildren(
   chooser,
   seats,
   part(
     "editor",
     part("table", tools, above, part("scroll", board.element), part("tray", status, hand, chosen)),
-    part("judgement", verdict, sheet, settings, ...(solving ? [solving.element] : [])),
+    part("judgement", verdict, sheet, settings, ...(solving ? [solving.element] : []), keysInWords, printed),
   ),
 );
 const isRead = fromLink();
