@@ -12,6 +12,7 @@ from statistics import quantiles
 from playwright.async_api import Page, async_playwright
 
 from referee.games.alhambra.tiles import NAMES
+from tests.bench import web_watchers
 from tests.bench.acts import REFEREE
 from tests.bench.measure import Figure
 from tests.web.conftest import BROWSERS
@@ -96,3 +97,4 @@ def figures(taps: int = TAPS) -> Iterator[Figure]:
     """One after the other: each has the machine for itself."""
     spent, alone = asyncio.run(tap_to_verdict(taps))
     yield Figure("tap to verdict, 20 tiles, p95: ms", p95(spent), floor=p95(alone), at_most=TARGET_MS)
+    yield from web_watchers.figures()
