@@ -24,7 +24,7 @@ const all = JSON.parse(await text(`${GATEWAY}words/en.json`));
 const words = Object.fromEntries(Object.entries(all).filter(([key]) => key.startsWith("verify.")));
 
 const auditor = await joined([...VERIFIER, `${GATEWAY}auditor`]);
-const catalogue = put(await plain(`${GATEWAY}words`), 'await (await fetch("/static/words/en.json")).json()', JSON.stringify(words, null, 1));
+const catalogue = put(await plain(`${GATEWAY}words`), 'JSON.parse(document.getElementById("words").textContent)', JSON.stringify(words, null, 1));
 const starting = "const startAuditor = () => new Worker(URL.createObjectURL(new Blob([document.getElementById(\"auditor\").textContent], { type: \"text/javascript\" })));\n";
 const script = `\n${[catalogue, starting, await plain(`${GATEWAY}verify`)].join("\n")}`;
 

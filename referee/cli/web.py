@@ -43,6 +43,14 @@ def web(  # noqa: PLR0917 - typer reads options from the signature
             show_default=False,
         ),
     ] = None,
+    hashes: Annotated[
+        bool,
+        typer.Option(
+            "--hashes",
+            help="Print the SHA-256 of everything that would be served with the other options, and end: to compare "
+            "with /about of a gateway.",
+        ),
+    ] = False,
     listen: Annotated[
         str, typer.Option(metavar="HOST:PORT", help="Address to listen on; port 0 picks a free port.")
     ] = "127.0.0.1:8080",
@@ -78,20 +86,28 @@ def web(  # noqa: PLR0917 - typer reads options from the signature
 
     Example: `referee web --listen 0.0.0.0:8080`, for phones in the same network
     """
-    from referee_clients.web.server import CannotServe, Settings, serve  # noqa: PLC0415 - few commands need it
+    from referee_clients.web.pages import Site  # noqa: PLC0415 - few commands need it
+    from referee_clients.web.server import CannotServe, Settings, serve  # noqa: PLC0415
     from referee_clients.web.server import listen as listen_on  # noqa: PLC0415
+    from referee_clients.web.upstream import may_bear_tokens  # noqa: PLC0415
 
     host, port = address("--listen", listen)
     if (tls_cert is None) != (tls_key is None):
         raise Failure("--tls-cert and --tls-key belong together; expected both or neither", EXIT_USAGE)
     check_origins("--origin", origin or ())
-    if bool(server) != (key is not None):
+    verifier = None if key is None else verifier_key("--key", key)
+    if bool(server) != (verifier is not None):
         raise Failure("--server and --key belong together: games are shown only as the referee signed them", EXIT_USAGE)
     token = token_of(token_file) if token_file is not None else os.environ.get(TOKEN_VARIABLE, "")
     if token and not is_token(token):
         raise Failure(f"{TOKEN_VARIABLE} is not a token; expected one such as referee token issue makes", EXIT_USAGE)
     if token and not server:
         raise Failure("a gateway's token is for a referee; expected --server with it", EXIT_USAGE)
+    secured = security(server, tls_ca, None, None, insecure=False, token=token) if server else None
+    if hashes:
+        site = Site(verifier, has_solver=secured is not None and may_bear_tokens(server, secured))
+        print(*(f"{digest}  {path}" for digest, path in site.hashes()), sep="\n")
+        return
     try:
         serve(
             Settings(
@@ -100,9 +116,9 @@ def web(  # noqa: PLR0917 - typer reads options from the signature
                 certificate=tls_cert,
                 key=tls_key,
                 referee=server,
-                verifier=None if key is None else verifier_key("--key", key),
+                verifier=verifier,
                 token=token,
-                security=security(server, tls_ca, None, None, insecure=False, token=token) if server else None,
+                security=secured,
             ),
             listen_on(host, port),
         )

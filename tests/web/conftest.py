@@ -12,6 +12,8 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Page, async_playwright, expect
 
+from tests.service.player import connected
+from tests.web.club import Club, Started, started
 from tests.web.words import address_in
 
 expect.set_options(timeout=60_000)  # no deadlines: machines are as slow as they are
@@ -46,11 +48,25 @@ async def browser() -> AsyncIterator[Browser]:
         await launched.close()
 
 
+@pytest.fixture(scope="session")
+def club_started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
+    """Yield a referee with pages for all tests that only need games of their own."""
+    with started(tmp_path_factory.mktemp("club")) as made:
+        yield made
+
+
+@pytest.fixture
+async def club(club_started: Started) -> AsyncIterator[Club]:
+    """Yield the same, with a client for one test."""
+    async with connected(club_started.referee, club_started.token) as client:
+        yield Club(client, club_started.address, club_started.key, club_started.referee)
+
+
 @pytest_asyncio.fixture(loop_scope="session")
 async def page(browser: Browser, request: pytest.FixtureRequest) -> AsyncIterator[Page]:
     """Yield a page of a phone. Whatever it complains of fails the test.
 
-    With the marker ``cut_off`` it may complain that its server is gone, as a browser does by itself.
+    With the marker ``cut_off`` it may complain of what it cannot load, as a browser does by itself.
     """
     context = await browser.new_context(viewport={"width": 360, "height": 780}, has_touch=True, is_mobile=True)
     opened = await context.new_page()
@@ -60,5 +76,5 @@ async def page(browser: Browser, request: pytest.FixtureRequest) -> AsyncIterato
     yield opened
     await context.close()
     if request.node.get_closest_marker("cut_off"):
-        complaints = [complaint for complaint in complaints if "net::ERR_" not in complaint]
+        complaints = [complaint for complaint in complaints if "Failed to load resource" not in complaint]
     assert complaints == []

@@ -11,8 +11,8 @@ from pathlib import Path
 from playwright.async_api import Browser, Page, expect
 
 from tests.service.conftest import running
+from tests.web.club import pages
 from tests.web.test_games_api import kingdomino
-from tests.web.test_watch_page import pages
 
 WIDTHS = {360: 740, 1280: 900}
 """And the height that goes with it: a phone's, a laptop's."""
@@ -31,8 +31,8 @@ class Look:
 
     @property
     def path(self) -> str:
-        """Without what is only in the browser."""
-        return self.address.partition("#")[0]
+        """Without what is only in the browser, or asked of its page."""
+        return self.address.partition("#")[0].partition("?")[0]
 
 
 _ALHAMBRA = "0,-1:pavilion-2-NEW;1,0:garden-10-N;0,1:tower-12;-1,0:pavilion-8"
@@ -40,6 +40,11 @@ _JUDGED = ".status .judged:not(:empty), .status .brief"
 LOOKS = (
     Look("home", "/", "#games li"),
     Look("watch", "/g/{game}", ".entries li"),
+    Look("watch-replay", "/g/{game}#e=7", ".entries li"),
+    Look("watch-unknown", f"/g/{'0' * 32}", "#stopped p"),
+    Look("wall", "/wall?g={game}", ".mini-board svg"),
+    Look("about", "/about", ".spoken li"),
+    Look("missing", "/nothing", ".choices"),
     Look("position", "/position", _JUDGED),
     Look("position-alhambra", f"/position#alhambra;{_ALHAMBRA};+tower-8-NES", ".legal"),
     Look("position-broken", f"/position#alhambra;{_ALHAMBRA};1,-1:tower-9-NE", ".broken-rules"),
@@ -87,9 +92,9 @@ async def site(browser: Browser, folder: Path) -> AsyncIterator[Site]:
         key = (await client.create()).verifier_key
         play = await kingdomino(client, 4)
         await play.steps(12)
-        async with pages(page, server.address, key) as address:
+        async with pages(server.address, key) as address:
             yield Site(page, address, play.id)
-    await page.context.close()
+            await page.context.close()
 
 
 def is_of(look: Look, route: str) -> bool:

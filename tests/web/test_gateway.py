@@ -186,11 +186,21 @@ def test_other_methods_do_nothing(method: str, ask: Caller) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/nothing", "/rules/chess", "/static/", "/static/../app.py", "/static/%2e%2e/app.py", "/static/words"]
+    "path", ["/api/v1/nothing", "/static/", "/static/../app.py", "/static/%2e%2e/app.py", "/static/words"]
 )
 def test_what_does_not_exist_is_not_found(path: str, ask: Caller) -> None:
     got = ask("GET", path)
     assert (got.status, got.refusal["reason"]) == (404, "NOT_FOUND")
+
+
+@pytest.mark.parametrize("path", ["/nothing", "/rules/chess", "/g/", "/%3Cscript%3E"])
+def test_who_looks_for_a_page_that_is_not_there_gets_one_with_the_way_back(path: str, ask: Caller) -> None:
+    got = ask("GET", path)
+    assert (got.status, got.headers["content-type"]) == (404, "text/html; charset=utf-8")
+    assert "content-security-policy" in got.headers
+    assert b'<a href="/">' in got.body
+    assert b"<script>" not in got.body
+    assert ask("POST", path).status in (403, 404)
 
 
 def test_every_file_is_served_as_it_is_and_not_again_if_it_is_known(ask: Caller) -> None:

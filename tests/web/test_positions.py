@@ -30,16 +30,17 @@ LOGS = sorted((Path(__file__).parents[1] / "frozen").glob("*.gamelog"))
 # thrown ends the process.
 _DECODE = """
 import { readFileSync } from "node:fs";
-const { decode, Malformed } = await import(`${STATIC}/positions/index.mjs`);
-const read = ([rules, digits]) => {
+const { decoderOf, Malformed } = await import(`${STATIC}/positions/reader.mjs`);
+const read = async ([rules, digits]) => {
+  const decode = await decoderOf(rules);
   try {
-    return decode(rules, new Uint8Array(Buffer.from(digits, "hex")));
+    return decode(new Uint8Array(Buffer.from(digits, "hex")));
   } catch (error) {
     if (error instanceof Malformed && error.code === "MALFORMED") return null;
     throw error;
   }
 };
-console.log(JSON.stringify(JSON.parse(readFileSync(0)).map(read)));
+console.log(JSON.stringify(await Promise.all(JSON.parse(readFileSync(0)).map(read))));
 """
 Bytes = tuple[str, bytes]
 
@@ -350,14 +351,8 @@ def test_number_of_virtual_players() -> None:
 
 def test_rules_that_are_not_known() -> None:
     script = """
-const { decode, Malformed } = await import(`${STATIC}/positions/index.mjs`);
-const codes = ["toy", "__proto__", "constructor", ""].map((rules) => {
-  try {
-    decode(rules, new Uint8Array());
-  } catch (error) {
-    return [error.code, error instanceof Malformed];
-  }
-});
-console.log(JSON.stringify(codes));
+const { decoderOf, Malformed } = await import(`${STATIC}/positions/reader.mjs`);
+const why = (rules) => decoderOf(rules).catch((error) => [error.code, error instanceof Malformed]);
+console.log(JSON.stringify(await Promise.all(["toy", "__proto__", "constructor", "../feed", ""].map(why))));
 """
-    assert run(script, None) == [["UNSUPPORTED", False]] * 4
+    assert run(script, None) == [["UNSUPPORTED", False]] * 5

@@ -18,9 +18,9 @@ from referee_clients.sdk.channel import Security
 from referee_clients.web.upstream import Upstream
 from tests.service.conftest import running
 from tests.service.player import Client
+from tests.web.club import pages
 from tests.web.gateway import check_refusal
 from tests.web.test_position_page import cell, link_of
-from tests.web.test_watch_page import pages
 
 TURN = {"game": "alhambra", "layout": {"0,-1": "pavilion-2-NEW"}, "reserve": ["garden-10-N"], "bought": ["tower-8-NES"]}
 ILLEGAL = {
@@ -35,7 +35,7 @@ async def solver(page: Page, folder: Path, **config: Any) -> AsyncIterator[tuple
     """The address of a gateway to a referee with a solver, and who has its organiser's token."""
     async with running(folder, **config) as (server, client):
         key = (await client.create()).verifier_key
-        async with pages(page, server.address, key) as address:
+        async with pages(server.address, key) as address:
             yield address, client
 
 

@@ -204,7 +204,10 @@ async def whatever(data: st.DataObject, site: Site) -> None:
             return
         assert answer.status_code in {400, 404, 405, 413, 415, 416}, (method, answer.url)
         await answer.aread()
-        if method != "HEAD":
+        if answer.status_code == 404 and answer.headers["content-type"].startswith("text/html"):
+            assert not answer.url.path.startswith(("/api/", "/static/"))  # for people: a page with the way back
+            assert {name: answer.headers[name] for name in HEADERS} == HEADERS
+        elif method != "HEAD":
             check_refused(answer)
 
 

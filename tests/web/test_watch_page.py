@@ -3,84 +3,53 @@
 from __future__ import annotations
 
 import asyncio
-import sys
-from asyncio.subprocess import PIPE
-from base64 import b64encode
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import json
+import re
+from base64 import b64decode, b64encode
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 from playwright.async_api import Page, Route, expect
 
-from referee.service.server import Server
+from referee.log.v1 import log_pb2
+from referee.v1 import game_service_pb2 as pb
 from referee_clients.web.replay import positions_of_file
 from tests.clients.referee_process import Referee
-from tests.service.conftest import running
-from tests.service.player import Client, connected
-from tests.web.gateway import reached
+from tests.service.player import bearer, connected
+from tests.web.club import Club, pages
 from tests.web.test_games_api import kingdomino
 from tests.web.test_verify_page import FROZEN, KEY
-from tests.web.words import address_in
 
 
-@pytest.fixture
-async def served(tmp_path: Path) -> AsyncIterator[tuple[Server, Client]]:
-    async with running(tmp_path / "data") as both:
-        yield both
-
-
-@asynccontextmanager
-async def pages(page: Page, address: str, key: str) -> AsyncIterator[str]:
-    """The address of `referee web` that shows this referee's games."""
-    words = ("web", "--listen", "127.0.0.1:0", "--server", address, "--key", key)
-    command = (sys.executable, "-c", "from referee.cli import main; main()", *words)
-    process = await asyncio.create_subprocess_exec(*command, stdout=PIPE)
-    assert process.stdout is not None
-    try:
-        address = address_in((await process.stdout.readline()).decode())
-        async with httpx.AsyncClient(base_url=address) as browser:
-            await reached(browser)
-        yield address
-    finally:
-        await page.goto("about:blank")  # a page that is still open would complain that nobody is there
-        process.terminate()
-        assert await process.wait() == 0
-
-
-async def test_a_page_follows_a_game(served: tuple[Server, Client], page: Page) -> None:
-    server, client = served
-    key = (await client.create()).verifier_key
-    play = await kingdomino(client, 4)
-    async with pages(page, server.address, key) as address:
-        await page.goto(address)
-        await page.get_by_role("link", name=f"Kingdomino, game {play.id[:8]}").tap()
-        entries, status = page.locator(".entries li"), page.get_by_role("status")
-        await expect(entries).to_have_count(play.record.size)
-        await expect(status).to_have_text("Live.")
-        await expect(page.get_by_role("grid")).to_have_count(2)
-        await play.steps(4)
-        await expect(entries).to_have_count(play.record.size)
-        # Who looks at an earlier entry stays there, and has a link to it.
-        await page.get_by_role("button", name="One entry back").tap()
-        shown = play.record.size - 2
-        assert page.url.endswith(f"/g/{play.id}#e={shown}")
-        await expect(status).to_have_text("You are looking at an earlier entry. The game goes on.")
-        await play.steps(2)
-        await expect(entries).to_have_count(play.record.size)
-        current = page.locator(".entries [aria-current]")
-        assert await current.get_attribute("href") == f"#e={shown}"
-        said = await current.inner_text()
-        await page.reload()
-        await expect(page.locator(".entries [aria-current]")).to_have_text(said)
-        await page.get_by_role("button", name="First entry").press("Enter")
-        await page.keyboard.press("ArrowRight")
-        assert page.url.endswith("#e=1")
-        await page.get_by_role("button", name="Last entry").tap()
-        await expect(status).to_have_text("Live.")
-        assert page.url.endswith(f"/g/{play.id}")
+async def test_a_page_follows_a_game(club: Club, page: Page) -> None:
+    play = await kingdomino(club.client, 4)
+    await page.goto(club.address)
+    await page.get_by_role("link", name=f"Kingdomino, game {play.id[:8]}").tap()
+    entries, status = page.locator(".entries li"), page.get_by_role("status")
+    await expect(entries).to_have_count(play.record.size)
+    await expect(status).to_have_text("Live.")
+    await expect(page.get_by_role("grid")).to_have_count(2)
+    await play.steps(4)
+    await expect(entries).to_have_count(play.record.size)
+    # Who looks at an earlier entry stays there, and has a link to it.
+    await page.get_by_role("button", name="One entry back").tap()
+    shown = play.record.size - 2
+    assert page.url.endswith(f"/g/{play.id}#e={shown}")
+    await expect(status).to_have_text("You are looking at an earlier entry. The game goes on.")
+    await play.steps(2)
+    await expect(entries).to_have_count(play.record.size)
+    current = page.locator(".entries [aria-current]")
+    assert await current.get_attribute("href") == f"#e={shown}"
+    said = await current.inner_text()
+    await page.reload()
+    await expect(page.locator(".entries [aria-current]")).to_have_text(said)
+    await page.get_by_role("button", name="First entry").press("Enter")
+    await page.keyboard.press("ArrowRight")
+    assert page.url.endswith("#e=1")
+    await page.get_by_role("button", name="Last entry").tap()
+    await expect(status).to_have_text("Live.")
+    assert page.url.endswith(f"/g/{play.id}")
 
 
 async def altered(route: Route) -> None:
@@ -89,10 +58,6 @@ async def altered(route: Route) -> None:
     body = bytearray(await response.body())
     body[-1] ^= 1
     await route.fulfill(response=response, body=bytes(body))
-
-
-async def another_key(route: Route) -> None:
-    await route.fulfill(json={"verifier_key": KEY})
 
 
 async def nothing(route: Route) -> None:
@@ -106,35 +71,174 @@ async def nothing(route: Route) -> None:
         pytest.param("**/positions?**", nothing, marks=pytest.mark.long),
         ("**/log", altered),
         pytest.param("**/log", nothing, marks=pytest.mark.long),
-        pytest.param("**/key", another_key, marks=pytest.mark.long),
     ],
 )
-async def test_what_the_referee_did_not_sign_is_not_drawn(
-    path: str, lie: Any, served: tuple[Server, Client], page: Page
-) -> None:
-    server, client = served
-    key = (await client.create()).verifier_key
-    play = await kingdomino(client, 4)
-    async with pages(page, server.address, key) as address:
-        await page.route(path, lie)
-        await page.goto(f"{address}/g/{play.id}")
-        await expect(page.get_by_role("status")).to_have_text(
-            "Stopped: what the server sent is not what the referee signed."
-        )
-        await expect(page.get_by_role("alert")).to_be_visible()
-        await expect(page.get_by_role("grid")).to_have_count(0)
+async def test_what_the_referee_did_not_sign_is_not_drawn(path: str, lie: Any, club: Club, page: Page) -> None:
+    play = await kingdomino(club.client, 4)
+    await page.route(path, lie)
+    await page.goto(f"{club.address}/g/{play.id}")
+    await expect(page.get_by_role("status")).to_have_text(
+        "Stopped: what the server sent is not what the referee signed."
+    )
+    await expect(page.get_by_role("alert")).to_be_visible()
+    await expect(page.get_by_role("grid")).to_have_count(0)
 
 
-async def test_a_key_that_changes_stops_the_page(served: tuple[Server, Client], page: Page) -> None:
-    server, client = served
-    key = (await client.create()).verifier_key
-    play = await kingdomino(client, 2)
-    async with pages(page, server.address, key) as address:
-        await page.goto(f"{address}/g/{play.id}")
-        await expect(page.get_by_role("status")).to_have_text("Live.")
-        await page.route("**/key", another_key)
-        await page.reload()
-        await expect(page.get_by_role("alert")).to_contain_text("another verifier key")
+async def test_a_key_that_changes_stops_the_page_until_its_reader_decides(club: Club, page: Page) -> None:
+    play = await kingdomino(club.client, 2)
+    await page.goto(f"{club.address}/about")
+    await page.evaluate("(key) => localStorage.setItem('verifier-key', key)", KEY)
+    await page.goto(f"{club.address}/g/{play.id}")
+    await expect(page.get_by_role("alert")).to_contain_text("another verifier key")
+    await expect(page.get_by_role("alert")).to_contain_text(KEY)
+    await expect(page.get_by_role("grid")).to_have_count(0)
+    await page.get_by_role("button", name="Keep the new key").tap()
+    await expect(page.get_by_role("status")).to_have_text("Live.")
+
+
+async def test_clocks_run_and_the_seat_on_turn_is_named(club: Club, page: Page) -> None:
+    clock = log_pb2.ClockTerms(increment=log_pb2.Increment(base_ms=3_600_000, increment_ms=1000))
+    terms = log_pb2.Terms(clock=clock, table_rules=1)
+    play = await kingdomino(club.client, 2, terms=terms, event_id=3, round=2, table=7)
+    await page.goto(f"{club.address}/g/{play.id}")
+    for _ in range(2):
+        seat = play.seat_on_turn()
+        turn = page.get_by_role("region", name=f"Seat {seat}")
+        await expect(page.get_by_text(f"Seat {seat} is on turn: choose a domino.")).to_be_visible()
+        await expect(turn).to_have_class("turn")
+        running = turn.get_by_role("timer")
+        await expect(running).to_have_text(re.compile(r"^(59:\d\d|1:00:0\d)$"))
+        shown = await running.inner_text()
+        await expect(running).not_to_have_text(shown)
+        await play.step()
+        while play.seat_on_turn() == seat:
+            await play.step()
+    # They are of now, and of nothing else.
+    await page.keyboard.press("ArrowLeft")
+    await expect(page.get_by_role("timer").first).to_have_text("")
+    await expect(page.get_by_text("event 3, round 2, table 7")).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    "rules", ["kingdomino", *(pytest.param(name, marks=pytest.mark.long) for name in ("alhambra", "rollwrite"))]
+)
+async def test_a_finished_game_has_its_result_and_its_file(rules: str, club: Club, page: Page) -> None:
+    play = await club.client.play(3, rules_id=rules)
+    await play.to_the_end()
+    await page.goto(f"{club.address}/g/{play.id}")
+    await expect(page.get_by_role("status")).to_have_text("The game is over.")
+    result = play.record.game.end
+    assert result is not None
+    first = result.winners
+    who = f"Seat {first[0]} wins." if len(first) == 1 else f"Seats {', '.join(map(str, first))} share"
+    await expect(page.locator(".result h2")).to_contain_text(who)
+    await expect(page.locator(".result")).to_contain_text("The game was played to its end.")
+    order = sorted(range(3), key=lambda seat: result.places[seat])
+    rows = [f"{result.places[seat]}\tSeat {seat}\t{result.scores[seat]}" for seat in order]
+    assert (await page.locator(".result tbody").inner_text()).splitlines() == rows
+    # Nothing of it is told of an earlier entry.
+    await page.get_by_role("button", name="One entry back").tap()
+    await page.get_by_role("button", name="One entry back").tap()
+    await expect(page.locator(".result")).to_be_empty()
+    async with page.expect_download() as download:
+        await page.get_by_role("link", name="Save the game's file").tap()
+    saved = await (await download.value).path()
+    assert Path(saved).read_bytes() == await club.client.log(play.id)  # noqa: ASYNC240
+
+
+async def test_a_game_that_was_aborted_or_does_not_exist_says_so(club: Club, page: Page) -> None:
+    created = await club.client.create()
+    await club.client.games.AbortGame(
+        pb.AbortGameRequest(game_id=created.game.id), metadata=bearer(club.client.organiser)
+    )
+    waiting = await club.client.create()
+    await page.goto(f"{club.address}/g/{created.game.id}")
+    await expect(page.locator(".result")).to_have_text("No result.The game was aborted. Play never began.")
+    await page.goto(f"{club.address}/g/{waiting.game.id}")
+    await expect(page.get_by_text("Not begun yet. Still to join: Seats 0, 1.")).to_be_visible()
+
+
+@pytest.mark.cut_off
+@pytest.mark.parametrize("unknown", ["0" * 32, "nonsense"])
+async def test_an_unknown_game_has_a_way_back(unknown: str, club: Club, page: Page) -> None:
+    await page.goto(f"{club.address}/g/{unknown}")
+    await expect(page.get_by_role("status")).to_have_text("There is no such game here.")
+    await page.get_by_role("link", name="All games").tap()
+    await expect(page.get_by_role("heading", name="Games that go on")).to_be_visible()
+
+
+async def test_a_lie_in_a_live_game_freezes_the_board_and_can_be_saved(club: Club, page: Page) -> None:
+    play = await kingdomino(club.client, 4)
+    size = play.record.size
+    forged = {"game": play.id, "seq": size, "entries": ["AAAA"], "checkpoint": "AAAA", "positions": ["AAAA"]}
+    await page.route(
+        "**/live?**",
+        lambda route: route.fulfill(
+            body=f"event: commit\ndata: {json.dumps(forged)}\n\n", content_type="text/event-stream"
+        ),
+    )
+    await page.goto(f"{club.address}/g/{play.id}")
+    await expect(page.get_by_role("status")).to_have_text(
+        "Stopped: what the server sent is not what the referee signed."
+    )
+    await expect(page.get_by_role("alert")).to_contain_text("The board below is the last one that holds.")
+    await expect(page.get_by_role("grid")).to_have_count(2)
+    await expect(page.locator(".entries li")).to_have_count(size)
+    await page.keyboard.press("ArrowLeft")
+    await expect(page.locator(".entries [aria-current]")).to_have_attribute("href", f"#e={size - 2}")
+    async with page.expect_download() as download:
+        await page.get_by_role("button", name="Save the evidence").press("Enter")
+    evidence = json.loads(Path(await (await download.value).path()).read_text())  # noqa: ASYNC240
+    assert (evidence["game"], evidence["entry"], evidence["verifier_key"]) == (play.id, size, play.created.verifier_key)
+    assert evidence["entries"] == ["AAAA"]
+    assert b64decode(evidence["before"]).startswith(f"referee.local/g/{play.id}\n{size}\n".encode())
+
+
+@pytest.mark.cut_off
+async def test_a_page_goes_on_after_its_connection_was_cut(club: Club, page: Page) -> None:
+    play = await kingdomino(club.client, 2)
+    await page.route("**/live?**", lambda route: route.abort())
+    await page.goto(f"{club.address}/g/{play.id}")
+    await expect(page.get_by_role("status")).to_contain_text("The connection broke.")
+    await play.steps(2)
+    await page.unroute("**/live?**")
+    await expect(page.get_by_role("status")).to_have_text("Live.")
+    await expect(page.locator(".entries li")).to_have_count(play.record.size)
+
+
+async def test_on_a_phone_board_and_buttons_are_there_at_once_and_stay(club: Club, page: Page) -> None:
+    play = await kingdomino(club.client, 6)
+    await page.goto(f"{club.address}/g/{play.id}")
+    await expect(page.locator(".entries li")).to_have_count(play.record.size)
+    await expect(page.get_by_role("grid").first).to_be_in_viewport(ratio=1)
+    assert await page.evaluate("document.documentElement.scrollWidth") == 360
+    await page.get_by_role("link", name="Save the game's file").scroll_into_view_if_needed()
+    await page.mouse.wheel(0, 10_000)
+    await expect(page.get_by_role("button", name="One entry back")).to_be_in_viewport(ratio=1)
+    # At a desk boards lie beside one another, and the entries beside them.
+    await page.set_viewport_size({"width": 1280, "height": 800})
+    tops = await page.evaluate("[...document.querySelectorAll('.boards > section')].map((s) => s.offsetTop)")
+    assert len(tops) == 2
+    assert len(set(tops)) == 1
+
+
+async def test_the_first_paint_is_light(club: Club, page: Page) -> None:
+    """At most 30 requests in all, and 60 KB beside what was signed of the game."""
+    play = await club.client.play(2, rules_id="alhambra")
+    await play.until_play()
+    requests: list[str] = []
+    page.on("request", lambda request: requests.append(request.url))
+    await page.goto(f"{club.address}/g/{play.id}")
+    await expect(page.get_by_role("status")).to_have_text("Live.")
+    await expect(page.get_by_role("grid")).to_have_count(2)
+    assert len(requests) <= 30, requests
+    entries = await page.evaluate(
+        """[...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
+        .map(({ name, encodedBodySize, transferSize }) => [name, encodedBodySize, transferSize])"""
+    )
+    sizes = {name: body for name, body, _ in entries if "/api/" not in name}
+    assert all(sizes.values()), sizes
+    assert sum(sizes.values()) <= 60_000, sizes
 
 
 async def test_a_page_goes_on_when_the_referee_was_killed(tmp_path: Path, page: Page) -> None:
@@ -144,7 +248,7 @@ async def test_a_page_goes_on_when_the_referee_was_killed(tmp_path: Path, page: 
         async with connected(referee.address, referee.token) as client:
             key = (await client.create()).verifier_key
             play = await kingdomino(client, 3)
-            async with pages(page, referee.address, key) as address:
+            async with pages(referee.address, key) as address:
                 await page.goto(f"{address}/g/{play.id}")
                 entries = page.locator(".entries li")
                 await expect(entries).to_have_count(play.record.size)
@@ -155,6 +259,7 @@ async def test_a_page_goes_on_when_the_referee_was_killed(tmp_path: Path, page: 
                     await play.steps(3)
                     await expect(entries).to_have_count(play.record.size)
                     await expect(page.get_by_role("status")).to_have_text("Live.")
+                await page.goto("about:blank")  # an open page would complain that nobody is there
     finally:
         await asyncio.to_thread(referee.stop)
 
@@ -188,7 +293,7 @@ LONG = [pytest.param(name, marks=pytest.mark.long) for name in ("alhambra", "rol
 
 @pytest.mark.parametrize("rules", ["kingdomino", *LONG])
 async def test_every_entry_of_every_frozen_game_has_words_and_boards(rules: str, page: Page, gateway: str) -> None:
-    await page.goto(f"{gateway}/rules")
+    await page.goto(f"{gateway}/position")  # which has all words
     read = 0
     for path in sorted(FROZEN.glob(f"{rules}-*.gamelog")):
         with path.open("rb") as stream:

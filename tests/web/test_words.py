@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import posixpath
 import re
 from importlib import import_module
 
@@ -12,9 +13,13 @@ from google.protobuf.message import Message
 from referee.games import registry
 from referee.games.alhambra.money import CURRENCIES
 from referee.games.alhambra.tiles import TYPES
+from referee.games.forfeits import ENDINGS
+from referee.games.game import Ending
 from referee.games.kingdomino.dominoes import TERRAINS
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Verdict
+from referee.v1 import game_pb2
+from referee.wire.enums import bare_name
 from referee_clients.web import pages
 
 FILES = pages.static_files()
@@ -36,16 +41,27 @@ def of(message: type[Message], oneof: str) -> set[str]:
 
 EVENTS, ACTS, RULINGS = of(log_pb2.Entry, "event"), of(log_pb2.Intent, "act"), of(log_pb2.Rule, "ruling")
 VERDICTS = [each.name for each in Verdict]
+STATES = [bare_name(game_pb2.GameState, number).lower() for number in game_pb2.GameState.values() if number]
 MADE = {
     "game": registry.names(),
     "type": TYPES,
     "terrain": TERRAINS,
-    "title": ("home", "position", "rules", "verify", "watch"),
+    "title": ("about", "home", "missing", "position", "rules", "verify", "wall", "watch"),
     "nav": ("home", "position", "rules", "verify"),
     "verify.verdict": VERDICTS,
     "entry": sorted(EVENTS - {"signed", "chance", "refused", "end", "stand_in"}),
     "entry.act": sorted(ACTS - {"move", "declare", "rule"}),
     "entry.ruling": sorted(RULINGS),
+    "ending": [ending.name.lower() for ending in Ending],
+    "left": [ending.name.lower() for ending in ENDINGS],
+    "out": [ending.name.lower() for ending in ENDINGS],
+    "home.state": STATES,
+    "stands": ("joining", "revealing", "pause", "adjourn"),
+    "about.proved": ("signed", "place", "board", "result", "file"),
+    "about.not": ("rules", "clocks", "lists", "page", "people"),
+    "alhambra.awaits": ("action", "place", "hand_out"),
+    "kingdomino.awaits": ("castle", "choose", "place"),
+    "rollwrite.awaits": ("action", "second", "keep"),
     "currency": CURRENCIES,
     **{f"{name}.{kind}": members(name, kind) for name in registry.names() for kind in ("move", "outcome")},
     "alhambra.beside": ("bought", "reserve"),
@@ -82,6 +98,29 @@ def named() -> set[str]:
 
 def test_every_key_that_pages_name_has_words() -> None:
     assert named() - set(WORDS) == set()
+
+
+@pytest.mark.parametrize("name", ["watch", "wall", "home"])
+def test_a_page_holds_the_words_that_its_programs_say(name: str) -> None:
+    """Of all modules that it can load."""
+    found, left = set[str](), [f"{name}.mjs"]
+    while left:
+        path = left.pop()
+        if path in found or path.startswith("verify/"):
+            continue
+        found.add(path)
+        folder = path.rpartition("/")[0]
+        imported = re.findall(r'from "(\.[^"]+)"', CODE[path])
+        left += [posixpath.normpath(posixpath.join(folder, each)) for each in imported]
+        if path == "game.mjs":
+            left += [f"games/{game}.mjs" for game in registry.names()]
+    text = "".join(CODE[path] for path in found)
+    starts = set(re.findall(r"w\(`([a-z.]+)\.\$\{", text))
+    said = {f"{start}.{end}" for start in starts for end in MADE[start]}
+    said |= set(re.findall(r'"([a-z_0-9]+(?:\.[a-z_0-9]+)+|cell|site)"', text))
+    said &= set(WORDS)
+    assert said
+    assert said - set(pages.words_of(name, WORDS)) == set()
 
 
 def test_no_words_are_left_over() -> None:

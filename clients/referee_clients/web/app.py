@@ -9,9 +9,10 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 
-from referee_clients.web import games, pages, positions, solving
+from referee_clients.web import games, positions, solving
 from referee_clients.web.errors import HANDLERS
 from referee_clients.web.limits import Limits, LimitsMiddleware
+from referee_clients.web.pages import Site
 from referee_clients.web.safety import Safety
 from referee_clients.web.upstream import Upstream
 
@@ -27,6 +28,7 @@ def application(
     such as ``https://club.example``. ``trusted``: addresses of proxies whose X-Forwarded-For is believed.
     """
     judge = positions.Judge()
+    site = Site() if referee is None else Site(referee.verifier, has_solver=referee.may_bear_tokens)
 
     @asynccontextmanager
     async def running(_app: Starlette) -> AsyncIterator[None]:
@@ -39,14 +41,14 @@ def application(
             *positions.routes(judge),
             *(games.routes(referee) if referee else ()),
             *(solving.routes(referee) if referee else ()),
-            *pages.routes(has_games=referee is not None, has_solver=referee is not None and referee.may_bear_tokens),
+            *site.routes(),
         ],
         middleware=[
             Middleware(Safety, origins=origins, tls=tls),
             Middleware(LimitsMiddleware, limits=Limits(), trusted=trusted),
             Middleware(GZipMiddleware, minimum_size=_GZIP_FROM_BYTES),
         ],
-        exception_handlers=dict(HANDLERS),
+        exception_handlers={**HANDLERS, 404: site.missing},
         lifespan=running,
     )
     # It would lead to the name that the caller says he asked for.

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import quote
+from xml.etree import ElementTree
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
@@ -15,10 +18,12 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from referee.games import registry
+from referee.log.note import VerifierKey
 from referee.render.registry import renderer
 from referee_clients.web.components import components
-from referee_clients.web.errors import Refusal
+from referee_clients.web.errors import Refusal, answer
 from referee_clients.web.safety import CSP
+from referee_clients.web.spoken import spoken
 
 FOLDER: Final = Path(__file__).parent
 _TYPES: Final = {
@@ -32,11 +37,31 @@ _TYPES: Final = {
 _FOR_NODE: Final = ("page.mjs",)
 VERIFY_CSP: Final = CSP.replace("trusted-types 'none'", "trusted-types auditor; worker-src 'self'")
 """Of the one page that starts a worker."""
+_OF_GAMES: Final = ("site", *(f"{name}." for name in ("game", "watch", "wall", "stands", "result", "ending", "left")))
+_WORDS: Final[Mapping[str, str | tuple[str, ...]]] = {
+    "home": (*_OF_GAMES, "home.", "where.", "clock.", "position.player"),
+    **dict.fromkeys(
+        ("watch", "wall"),
+        (
+            *_OF_GAMES,
+            *(f"{name}." for name in ("entry", "out", "clock", "where", "sheet", "type", "terrain", "currency")),
+            *("alhambra.", "kingdomino.", "rollwrite.", "position.player", "position.neutral", "cell"),
+        ),
+    ),
+    **dict.fromkeys(("about", "missing", "rules"), ("site",)),
+}
+"""What the words begin with that the programs of a page say; a page that is not here gets all. Templates have all."""
+_OF_PROGRAMS: Final = ("/api/", "/static/")
+"""What nobody reads who looks for a page."""
 
 
 def static_files() -> dict[str, bytes]:
     """Return every file that pages use, by its path below ``/static/``."""
-    found = {"components.json": json.dumps(components(), separators=(",", ":")).encode()}
+    parts = components()
+    found = {"components.json": _json(parts)}
+    for name in registry.names():
+        drawings = [_tree(ElementTree.fromstring(piece)) for piece in renderer(name).pieces()]  # noqa: S314 - ours
+        found[f"parts/{name}.json"] = _json({"components": parts[name], "drawings": drawings})
 
     static = FOLDER / "static"
     # The verifier is a link to where it lives, in a checkout; in a wheel it is a folder like the others.
@@ -46,70 +71,140 @@ def static_files() -> dict[str, bytes]:
     return found
 
 
-def routes(*, has_games: bool, has_solver: bool = False) -> list[Route]:
-    """Return pages and files.
+def words_of(page: str, words: Mapping[str, str]) -> dict[str, str]:
+    """Return those words that a page holds for its programs."""
+    return {key: text for key, text in words.items() if key.startswith(_WORDS.get(page, ""))}
 
-    ``has_games``: there is a referee, whose games can be watched. ``has_solver``: it can be asked for proofs.
-    """
-    held = static_files()
-    tags = {path: f'"{sha256(data).hexdigest()[:32]}"' for path, data in held.items()}
-    words: dict[str, str] = json.loads(held["words/en.json"])
-    frame = Environment(
-        loader=PackageLoader(__package__, "templates"), autoescape=select_autoescape(["j2"]), undefined=StrictUndefined
-    )
-    frame.globals["w"] = words.__getitem__
-    # Two games may draw with the same definitions.
-    drawn = dict.fromkeys(part for name in registry.names() for part in renderer(name).pieces())
-    drawings = Markup("".join(drawn))  # noqa: S704 - ours, of no input
 
-    def page(path: str, template: str, csp: str = CSP, **values: Any) -> Route:
-        document = frame.get_template(template).render(**values)
+class Site:
+    """Every page and file of a gateway."""
 
-        async def answer(_request: Request) -> Response:
-            return HTMLResponse(document, headers={"Cache-Control": "no-cache", "Content-Security-Policy": csp})
+    def __init__(self, verifier: VerifierKey | None = None, *, has_solver: bool = False) -> None:
+        """``verifier``: of the referee whose games can be watched; None: there is none.
 
-        return Route(path, answer)
+        ``has_solver``: that referee can be asked for proofs.
+        """
+        self._has_games = verifier is not None
+        self._files = static_files()
+        words: dict[str, str] = json.loads(self._files["words/en.json"])
+        self._frame = Environment(
+            loader=PackageLoader(__package__, "templates"),
+            autoescape=select_autoescape(["j2"]),
+            undefined=StrictUndefined,
+        )
+        # Two games may draw with the same definitions.
+        drawn = dict.fromkeys(part for name in registry.names() for part in renderer(name).pieces())
 
-    async def static(request: Request) -> Response:
-        path = request.path_params["path"]
-        if path not in held:
-            raise Refusal(404, "NOT_FOUND", "There is no such file.")
-        headers = {"ETag": tags[path], "Cache-Control": "no-cache"}
-        if request.headers.get("if-none-match") == tags[path]:
-            return Response(status_code=304, headers=headers)
-        ending = path[path.rindex(".") :]
-        return Response(held[path], headers=headers, media_type=_TYPES[ending])
+        def embedded(page: str) -> Markup:
+            # In an element that nothing in it may end.
+            return Markup(_json(words_of(page, words)).decode().replace("<", "\\u003c"))  # noqa: S704 - of no input
 
-    def watching() -> list[Route]:
-        """Return the pages that need a referee."""
-        if not has_games:
-            return [page("/", "home.html.j2", here="home", has_games=False)]
+        self._frame.globals |= {
+            "w": words.__getitem__,
+            "words": embedded,
+            "icon": "data:image/svg+xml," + quote(self._files["icon.svg"]),
+            "games": registry.names(),
+            "has_games": self._has_games,
+            "has_solver": has_solver,
+            "drawings": Markup("".join(drawn)),  # noqa: S704 - ours, of no input
+            "verifier": str(verifier or ""),
+            "spoken": spoken(verifier) if verifier else (),
+        }
+        self._single = (FOLDER / "static" / "verify" / "index.html").read_bytes()
+        self._documents = self._made()
+        self._about = self._render("about.html.j2", "about", hashes=self.hashes(), total=self.total())
+        self._missing = self._render("missing.html.j2", "missing")
+
+    def _render(self, template: str, here: str, **values: Any) -> bytes:
+        return self._frame.get_template(template).render(here=here, **values).encode()
+
+    def _made(self) -> dict[str, bytes]:
+        """Return the documents by path, but that which has the hashes of the others."""
+        rules = {name: registry.get(name).catalogue for name in registry.names()}
+        made = {
+            "/": self._render("home.html.j2", "home"),
+            "/position": self._render("position.html.j2", "position"),
+            "/verify": self._render("verify.html.j2", "verify", digest=sha256(self._single).hexdigest()),
+            "/rules": self._render("rules.html.j2", "rules", rules=rules),
+            **{
+                f"/rules/{name}": self._render("rules_of.html.j2", "rules", name=name, rules=rules[name])
+                for name in rules
+            },
+        }
+        if self._has_games:
+            made["/g/{id:str}"] = self._render("watch.html.j2", "watch")
+            made["/wall"] = self._render("wall.html.j2", "wall")
+        return made
+
+    def hashes(self) -> list[tuple[str, str]]:
+        """Return the SHA-256 of everything that is served, as hexadecimal digits, with its path; but for ``/about``."""
+        served = {
+            **{path.replace("{id:str}", "GAME"): data for path, data in self._documents.items()},
+            "/verify.html": self._single,
+            **{f"/static/{path}": data for path, data in self._files.items()},
+        }
+        return [(sha256(data).hexdigest(), path) for path, data in sorted(served.items())]
+
+    def total(self) -> str:
+        """Return the SHA-256 of all these hashes, written as ``sha256sum`` does: one to compare."""
+        return sha256("".join(f"{digest}  {path}\n" for digest, path in self.hashes()).encode()).hexdigest()
+
+    def routes(self) -> list[Route]:
+        """Return where they are."""
+        files = {path: _Kept(data, _TYPES[path[path.rindex(".") :]]) for path, data in self._files.items()}
+
+        def page(path: str, document: bytes) -> Route:
+            csp = VERIFY_CSP if path == "/verify" else CSP
+            kept = _Kept(document, "text/html; charset=utf-8", {"Content-Security-Policy": csp})
+
+            async def shown(request: Request) -> Response:
+                return kept.answer(request)
+
+            return Route(path, shown)
+
+        async def static(request: Request) -> Response:
+            path = request.path_params["path"]
+            if path not in files:
+                raise Refusal(404, "NOT_FOUND", "There is no such file.")
+            return files[path].answer(request)
+
+        async def saved(_request: Request) -> Response:
+            """Answer with the verifier in one file, to be saved: here its script would not run."""
+            disposition = 'attachment; filename="tile-referee-verify.html"'
+            headers = {"Content-Disposition": disposition}
+            return Response(self._single, media_type="application/octet-stream", headers=headers)
+
         return [
-            page("/", "home.html.j2", here="home", has_games=True),
-            page("/g/{id:str}", "watch.html.j2", here="watch", games=registry.names(), drawings=drawings),
+            Route("/static/{path:path}", static),
+            Route("/verify.html", saved),
+            *(page(path, document) for path, document in {**self._documents, "/about": self._about}.items()),
         ]
 
-    single = (FOLDER / "static" / "verify" / "index.html").read_bytes()
+    async def missing(self, request: Request, error: Exception) -> Response:
+        """Answer a request for what there is not: people get a page with the way back."""
+        if request.method not in ("GET", "HEAD") or request.url.path.startswith(_OF_PROGRAMS):
+            return await answer(request, error)
+        return HTMLResponse(self._missing, 404, {"Cache-Control": "no-cache"})
 
-    async def saved(_request: Request) -> Response:
-        """Answer with the verifier in one file, to be saved: here its script would not run."""
-        disposition = 'attachment; filename="tile-referee-verify.html"'
-        return Response(single, media_type="application/octet-stream", headers={"Content-Disposition": disposition})
 
-    rules = {name: registry.get(name).catalogue for name in registry.names()}
-    return [
-        Route("/static/{path:path}", static),
-        page(
-            "/position",
-            "position.html.j2",
-            here="position",
-            games=registry.names(),
-            drawings=drawings,
-            has_solver=has_solver,
-        ),
-        *watching(),
-        page("/verify", "verify.html.j2", csp=VERIFY_CSP, here="verify", digest=sha256(single).hexdigest()),
-        Route("/verify.html", saved),
-        page("/rules", "rules.html.j2", here="rules", rules=rules),
-        *(page(f"/rules/{name}", "rules_of.html.j2", here="rules", name=name, rules=rules[name]) for name in rules),
-    ]
+class _Kept:
+    """What stays the same until the gateway is another one, so that browsers ask only whether it still is."""
+
+    def __init__(self, data: bytes, media_type: str, headers: Mapping[str, str] | None = None) -> None:
+        self._data = data
+        self._type = media_type
+        self._headers = {"ETag": f'"{sha256(data).hexdigest()[:32]}"', "Cache-Control": "no-cache", **(headers or {})}
+
+    def answer(self, request: Request) -> Response:
+        if request.headers.get("if-none-match") == self._headers["ETag"]:
+            return Response(status_code=304, headers=self._headers)
+        return Response(self._data, headers=self._headers, media_type=self._type)
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _tree(element: ElementTree.Element) -> list[Any]:
+    """Return an element as its name, its attributes and what is in it: browsers make no element of text here."""
+    return [element.tag, element.attrib, *filter(None, (element.text or "").split("\n")), *map(_tree, element)]

@@ -22,7 +22,7 @@ FOR, GATEWAY = "x-referee-for", "x-referee-gateway"
 """In the metadata of a call: the address that it is for, and the token of who says so."""
 
 
-def _may_bear_tokens(address: str, security: Security) -> bool:
+def may_bear_tokens(address: str, security: Security) -> bool:
     try:
         check(address, security, "a token")
     except Insecure:
@@ -58,7 +58,7 @@ class Upstream:
         self.solver: solver_service_pb2_grpc.SolverServiceAsyncStub = solver_service_pb2_grpc.SolverServiceStub(
             self._channel
         )
-        self.may_bear_tokens = _may_bear_tokens(address, security or Security.from_environment())
+        self.may_bear_tokens = may_bear_tokens(address, security or Security.from_environment())
         """Nobody on the way to the referee can read what is sent there."""
         self.hub = Hub(address, self.game, verifier=verifier, token=token, security=security, limits=limits)
 

@@ -25,12 +25,20 @@ export const s = (name, attributes, ...children) => {
   return append(element, children);
 };
 
-/** A drawing of pieces that the page holds, each in a cell of 100 by 100: [id, column, row]; `more`: drawn over them. */
+const grown = (part) => (typeof part === "string" ? part : s(part[0], part[1], part.slice(2).map(grown)));
+
+/** Makes the page hold pieces, each as the name of an element, its attributes, and what is in it. */
+export const hold = (pieces) => {
+  const holder = { class: "pieces", width: 0, height: 0, "aria-hidden": "true", focusable: "false" };
+  document.body.append(s("svg", holder, pieces.map(grown)));
+};
+
+/** A drawing of pieces that the page holds, each in a cell of 100 by 100: [id, column, row, class]; `more`: drawn over them. */
 export const drawing = (pieces, columns = 1, rows = 1, more = []) =>
   s(
     "svg",
     { viewBox: `0 0 ${columns * 100} ${rows * 100}`, "aria-hidden": "true" },
-    pieces.map(([id, x, y]) => s("use", { href: `#${id}`, x: x * 100, y: y * 100, width: 100, height: 100 })),
+    pieces.map(([id, x, y, marks = ""]) => s("use", { href: `#${id}`, x: x * 100, y: y * 100, width: 100, height: 100, class: marks })),
     more,
   );
 

@@ -7,7 +7,7 @@ import { CHECKPOINT, ENTRY, MAX_ENTRIES, MAX_ENTRY, OLDER } from "./verify/frame
 import { Tree, leafHash, openCheckpoint, roots, verifierKey } from "./verify/note.mjs";
 import { Entry } from "./verify/schema.mjs";
 import { decode } from "./verify/wire.mjs";
-import { decode as decodePosition } from "./positions/index.mjs";
+import { decoderOf } from "./positions/reader.mjs";
 
 /**
  * What was delivered contradicts the referee's signature, itself, or what was seen before. `reason` is a code of
@@ -92,7 +92,7 @@ class Known {
       // Many entries leave the position as it was.
       if (this.positions.has(hex(digest))) continue;
       try {
-        this.positions.set(hex(digest), decodePosition(this.open.rules_id, bytes));
+        this.positions.set(hex(digest), this.position(bytes));
       } catch (error) {
         throw error instanceof Refusal ? Object.assign(error, { entry: n }) : error;
       }
@@ -144,7 +144,7 @@ export class Feed {
     return this.#lie;
   }
 
-  /** The position after entry n, as positions/index.mjs decodes it; null if it was not delivered. */
+  /** The position after entry n, as positions/ decodes it; null if it was not delivered. */
   positionAt(n) {
     const entry = this.#known?.entries[n];
     return (entry && this.#known.positions.get(hex(entry.state_digest))) ?? null;
@@ -204,8 +204,9 @@ export class Feed {
     const { entries, leaves, open, game, gameId, keyring: authors, seeds } = audit;
     const tree = new Tree();
     for (const leaf of leaves) await tree.push(leaf);
-    const known = new Known({ entries, leaves, open, game, gameId, authors, seeds, tree, positions: new Map() });
-    if (!known.size) throw refusal("CHECKPOINT", null, "a log without entries");
+    if (!entries.length) throw refusal("CHECKPOINT", null, "a log without entries");
+    const position = await decoderOf(open.rules_id);
+    const known = new Known({ entries, leaves, open, game, gameId, authors, seeds, tree, position, positions: new Map() });
     // Of a running game the file ends with a checkpoint beside the entries, on which an audit only comments.
     const { frames } = audit.file;
     const isLast = ({ type }) => type === OLDER || type === ENTRY;

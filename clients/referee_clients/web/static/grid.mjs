@@ -3,15 +3,16 @@
 // One cell is in the tab order; arrows move, Home and End go along a row, Enter and Space choose, N goes to the next
 // cell where something may go.
 
-import { h } from "./dom.mjs";
+import { drawing, h } from "./dom.mjs";
 
 const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 /** The grid's element, with `show(model)`.
  *
- * A model: `left`, `top`, `columns`, `rows`, and `cell(x, y)` to `{label, picture, marks}`: marks are words of the style
- * sheet, `legal` and `broken` among them; a cell without a picture is empty. `axes`, if there are any: what stands above
- * a column, and beside a row, by its number. `game`, and a cell's `key`: what else the drawing depends on. `keys`: what other keys do, by key.
+ * A model: `left`, `top`, `columns`, `rows`, and `cell(x, y)` to `{label, piece, picture, marks}`: marks are words of the
+ * style sheet, `legal` and `broken` among them; `piece` is the id of a drawing of one cell, `picture` any element; a cell with
+ * neither is empty. `axes`, if there are any: what stands above a column, and beside a row, by its number. `game`, and a
+ * cell's `key`: what else the drawing depends on. `keys`: what other keys do, by key.
  */
 export const grid = (label, choose, keys = {}) => {
   const element = h("div", { role: "grid", "aria-label": label, class: "grid", onkeydown: pressed, onclick: clicked });
@@ -65,14 +66,14 @@ export const grid = (label, choose, keys = {}) => {
 
   /** Bring a cell up to date; one that looks as before is left alone. */
   const draw = (cell, x, y) => {
-    const { label: said, picture, marks = [], key = "" } = shown.cell(x, y);
-    const className = ["cell", ...(picture ? [] : ["empty"]), ...marks].join(" ");
-    const looks = [said, className, key].join("|");
+    const { label: said, piece = "", picture, marks = [], key = "" } = shown.cell(x, y);
+    const className = ["cell", ...(piece || picture ? [] : ["empty"]), ...marks].join(" ");
+    const looks = [said, className, piece, key].join("|");
     if (drawn.get(cell) === looks) return;
     drawn.set(cell, looks);
     cell.setAttribute("aria-label", said);
     cell.className = className;
-    cell.replaceChildren(...(picture ? [picture] : []));
+    cell.replaceChildren(...(piece ? [drawing([[piece, 0, 0]])] : picture ? [picture] : []));
   };
 
   const show = (model) => {
@@ -100,4 +101,20 @@ export const grid = (label, choose, keys = {}) => {
   };
 
   return { element, show, focus: () => find(...at)?.focus() };
+};
+
+/** The same board as one picture, to be looked at only. */
+export const picture = (label, { left, top, columns, rows, cell }) => {
+  const pieces = [];
+  for (let y = top; y < top + rows; y++) {
+    for (let x = left; x < left + columns; x++) {
+      const { piece, marks = [] } = cell(x, y);
+      if (piece) pieces.push([piece, x - left, y - top, marks.join(" ")]);
+    }
+  }
+  const svg = drawing(pieces, columns, rows);
+  svg.removeAttribute("aria-hidden");
+  svg.setAttribute("role", "img");
+  svg.setAttribute("aria-label", label);
+  return svg;
 };

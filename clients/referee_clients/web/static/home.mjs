@@ -1,44 +1,94 @@
-// The games of the referee, those that are played first.
+// The games of the referee as it lists them: those that go on, and those that are over. What a list says is not signed.
 
 import { h } from "./dom.mjs";
+import { Refused, json } from "./gateway.mjs";
+import { resultWords, whereWords } from "./standing.mjs";
 import { w } from "./words.mjs";
 
+const AGAIN_MS = 15_000;
 const place = document.getElementById("games");
+const when = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "medium", timeStyle: "short" });
 
-const line = ({ id, rules_id: rules, size, state, result, outcome }) =>
-  h(
+/** By id, the newest first. */
+let games = new Map();
+let next = "";
+let pages = 1;
+const problem = h("p", { class: "problem", role: "alert" });
+
+const seatsOf = ({ seats, awaited_seats: awaited, state }) =>
+  state === "PLAYING" && awaited.length ? w("home.turn", { seats: awaited.join(", "), n: seats.length }) : w("home.seats", { n: seats.length });
+
+const outcomeOf = ({ result, forfeited }) => {
+  const out = new Map(forfeited.map(({ seat, ending }) => [seat, ending.toLowerCase()]));
+  const [who, ...why] = resultWords({ ending: result.ending.toLowerCase(), places: result.places }, out);
+  return [result.scores.length ? w("home.result", { outcome: who, scores: result.scores.join(" : ") }) : who, ...(result.ending === "RULES" ? [] : why)].join(" ");
+};
+
+const line = (game) => {
+  const { id, rules_id: rules, state, result, opened_ms: opened, ended_ms: ended } = game;
+  const stands = result ? outcomeOf(game) : w(`home.state.${state.toLowerCase()}`);
+  return h(
     "li",
     {},
     h(
       "a",
       { href: `/g/${id}` },
-      h("strong", {}, w("watch.title", { game: w(`game.${rules}`), id: id.slice(0, 8) })),
-      " ",
-      result?.scores.length
-        ? w("home.result", { scores: result.scores.join(" : "), outcome })
-        : w(state === "OVER" ? "home.over" : "home.running", { n: size }),
+      h("strong", {}, rules ? w("watch.title", { game: w(`game.${rules}`), id: id.slice(0, 8) }) : w("wall.game", { id: id.slice(0, 8) })),
+      h("span", {}, [stands, seatsOf(game)].join(" ")),
+      h("span", { class: "source" }, [when.format(new Date(ended || opened)), whereWords(game)].filter(Boolean).join(", ")),
     ),
   );
-
-const page = async (next) => {
-  const response = await fetch(`/api/v1/games?page=${encodeURIComponent(next)}`);
-  const found = await response.json();
-  if (!response.ok) throw new Error(found.message);
-  return found;
 };
 
-const list = h("ul", { class: "choices" });
+const section = (heading, found, empty) => [
+  h("h2", {}, heading),
+  found.length ? h("ul", { class: "choices games" }, found.map(line)) : h("p", {}, empty),
+];
 
-const more = async (next) => {
+const draw = () => {
+  const all = [...games.values()].sort((one, other) => other.opened_ms - one.opened_ms);
+  const isOver = ({ state }) => state === "OVER";
+  const focused = document.activeElement?.getAttribute("href");
+  const parts = [
+    ...section(w("home.running"), all.filter((game) => !isOver(game)), w(all.length ? "home.none_running" : "home.no_games")),
+    ...(all.length ? section(w("home.finished"), all.filter(isOver), w("home.none_finished")) : []),
+    ...(next ? [h("button", { type: "button", onclick: more }, w("home.more"))] : []),
+  ];
+  place.replaceChildren(...parts);
+  if (focused) place.querySelector(`[href="${CSS.escape(focused)}"]`)?.focus();
+};
+
+/** Reads as much of the list as is shown, and what is played now however old it is. */
+const load = async () => {
+  const found = new Map();
+  const add = (page) => page.games.forEach((game) => found.set(game.id, game));
+  add(await json("/games?state=playing"));
+  let page = { next_page: "" };
+  for (let n = 0; n < pages && (n === 0 || page.next_page); n++) {
+    page = await json(`/games?page=${encodeURIComponent(page.next_page)}`);
+    add(page);
+  }
+  games = found;
+  next = page.next_page;
+};
+
+const again = async () => {
   try {
-    const { games, next_page: following } = await page(next);
-    list.append(...games.map(line));
-    place.replaceChildren(
-      list.children.length ? list : h("p", {}, w("home.no_games")),
-      ...(following ? [h("button", { type: "button", onclick: () => more(following) }, w("home.more"))] : []),
-    );
+    await load();
+    problem.remove();
+    draw();
   } catch (error) {
-    place.append(h("p", { class: "problem", role: "alert" }, w("home.failed", { message: error.message })));
+    if (!(error instanceof Refused)) throw error;
+    problem.textContent = w("home.failed", { message: error.message || w("home.away") });
+    place.before(problem);
   }
 };
-more("");
+
+const more = () => {
+  pages++;
+  return again();
+};
+
+again();
+setInterval(() => document.hidden || again(), AGAIN_MS);
+document.addEventListener("visibilitychange", () => document.hidden || again());

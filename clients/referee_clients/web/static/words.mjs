@@ -1,6 +1,6 @@
-// Every word that a reader sees. Sentences have {places}; a language is one file.
+// Every word that a reader sees, as the page holds those that it needs. Sentences have {places}; a language is one file.
 
-const catalogue = await (await fetch("/static/words/en.json")).json();
+const catalogue = JSON.parse(document.getElementById("words").textContent);
 
 /** The words of a key, with its places filled. A key that does not exist is a mistake of ours, and throws. */
 export const w = (key, places = {}) => {

@@ -1,10 +1,10 @@
 // A game of Alhambra for those who watch: boards, what lies on the table, moves in words.
 
-import { drawing } from "../dom.mjs";
 import { w } from "../words.mjs";
 
 const CURRENCIES = ["denar", "dirham", "ducat", "guilder"];
 const VALUES = 9;
+const DECISIONS = new Set(["ACTION", "PLACE", "HAND_OUT"]);
 
 /** `tables`: as GameOpen has them, names by number; `components`: the tiles by name. */
 export const alhambra = ({ tiles: names }, { tiles }) => {
@@ -36,10 +36,13 @@ export const alhambra = ({ tiles: names }, { tiles }) => {
         cell: (x, y) => {
           const name = laid.get(`${x},${y}`);
           const what = name === "fountain" ? w("alhambra.fountain") : name ? tileWords(name) : w("cell.empty");
-          return { label: `${at({ x, y })}, ${what}`, picture: name ? drawing([[`alh-piece-${name}`, 0, 0]]) : null };
+          return { label: `${at({ x, y })}, ${what}`, piece: name ? `alh-piece-${name}` : null };
         },
       };
     },
+
+    /** What is awaited: a seat's decision, or null for what is drawn. */
+    awaits: ({ phase, seat }) => (DECISIONS.has(phase) ? { seat, act: w(`alhambra.awaits.${phase.toLowerCase()}`) } : null),
 
     ofSeat: ({ seats }, seat) => {
       const { score, hand, reserve, won } = seats[seat];

@@ -1,9 +1,9 @@
 // A game of Kingdomino for those who watch: kingdoms, what lies on the table, moves in words.
 
-import { drawing } from "../dom.mjs";
 import { w } from "../words.mjs";
 
 const TERRAINS = ["wheat", "forest", "lake", "meadow", "swamp", "mine"];
+const DECISIONS = new Set(["CASTLE", "CHOOSE", "PLACE"]);
 
 const half = ({ terrain, crowns }) => {
   const key = { 0: "kingdomino.half", 1: "kingdomino.half.crown" }[crowns] ?? "kingdomino.half.crowns";
@@ -24,7 +24,9 @@ export const kingdomino = ({ dominoes }) => {
   return {
     board: ({ seats }, seat) => {
       const laid = new Map([["0,0", null]]);
+      const joined = new Map();
       for (const { domino, left, right } of seats[seat].placed) {
+        joined.set(`${Math.min(left.x, right.x)},${Math.min(left.y, right.y)}`, left.y === right.y ? "joined-right" : "joined-down");
         laid.set(`${left.x},${left.y}`, [byNumber.get(domino).left, domino]);
         laid.set(`${right.x},${right.y}`, [byNumber.get(domino).right, domino]);
       }
@@ -34,10 +36,14 @@ export const kingdomino = ({ dominoes }) => {
           const found = laid.get(`${x},${y}`);
           const what = found === null ? w("kingdomino.castle") : found ? `${half(found[0])} (${found[1]})` : w("cell.empty");
           const id = found === null ? "kdo-piece-castle" : found && piece(found[0]);
-          return { label: `${at({ x, y })}, ${what}`, picture: id ? drawing([[id, 0, 0]]) : null };
+          const marks = joined.has(`${x},${y}`) ? [joined.get(`${x},${y}`)] : [];
+          return { label: `${at({ x, y })}, ${what}`, piece: id || null, marks };
         },
       };
     },
+
+    /** What is awaited: a seat's decision, or null for what is drawn. */
+    awaits: ({ phase, seat }) => (DECISIONS.has(phase) ? { seat, act: w(`kingdomino.awaits.${phase.toLowerCase()}`) } : null),
 
     ofSeat: ({ seats }, seat) => {
       const { placed, discarded } = seats[seat];

@@ -1,10 +1,10 @@
 // A game of Roll & Write for those who watch: sheets, dice, moves in words.
 
-import { drawing } from "../dom.mjs";
 import { w } from "../words.mjs";
 
 const TYPES = ["pavilion", "seraglio", "arcades", "chambers", "garden", "tower"];
 const FACES = 6;
+const DECISIONS = new Set(["ACTION", "SECOND", "KEEP"]);
 const listed = (each) => each.join(", ") || "–";
 const pair = ({ blue, yellow }) => w("cell", { x: blue, y: yellow });
 const pairs = (rolls) => listed(rolls.map(pair));
@@ -24,11 +24,14 @@ export const rollwrite = ({ grid }) => ({
         return {
           label: `${w("cell", { x: y + 1, y: x + 1 })}, ${label}`,
           marks: ["sheet", ...(built.has(number) ? ["built"] : [])],
-          picture: drawing([[`rnw-piece-${type}`, 0, 0]]),
+          piece: `rnw-piece-${type}`,
         };
       },
     };
   },
+
+  /** What is awaited: a seat's decision, or null for what is rolled. */
+  awaits: ({ phase, seat }) => (DECISIONS.has(phase) ? { seat, act: w(`rollwrite.awaits.${phase.toLowerCase()}`) } : null),
 
   ofSeat: ({ seats }, seat) => {
     const { blue, yellow, coins, circled } = seats[seat];

@@ -1,4 +1,5 @@
-// What the three decoders of positions have in common: big-endian bytes, read strictly and to their end.
+// Positions from their canonical bytes: which decoders there are, and what they have in common, big-endian bytes that are
+// read strictly and to their end.
 
 import { Refusal } from "../verify/bytes.mjs";
 
@@ -7,6 +8,17 @@ export class Malformed extends Refusal {
   constructor(message) {
     super("MALFORMED", message);
   }
+}
+
+const GAMES = new Set(["alhambra", "kingdomino", "rollwrite"]);
+
+/**
+ * What decodes positions of a game of these rules, loaded when it is needed: it throws Malformed. Throws a Refusal UNSUPPORTED
+ * for rules that are not known here.
+ */
+export async function decoderOf(rulesId) {
+  if (!GAMES.has(rulesId)) throw new Refusal("UNSUPPORTED", `positions of ${rulesId} are not read here`);
+  return (await import(`./${rulesId}.mjs`)).decode;
 }
 
 /** Refuses unless the condition holds. */
