@@ -143,7 +143,7 @@ class Layout(Copied):
         self._encoded: bytes | None = None
 
     def _changed(self) -> Layout:
-        new = type(self).__new__(type(self))
+        new = Copied.__new__(type(self))
         new.tile_set = self.tile_set
         new.tiles = self.tiles.copy()
         new.base = self.base

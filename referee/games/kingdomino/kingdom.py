@@ -48,12 +48,13 @@ _STEPS: Final = (-STRIDE, -1, 1, STRIDE)
 _NEAR: Final = tuple(sum(1 << index + step for step in _STEPS if index + step >= 0) for index in range(STRIDE * STRIDE))
 """For every cell the set of its neighbours."""
 
-_HALVES: Final = tuple(
+HALVES: Final = tuple(
     (_CELLS[index % 256], _CELLS[(index + step) % 256]) for index in range(STRIDE * STRIDE) for step in _STEPS
 )
 """The cells of a code: 4 times the left half's bit number, and the step to the right half."""
-_PLACES: Final = tuple((*left, *right) for left, right in _HALVES)
+_PLACES: Final = tuple((*left, *right) for left, right in HALVES)
 
+_BITS: Final = tuple(1 << index for index in range(STRIDE * STRIDE))
 _CASTLE_BIT: Final = 1 << index_of(CASTLE)
 
 
@@ -95,7 +96,7 @@ Placed = tuple[int, Cell, Cell]
 class Kingdom(Copied):
     """Dominoes around the castle at (0, 0). They may lie anywhere; only the rules keep them in order."""
 
-    __slots__ = ("area_sets", "castle", "dominoes", "frame_size", "room", "_touch")
+    __slots__ = ("area_sets", "castle", "dominoes", "frame_size", "room", "_asked", "_found", "_touch")
 
     def __init__(self, frame_size: int, castle: Cell | None = None) -> None:
         """The castle alone. ``castle``: its column and row in a fixed frame; None: the frame is relative.
@@ -118,6 +119,8 @@ class Kingdom(Copied):
         """KDO-16, KDO-18: the empty cells that a half may lie on, as a set for ``cells_of``."""
         self._touch = (_NEAR[index_of(CASTLE)],) * len(TERRAINS)
         """KDO-14: for each terrain, the neighbours of its cells and of the castle."""
+        self._asked: Domino | None = None
+        """The domino that ``_steps`` was asked about last, as one asks whether it fits, and then where."""
 
     def _frame(self) -> int:
         """Return the cells that the castle's place leaves (KDO-16)."""
@@ -137,17 +140,21 @@ class Kingdom(Copied):
         if right < left and left_half == right_half:
             left, right = right, left
         first, second = index_of(left), index_of(right)
-        new = Kingdom.__new__(Kingdom)
+        new = Copied.__new__(Kingdom)
         new.frame_size = self.frame_size
         new.castle = self.castle
         new.dominoes = (*self.dominoes, (number, left, right))
-        areas, touch = [*self.area_sets], [*self._touch]
-        for (terrain, crowns), index in ((left_half, first), (right_half, second)):
-            areas[terrain] = _joined(areas[terrain], index, crowns)
-            touch[terrain] |= _NEAR[index]
+        areas, touch = list(self.area_sets), list(self._touch)
+        terrain, crowns = left_half
+        areas[terrain] = _joined(areas[terrain], first, crowns)
+        touch[terrain] |= _NEAR[first]
+        terrain, crowns = right_half
+        areas[terrain] = _joined(areas[terrain], second, crowns)
+        touch[terrain] |= _NEAR[second]
         new.area_sets, new._touch = tuple(areas), tuple(touch)
+        new._asked = None
         room = self.room
-        room ^= room & (1 << first | 1 << second)  # sooner done than ``room & ~…``, whose second half is negative
+        room ^= room & (_BITS[first] | _BITS[second])  # sooner done than ``room & ~…``, whose second half is negative
         if self.castle is None:
             windows = _windows(self.frame_size)
             room &= windows[first] & windows[second]
@@ -159,6 +166,12 @@ class Kingdom(Copied):
 
         KDO-19: with equal halves only south and east, the smaller cell on the left.
         """
+        if domino is not self._asked:
+            self._found = self._find_steps(domino)
+            self._asked = domino
+        return self._found
+
+    def _find_steps(self, domino: Domino) -> tuple[int, int, int, int]:
         _, left, right = domino
         room = self.room
         left_touches, right_touches = self._touch[left[0]] & room, self._touch[right[0]] & room
@@ -172,14 +185,14 @@ class Kingdom(Copied):
         return west, north, south, east
 
     def codes(self, domino: Domino) -> list[int]:
-        """Return the legal placements in canonical order; ``halves_of`` gives the cells of each."""
+        """Return the legal placements in canonical order; ``HALVES`` has the cells of each."""
         codes = []
-        for step, cells in enumerate(self._steps(domino), start=-4):
+        for step, cells in enumerate(self._steps(domino)):
             bits = cells
             while bits:
-                low = bits & -bits
-                codes.append(low.bit_length() * 4 + step)
-                bits ^= low
+                highest = bits.bit_length() - 1
+                codes.append(highest * 4 + step)
+                bits ^= _BITS[highest]
         codes.sort()
         return codes
 
@@ -293,14 +306,9 @@ def in_frame(size: int, castle: Cell) -> bool:
     return 0 <= castle[0] < size and 0 <= castle[1] < size
 
 
-def halves_of(code: int) -> tuple[Cell, Cell]:
-    """Return the cells of the left and the right half."""
-    return _HALVES[code]
-
-
 def _joined(areas: tuple[tuple[int, int], ...], index: int, crowns: int) -> tuple[tuple[int, int], ...]:
     """Return the areas with one square more, in one area with all that it touches (KDO-20)."""
-    bits, around = 1 << index, _NEAR[index]
+    bits, around = _BITS[index], _NEAR[index]
     apart = []
     for area in areas:
         if area[0] & around:
