@@ -14,7 +14,7 @@ from typing import Any
 from referee.games import registry
 from referee.games.alhambra.layout import Layout, index_of
 from referee.games.alhambra.tiles import tile_set
-from referee.games.game import Chance, ForcedPass, Over
+from referee.games.game import Chance, Decision, Forced, ForcedPass
 from referee.games.kingdomino import domino_set
 from referee.games.kingdomino.dominoes import Domino
 from referee.games.kingdomino.kingdom import Kingdom
@@ -200,14 +200,20 @@ def play(seats: int, rng: random.Random, rules_id: str = "alhambra") -> list[Any
     state = game.new(seats)
     dealer = game.dealer(seats, None, None, Even(rng))
     events: list[Any] = []
-    while not isinstance(awaited := state.pending()[0], Over):
-        if isinstance(awaited, Chance):
-            events.append(dealer.outcome(state))
+    uniform = rng.random
+    while True:
+        awaited = state.pending()[0]
+        if isinstance(awaited, Decision):
+            moves = [*state.legal_moves()]
+            event = moves[int(uniform() * len(moves))]
+        elif isinstance(awaited, Chance):
+            event = dealer.outcome(state)
+        elif isinstance(awaited, Forced):
+            event = ForcedPass(awaited.seat)
         else:
-            moves = list(state.legal_moves())
-            events.append(moves[int(rng.random() * len(moves))] if moves else ForcedPass(state.seat))
-        state.apply(events[-1])
-    return events
+            return events
+        events.append(event)
+        state.apply(event)
 
 
 def whole_games(rules_id: str) -> Work:
