@@ -17,6 +17,10 @@ from referee.games.alhambra.tiles import COUNT, E, N, S, TileSet, W
 from referee.games.copied import Copied
 from referee.games.game import Cell
 
+Bits = Any
+"""A set of cells, an ``int``. Any: what is not known to be an ``int`` compiled code leaves to Python's own functions,
+which are faster with long ones."""
+
 REACH: Final = COUNT
 """ALH-A8: all tiles in a row are the farthest that a tile can lie from the fountain."""
 
@@ -66,7 +70,7 @@ _WAYS: Final = tuple(
 """For every wall mask, the sides without a wall: the step across, and the side of the neighbour."""
 
 
-def cells_of(bits: int, base: int = 0) -> list[Cell]:
+def cells_of(bits: Bits, base: int = 0) -> list[Cell]:
     """Return the cells of a set whose first bit has the number ``base``, by column, then row."""
     cells: list[Any] = []
     while bits:
@@ -93,6 +97,7 @@ class Layout(Copied):
         "_east",
         "_encoded",
         "_faces",
+        "_neighbours",
         "_north",
         "_occupied",
         "_placeable",
@@ -109,8 +114,11 @@ class Layout(Copied):
         self.tiles: dict[int, int] = dict(tiles or {})
         self.base = (min(self.tiles, default=_ORIGIN) // STRIDE - 2) * STRIDE
         self.base = min(self.base, _ORIGIN - _ORIGIN % STRIDE - 2 * STRIDE)
-        self._occupied = FOUNTAIN >> self.base
-        self._north = self._east = self._south = self._west = 0
+        self._occupied: Bits = FOUNTAIN >> self.base
+        self._north: Bits = 0
+        self._east: Bits = 0
+        self._south: Bits = 0
+        self._west: Bits = 0
         for index, tile in self.tiles.items():
             self._toggle(index, tile_set.walls[tile])
         self._forget()
@@ -121,7 +129,7 @@ class Layout(Copied):
         return cls(tile_set, {index_of(cell): tile for cell, tile in tiles.items()})
 
     def _toggle(self, index: int, walls: int) -> None:
-        bit = 1 << index - self.base
+        bit: Bits = 1 << index - self.base
         self._occupied ^= bit
         if walls & N:
             self._north ^= bit
@@ -133,11 +141,12 @@ class Layout(Copied):
             self._west ^= bit
 
     def _forget(self) -> None:
-        self._faces: tuple[int, ...] | None = None
+        self._neighbours: tuple[Bits, Bits, Bits, Bits] | None = None
+        self._faces: tuple[Bits, ...] | None = None
         self._board: bytes | None = None
-        self._ring: int | None = None
-        self._placeable: dict[int, int] = {}
-        self._clashing: dict[int, int] = {}
+        self._ring: Bits | None = None
+        self._placeable: dict[int, Bits] = {}
+        self._clashing: dict[int, Bits] = {}
         self._walked: tuple[int, int] | None = None
         self._wall: tuple[int, int] | None = None
         self._encoded: bytes | None = None
@@ -193,7 +202,7 @@ class Layout(Copied):
         return new
 
     @property
-    def occupied(self) -> int:
+    def occupied(self) -> Bits:
         """The cells with a tile, the fountain's among them."""
         return self._occupied << self.base
 
@@ -212,43 +221,58 @@ class Layout(Copied):
     # Rules of one placement, for all cells at once. No tile of a legal layout can lie so far out that a cell beside
     # it is off the board (ALH-A8): that would take more tiles than there are.
 
-    def _facing(self) -> tuple[int, ...]:
+    def _beside(self) -> tuple[Bits, Bits, Bits, Bits]:
+        """For N, E, S, W: cells with a neighbour there."""
+        if self._neighbours is None:
+            occ: Bits = self._occupied
+            self._neighbours = occ << STRIDE, occ >> 1, occ >> STRIDE, occ << 1
+        return self._neighbours
+
+    def _facing(self) -> tuple[Bits, ...]:
         """For N, E, S, W: cells whose neighbour there shows them a wall, then those it shows an open side."""
         if self._faces is None:
-            occ = self._occupied
-            self._faces = (
+            north, east, south, west = self._beside()
+            n_wall, e_wall, s_wall, w_wall = (
                 self._south << STRIDE,
-                (occ ^ self._south) << STRIDE,
                 self._west >> 1,
-                (occ ^ self._west) >> 1,
                 self._north >> STRIDE,
-                (occ ^ self._north) >> STRIDE,
                 self._east << 1,
-                (occ ^ self._east) << 1,
+            )
+            self._faces = (
+                n_wall,
+                north ^ n_wall,
+                e_wall,
+                east ^ e_wall,
+                s_wall,
+                south ^ s_wall,
+                w_wall,
+                west ^ w_wall,
             )
         return self._faces
 
-    def _one_block(self) -> int:
+    def _one_block(self) -> Bits:
         """ALH-A5, ALH-A6 for one more tile: empty cells in whose ring of eight the occupied cells form one block.
 
         Then, and only then, the empty cells stay one region connected by sides when the cell is filled.
         """
         if self._ring is None:
-            occ = self._occupied
-            up, down = occ << STRIDE, occ >> STRIDE
-            # The eight neighbours in order round the cell; a block starts where an occupied one follows an empty one.
-            ring = [up, up >> 1, occ >> 1, down >> 1, down, down << 1, occ << 1, up << 1]
-            once = twice = 0
-            before = ring[7]
-            for here in ring:
-                start = here ^ here & before
-                twice |= once & start
-                once |= start
-                before = here
+            occ: Bits = self._occupied
+            north, east, south, west = self._beside()
+            # Clockwise round the ring, a block starts where an occupied cell follows an empty one. Of a neighbour and
+            # the corner after it, one starts a block at most: an occupied neighbour if the corner before it is empty,
+            # the corner if it is occupied and the neighbour is empty.
+            row, column = occ ^ occ & (east ^ west), occ ^ occ & (north ^ south)
+            starts_n, starts_e = (east ^ row) << STRIDE, (south ^ column) >> 1
+            starts_s, starts_w = (west ^ row) >> STRIDE, (north ^ column) << 1
+            once, twice = starts_n | starts_e, starts_n & starts_e
+            twice |= once & starts_s
+            once |= starts_s
+            twice |= once & starts_w
+            once |= starts_w
             self._ring = once ^ once & (twice | occ)
         return self._ring
 
-    def _clash(self, walls: int) -> int:
+    def _clash(self, walls: int) -> Bits:
         """Return cells where a tile with these walls would meet wall with open or open with wall (ALH-A2)."""
         cells = self._clashing.get(walls)
         if cells is None:
@@ -261,7 +285,7 @@ class Layout(Copied):
             )
         return cells
 
-    def _contact(self, walls: int) -> int:
+    def _contact(self, walls: int) -> Bits:
         """Return cells with an occupied neighbour and no wall on either side between (ALH-A3, ALH-A4)."""
         _, n_open, _, e_open, _, s_open, _, w_open = self._facing()
         return (
@@ -271,7 +295,7 @@ class Layout(Copied):
             | (0 if walls & W else w_open)
         )
 
-    def may_place(self, walls: int) -> int:
+    def may_place(self, walls: int) -> Bits:
         cells = self._placeable.get(walls)
         if cells is None:
             cells = self._one_block() & self._contact(walls)
@@ -279,21 +303,22 @@ class Layout(Copied):
             self._placeable[walls] = cells
         return cells
 
-    def may_remove(self) -> int:
+    def may_remove(self) -> Bits:
         """Return whether the tile is not shut in on four sides and cuts nothing off (ALH-D3)."""
         occ = self._occupied
-        shut_in = occ << STRIDE & occ >> STRIDE & occ << 1 & occ >> 1
-        cells = occ ^ FOUNTAIN >> self.base
+        north, east, south, west = self._beside()
+        shut_in = north & south & west & east
+        cells: Bits = occ ^ FOUNTAIN >> self.base
         return cells ^ cells & (shut_in | self._cut_cells())
 
     def _list(self, bits: int) -> list[Cell]:
         return cells_of(bits, self.base)
 
-    def open_contact(self, walls: int) -> int:
+    def open_contact(self, walls: int) -> Bits:
         """ALH-A4 for one more tile: cells with an occupied neighbour and no wall on either side between."""
         return self._contact(walls) << self.base
 
-    def placeable(self, walls: int) -> int:
+    def placeable(self, walls: int) -> Bits:
         """Return empty cells where a tile with these walls may be placed: ALH-A2 to ALH-A6, ALH-A9."""
         return self.may_place(walls) << self.base
 
@@ -301,11 +326,11 @@ class Layout(Copied):
         """Return the same by column, then row."""
         return self._list(self.may_place(walls))
 
-    def may_swap(self, walls: int) -> int:
-        cells = self._occupied ^ FOUNTAIN >> self.base
+    def may_swap(self, walls: int) -> Bits:
+        cells: Bits = self._occupied ^ FOUNTAIN >> self.base
         return cells ^ cells & self._clash(walls)
 
-    def swappable(self, walls: int) -> int:
+    def swappable(self, walls: int) -> Bits:
         """Return cells whose tile a tile with these walls may replace (ALH-D2, ALH-D4)."""
         return self.may_swap(walls) << self.base
 
@@ -313,7 +338,7 @@ class Layout(Copied):
         """Return the same by column, then row."""
         return self._list(self.may_swap(walls))
 
-    def removable(self) -> int:
+    def removable(self) -> Bits:
         """Return cells whose tile may go to the reserve (ALH-D2, ALH-D3)."""
         return self.may_remove() << self.base
 
@@ -343,11 +368,11 @@ class Layout(Copied):
             self._board = bytes(board)
         return self._board
 
-    def _cut_cells(self) -> int:
+    def _cut_cells(self) -> Bits:
         """ALH-A4 for one tile less: cells without which some tile cannot be walked to from the fountain."""
         return self._walk()[1]
 
-    def reachable(self) -> int:
+    def reachable(self) -> Bits:
         """Return cells that one can walk to from the fountain."""
         return self._walk()[0] << self.base
 
@@ -411,7 +436,7 @@ class Layout(Copied):
         board = self._walls()
         # The first cell of the topmost row: nothing is above it and nothing left of it, so the walk comes back to its
         # north side around its own corner.
-        start = (self._occupied & -self._occupied).bit_length() - 1
+        start: int = (self._occupied & -self._occupied).bit_length() - 1
         here, walls = start, board[start]
         side, across, ahead, inwards, around = _OUTLINE[0]
         run = best = length = 0

@@ -8,11 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from referee.games.copied import Copied
 from referee.games.game import Cell, SetupError, Violation
 from referee.games.kingdomino.dominoes import TERRAINS, Domino
+
+Bits = Any
+"""A set of cells, an ``int``. Any: what is not known to be an ``int`` compiled code leaves to Python's own functions,
+which are faster with long ones."""
 
 SIZES: Final = (5, 7)
 """KDO-16, KDO-29: cells of the frame's side."""
@@ -45,7 +49,9 @@ _CELLS: Final = tuple((index // STRIDE - 8, index % STRIDE - 8) for index in ran
 
 # Neighbours in the order in which their cells ascend.
 _STEPS: Final = (-STRIDE, -1, 1, STRIDE)
-_NEAR: Final = tuple(sum(1 << index + step for step in _STEPS if index + step >= 0) for index in range(STRIDE * STRIDE))
+_NEAR: Final[tuple[Bits, ...]] = tuple(
+    sum(1 << index + step for step in _STEPS if index + step >= 0) for index in range(STRIDE * STRIDE)
+)
 """For every cell the set of its neighbours."""
 
 HALVES: Final = tuple(
@@ -54,11 +60,11 @@ HALVES: Final = tuple(
 """The cells of a code: 4 times the left half's bit number, and the step to the right half."""
 _PLACES: Final = tuple((*left, *right) for left, right in HALVES)
 
-_BITS: Final = tuple(1 << index for index in range(STRIDE * STRIDE))
-_CASTLE_BIT: Final = 1 << index_of(CASTLE)
+_BITS: Final[tuple[Bits, ...]] = tuple(1 << index for index in range(STRIDE * STRIDE))
+_CASTLE_BIT: Final[Bits] = 1 << index_of(CASTLE)
 
 
-def cells_of(bits: int) -> Iterator[Cell]:
+def cells_of(bits: Bits) -> Iterator[Cell]:
     """Yield the cells of a set, by x, then y."""
     while bits:
         low = bits & -bits
@@ -75,7 +81,7 @@ def _rectangle(west: int, north: int, size: int) -> int:
 
 
 @cache
-def _windows(size: int) -> tuple[int, ...]:
+def _windows(size: int) -> tuple[Bits, ...]:
     """KDO-16, relative: for each cell, the cells that a square of this size can hold together with it."""
     return tuple(_rectangle(x - size + 1, y - size + 1, 2 * size - 1) for x, y in _CELLS)
 
@@ -113,16 +119,16 @@ class Kingdom(Copied):
         self.castle = castle
         self.dominoes: tuple[Placed, ...] = ()
         """In the order in which they were placed."""
-        self.area_sets: tuple[tuple[tuple[int, int], ...], ...] = ((),) * len(TERRAINS)
+        self.area_sets: tuple[tuple[tuple[Bits, int], ...], ...] = ((),) * len(TERRAINS)
         """KDO-20: for each terrain its areas, each as the set of its cells and its crowns; faster than ``areas``."""
-        self.room = self._frame() & ~_CASTLE_BIT
+        self.room: Bits = self._frame() & ~_CASTLE_BIT
         """KDO-16, KDO-18: the empty cells that a half may lie on, as a set for ``cells_of``."""
-        self._touch = (_NEAR[index_of(CASTLE)],) * len(TERRAINS)
+        self._touch: tuple[Bits, ...] = (_NEAR[index_of(CASTLE)],) * len(TERRAINS)
         """KDO-14: for each terrain, the neighbours of its cells and of the castle."""
         self._asked: Domino | None = None
         """The domino that ``_steps`` was asked about last, as one asks whether it fits, and then where."""
 
-    def _frame(self) -> int:
+    def _frame(self) -> Bits:
         """Return the cells that the castle's place leaves (KDO-16)."""
         if self.castle is None:
             return _windows(self.frame_size)[index_of(CASTLE)]
@@ -161,7 +167,7 @@ class Kingdom(Copied):
         new.room = room
         return new
 
-    def _steps(self, domino: Domino) -> tuple[int, int, int, int]:
+    def _steps(self, domino: Domino) -> tuple[Bits, Bits, Bits, Bits]:
         """Return the left half's cells with room to the west, north, south and east of them (KDO-13, KDO-14, KDO-16).
 
         KDO-19: with equal halves only south and east, the smaller cell on the left.
@@ -171,7 +177,7 @@ class Kingdom(Copied):
             self._asked = domino
         return self._found
 
-    def _find_steps(self, domino: Domino) -> tuple[int, int, int, int]:
+    def _find_steps(self, domino: Domino) -> tuple[Bits, Bits, Bits, Bits]:
         _, left, right = domino
         room = self.room
         left_touches, right_touches = self._touch[left[0]] & room, self._touch[right[0]] & room
@@ -261,7 +267,8 @@ class Kingdom(Copied):
         points = 0
         for areas in self.area_sets:
             for bits, crowns in areas:
-                points += bits.bit_count() * crowns
+                squares: int = bits.bit_count()
+                points += squares * crowns
         return points
 
     def largest_area(self) -> int:
@@ -280,7 +287,7 @@ class Kingdom(Copied):
             min(cell[axis] for cell in cells) == -arm and max(cell[axis] for cell in cells) == arm for axis in (0, 1)
         )
 
-    def _occupied(self) -> int:
+    def _occupied(self) -> Bits:
         taken = _CASTLE_BIT
         for areas in self.area_sets:
             for bits, _ in areas:
@@ -306,7 +313,7 @@ def in_frame(size: int, castle: Cell) -> bool:
     return 0 <= castle[0] < size and 0 <= castle[1] < size
 
 
-def _joined(areas: tuple[tuple[int, int], ...], index: int, crowns: int) -> tuple[tuple[int, int], ...]:
+def _joined(areas: tuple[tuple[Bits, int], ...], index: int, crowns: int) -> tuple[tuple[Bits, int], ...]:
     """Return the areas with one square more, in one area with all that it touches (KDO-20)."""
     bits, around = _BITS[index], _NEAR[index]
     apart = []
