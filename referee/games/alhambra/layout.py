@@ -93,7 +93,6 @@ class Layout(Copied):
         "tiles",
         "base",
         "_board",
-        "_clashing",
         "_east",
         "_encoded",
         "_faces",
@@ -146,7 +145,6 @@ class Layout(Copied):
         self._board: bytes | None = None
         self._ring: Bits | None = None
         self._placeable: dict[int, Bits] = {}
-        self._clashing: dict[int, Bits] = {}
         self._walked: tuple[int, int] | None = None
         self._wall: tuple[int, int] | None = None
         self._encoded: bytes | None = None
@@ -274,16 +272,13 @@ class Layout(Copied):
 
     def _clash(self, walls: int) -> Bits:
         """Return cells where a tile with these walls would meet wall with open or open with wall (ALH-A2)."""
-        cells = self._clashing.get(walls)
-        if cells is None:
-            n_wall, n_open, e_wall, e_open, s_wall, s_open, w_wall, w_open = self._facing()
-            cells = self._clashing[walls] = (
-                (n_open if walls & N else n_wall)
-                | (e_open if walls & E else e_wall)
-                | (s_open if walls & S else s_wall)
-                | (w_open if walls & W else w_wall)
-            )
-        return cells
+        n_wall, n_open, e_wall, e_open, s_wall, s_open, w_wall, w_open = self._facing()
+        return (
+            (n_open if walls & N else n_wall)
+            | (e_open if walls & E else e_wall)
+            | (s_open if walls & S else s_wall)
+            | (w_open if walls & W else w_wall)
+        )
 
     def _contact(self, walls: int) -> Bits:
         """Return cells with an occupied neighbour and no wall on either side between (ALH-A3, ALH-A4)."""
