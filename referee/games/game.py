@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import lru_cache
 from typing import Any, Protocol
 
 Cell = tuple[int, int]
@@ -110,6 +111,21 @@ class Ending(Enum):
 
 
 Pending = Decision | Chance | Forced | Over
+
+
+# What is awaited is asked before every event, and there is not much of it: each is made once.
+
+
+@lru_cache(maxsize=256)
+def decision(seat: int, kinds: tuple[str, ...]) -> tuple[Pending, ...]:
+    """Return that the seat has to choose a move of one of these kinds."""
+    return (Decision(seat, kinds),)
+
+
+@lru_cache(maxsize=256)
+def chance(kind: str) -> tuple[Pending, ...]:
+    """Return that an outcome of this kind has to come."""
+    return (Chance(kind),)
 
 
 @dataclass(frozen=True, slots=True)

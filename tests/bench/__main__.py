@@ -1,10 +1,12 @@
 """Prints every figure: what, its value, the floor of the same run, the ratio to it, and the target.
 
-``python -m tests.bench acts crowd`` takes only these sections.
+``python -m tests.bench acts crowd`` takes only these sections; ``compiled --against REVISION`` compares the rules with
+those that the repository had then.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Iterable
 
@@ -16,7 +18,10 @@ from tests.bench.measure import Figure
 
 SECTIONS = {
     "rules": ("rules a second, one core", rules),
-    "compiled": ("rules a second with the compiled core; the floor is the pure one", compiled),
+    "compiled": (
+        "rules a second with the compiled core; the floor is the pure one, of today or of --against",
+        compiled,
+    ),
     "audit": ("audit, on one core where nothing else is said", audit),
     "inspect": ("questions a second, start-up included", inspect),
     "shares": ("what an act is made of, microseconds, each step alone", shares),
@@ -28,14 +33,25 @@ SECTIONS = {
 }
 
 
-def main(names: list[str]) -> None:
+def main(words: list[str]) -> None:
     """Takes every figure in turn."""
-    if unknown := set(names) - set(SECTIONS):
-        sys.exit(f"no section {', '.join(sorted(unknown))}; expected {', '.join(SECTIONS)}")
+    parser = argparse.ArgumentParser(prog="python -m tests.bench", description="Measure.")
+    parser.add_argument(
+        "sections", nargs="*", metavar="section", help=f"one of {', '.join(SECTIONS)}; without any, all"
+    )
+    parser.add_argument(
+        "--against", metavar="REVISION", help="the floor of `compiled`: the pure rules of then, not of now"
+    )
+    options = parser.parse_args(words)
+    if unknown := set(options.sections) - set(SECTIONS):
+        parser.error(f"no section {', '.join(sorted(unknown))}; expected {', '.join(SECTIONS)}")
+    if options.against and "compiled" not in options.sections:
+        parser.error("--against is for the section compiled")
     console = Console(width=120)
-    for name in names or SECTIONS:
+    for name in options.sections or SECTIONS:
         title, section = SECTIONS[name]
-        console.print(table_of(title, section.figures()))
+        figures = compiled.figures(options.against) if section is compiled else section.figures()
+        console.print(table_of(title, figures))
 
 
 def table_of(title: str, figures: Iterable[Figure]) -> Table:

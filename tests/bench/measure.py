@@ -40,7 +40,8 @@ class Figure:
         return (self.ratio if self.floor else self.value) >= self.target  # type: ignore[operator]
 
 
-def _once(work: Callable[[], int]) -> float:
+def slice_rate(work: Callable[[], int]) -> float:
+    """Return how many a second, of one batch."""
     start = process_time()
     done = work()
     return done / (process_time() - start)
@@ -49,12 +50,12 @@ def _once(work: Callable[[], int]) -> float:
 def rate(work: Callable[[], int], runs: int = RUNS) -> float:
     """How many a second: ``work`` does a batch and returns how many it did."""
     work()
-    return median(_once(work) for _ in range(runs))
+    return median(slice_rate(work) for _ in range(runs))
 
 
 def against(name: str, work: Callable[[], int], bare: Callable[[], int], target: float, runs: int = 15) -> Figure:
     """Both in turn, so that the ratio holds while the machine's speed drifts."""
     work(), bare()
-    pairs = [(_once(work), _once(bare)) for _ in range(runs)]
+    pairs = [(slice_rate(work), slice_rate(bare)) for _ in range(runs)]
     rates, floors = zip(*pairs, strict=True)
     return Figure(name, median(rates), target, median(floors), median(ours / floor for ours, floor in pairs))

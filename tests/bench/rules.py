@@ -8,39 +8,58 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from referee.games import registry
 from referee.games.alhambra.layout import Layout, index_of
 from referee.games.alhambra.tiles import tile_set
-from referee.games.game import Chance, ForcedPass, Over
+from referee.games.game import Chance, Decision, Forced, ForcedPass
 from referee.games.kingdomino import domino_set
 from referee.games.kingdomino.dominoes import Domino
 from referee.games.kingdomino.kingdom import Kingdom
-from referee.harness import Shuffler
-from tests.bench.measure import Figure, against, rate
+from tests.bench.measure import Figure, against, rate, slice_rate
 
 GAMES = {"alhambra": (3, 60, 10), "kingdomino": (4, 400, 40), "rollwrite": (4, 300, 40)}
 """Of each game: seats, the least complete games a second, games in a batch."""
 Laid = list[tuple[Domino, tuple[int, int], tuple[int, int]]]
 
 
-def figures() -> Iterator[Figure]:
+@dataclass(frozen=True)
+class Work:
+    """Something that the rules do, and what is left of it when nothing has to be found out. Both return how often."""
+
+    name: str
+    target: float
+    """A second."""
+    work: Callable[[], int]
+    bare: Callable[[], int]
+    bare_name: str = ""
+    """Empty: the bare part is not the rules' work at all, and is taken off."""
+
+    def once(self) -> float:
+        """Return how many a second, of one slice."""
+        found = slice_rate(self.work)
+        return found if self.bare_name else 1 / (1 / found - 1 / slice_rate(self.bare))
+
+
+def works() -> Iterator[Work]:
     """Of every game its parts and whole games."""
-    yield from alhambra_figures()
-    yield from kingdomino_figures()
-    for rules_id in registry.names():
-        yield from whole_games(rules_id)
+    yield from alhambra_works()
+    yield from kingdomino_works()
+    yield from map(whole_games, registry.names())
 
 
-def _both(
-    name: str, work: Callable[[], int], target: float, bare_name: str, bare: Callable[[], int]
-) -> Iterator[Figure]:
+def figures() -> Iterator[Figure]:
     """How many a second, and beside it the ratio to a floor of the same run."""
-    measured = against(name, work, bare, 0)
-    yield Figure(name, measured.value, target)
-    yield replace(measured, name=f"    of {bare_name}", target=None)
+    for each in works():
+        if not each.bare_name:
+            value = 1 / (1 / rate(each.work) - 1 / rate(each.bare))
+            yield Figure(each.name, value, each.target)
+            continue
+        measured = against(each.name, each.work, each.bare, 0)
+        yield Figure(each.name, measured.value, each.target)
+        yield replace(measured, name=f"    of {each.bare_name}", target=None)
 
 
 # Alhambra
@@ -66,7 +85,7 @@ def fresh(layouts_: list[Layout]) -> list[Layout]:
     return [Layout(layout.tile_set, layout.tiles) for layout in layouts_]
 
 
-def alhambra_figures() -> Iterator[Figure]:
+def alhambra_works() -> Iterator[Work]:
     """Legal cells, longest wall."""
     boards, walls = layouts(16, 100), range(1, 15)
 
@@ -87,9 +106,8 @@ def alhambra_figures() -> Iterator[Figure]:
                 layout.wall()
         return len(boards) * len(walls)
 
-    made = 1 / rate(making)
-    yield Figure("alhambra: legal cells of a tile, 16-tile layout", 1 / (1 / rate(legal_cells) - made), 60_000)
-    yield Figure("alhambra: longest wall, 16-tile layout", 1 / (1 / rate(longest_wall) - made), 100_000)
+    yield Work("alhambra: legal cells of a tile, 16-tile layout", 60_000, legal_cells, making)
+    yield Work("alhambra: longest wall, 16-tile layout", 100_000, longest_wall, making)
 
 
 # Kingdomino
@@ -106,7 +124,7 @@ def kingdom(rng: random.Random, dominoes: int) -> tuple[Kingdom, Laid]:
     return found, laid
 
 
-def kingdomino_figures() -> Iterator[Figure]:
+def kingdomino_works() -> Iterator[Work]:
     """Placements of a domino, kingdoms, scores."""
     rng, dominoes = random.Random(1), domino_set().dominoes[::4]
     boards = [kingdom(rng, 6)[0] for _ in range(100)]
@@ -124,7 +142,7 @@ def kingdomino_figures() -> Iterator[Figure]:
         return len(lists)
 
     name = "kingdomino: legal placements of a domino, 6 dominoes lie"
-    yield from _both(name, placements, 60_000, "making the same lists", the_same_lists)
+    yield Work(name, 60_000, placements, the_same_lists, "making the same lists")
 
     made = [kingdom(random.Random(seed), 12) for seed in range(200)]
 
@@ -142,7 +160,7 @@ def kingdomino_figures() -> Iterator[Figure]:
         return len(made)
 
     name = "kingdomino: random kingdoms of 12 dominoes"
-    yield from _both(name, kingdoms, 4_000, "laying the dominoes where they lie", the_same_kingdoms)
+    yield Work(name, 4_000, kingdoms, the_same_kingdoms, "laying the dominoes where they lie")
 
     full = [found for found, _ in made]
     areas = [[(area.squares, area.crowns) for area in found.areas()] for found in full]
@@ -157,29 +175,48 @@ def kingdomino_figures() -> Iterator[Figure]:
             sum([squares * crowns for squares, crowns in known])
         return len(full)
 
-    yield from _both("kingdomino: score of such a kingdom", scores, 100_000, "adding up its areas", sums)
+    yield Work("kingdomino: score of such a kingdom", 100_000, scores, sums, "adding up its areas")
 
 
 # Whole games
+
+
+class Even:
+    """A stream of chance that costs next to nothing, so that what is measured is the rules."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self._rng = rng
+
+    def permutation(self, label: str, n: int) -> list[int]:
+        return self._rng.sample(range(n), n)
+
+    def uniform(self, label: str, n: int) -> int:
+        return int(self._rng.random() * n)
 
 
 def play(seats: int, rng: random.Random, rules_id: str = "alhambra") -> list[Any]:
     """A whole game of moves picked evenly from the complete list; returns its events."""
     game = registry.get(rules_id)
     state = game.new(seats)
-    dealer = game.dealer(seats, None, None, Shuffler(rng))
+    dealer = game.dealer(seats, None, None, Even(rng))
     events: list[Any] = []
-    while not isinstance(awaited := state.pending()[0], Over):
-        if isinstance(awaited, Chance):
-            events.append(dealer.outcome(state))
+    uniform = rng.random
+    while True:
+        awaited = state.pending()[0]
+        if isinstance(awaited, Decision):
+            moves = [*state.legal_moves()]
+            event = moves[int(uniform() * len(moves))]
+        elif isinstance(awaited, Chance):
+            event = dealer.outcome(state)
+        elif isinstance(awaited, Forced):
+            event = ForcedPass(awaited.seat)
         else:
-            moves = list(state.legal_moves())
-            events.append(rng.choice(moves) if moves else ForcedPass(state.seat))
-        state.apply(events[-1])
-    return events
+            return events
+        events.append(event)
+        state.apply(event)
 
 
-def whole_games(rules_id: str) -> Iterator[Figure]:
+def whole_games(rules_id: str) -> Work:
     """Complete random games, every list of moves made in full."""
     seats, target, batch = GAMES[rules_id]
     game, rng = registry.get(rules_id), random.Random(3)
@@ -199,4 +236,4 @@ def whole_games(rules_id: str) -> Iterator[Figure]:
         return batch
 
     name = f"{rules_id}: random complete {seats}-seat games"
-    yield from _both(name, games, target, "applying the same events", the_same_games)
+    return Work(name, target, games, the_same_games, "applying the same events")

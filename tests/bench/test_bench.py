@@ -8,11 +8,14 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 
+from compiled_build import ROOT
 from referee.games import registry
-from tests.bench import acts, inspect, rules, shares, web
+from tests.bench import acts, compiled, inspect, rules, shares, web
 from tests.bench.measure import Figure
 from tests.web.conftest import BROWSERS
 
@@ -50,6 +53,23 @@ def test_figures_of_the_rules(monkeypatch: pytest.MonkeyPatch) -> None:
         assert "complete" in own[-1].name
         assert all(figure.target for figure in own)
     assert sum(figure.floor is not None for figure in found) >= 3 + len(registry.names())
+
+
+def test_rules_are_measured_against_those_of_a_revision(tmp_path: Path) -> None:
+    """With the same works, and each side with its own rules."""
+    compiled.extract("HEAD", tmp_path)
+    with (tmp_path / "referee" / "games" / "registry.py").open("a") as file:
+        file.write("\n\ndef names():\n    return ('rollwrite',)\n")
+    with ExitStack() as stack:
+        then, now = (compiled.Worker(folder, stack) for folder in (tmp_path, ROOT))
+        assert then.once(len(then.names) - 1) > 0
+    assert then.names[-1] == now.names[-1]
+    assert len(now.names) - len(then.names) == len(registry.names()) - 1
+
+
+def test_a_revision_that_there_is_not_is_told(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match="no-such"):
+        compiled.extract("no-such", tmp_path)
 
 
 def test_acts_and_their_floors() -> None:

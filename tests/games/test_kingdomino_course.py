@@ -267,7 +267,7 @@ def test_castles_are_placed_seat_by_seat_before_all_else() -> None:
 
 @mutated(
     "KDO-19",
-    Mutation("kingdom.Kingdom._steps", "if left == right:", "if False:"),
+    Mutation("kingdom.Kingdom._find_steps", "if left == right:", "if False:"),
     Mutation("kingdom.Kingdom.placed", "if right < left and left_half == right_half:", "if False:"),
     Mutation("kingdom.Kingdom.placed", "if right < left and left_half == right_half:", "if right < left:"),
 )

@@ -103,18 +103,18 @@ SLIPS = {
         "(self._touch[domino.left.terrain] | self._touch[domino.right.terrain])",
     ),
     "the same in lists": Mutation(
-        "kingdom.Kingdom._steps",
+        "kingdom.Kingdom._find_steps",
         "left_touches, right_touches = self._touch[left[0]] & room, self._touch[right[0]] & room",
         "left_touches = right_touches = (self._touch[left[0]] | self._touch[right[0]]) & room",
     ),
     "only the left half touches": Mutation(
-        "kingdom.Kingdom._steps", "left_touches | right_touches >> STRIDE", "left_touches"
+        "kingdom.Kingdom._find_steps", "left_touches | right_touches >> STRIDE", "left_touches"
     ),
     "only the first half moves a relative frame": Mutation(
         "kingdom.Kingdom.placed", "windows[first] & windows[second]", "windows[first]"
     ),
     "an area forgets those that it does not join": Mutation("kingdom._joined", "apart.append(area)", "pass"),
-    "taken cells may be covered": Mutation("kingdom.Kingdom.placed", "(1 << first | 1 << second)", "(1 << first)"),
+    "taken cells may be covered": Mutation("kingdom.Kingdom.placed", "(_BITS[first] | _BITS[second])", "_BITS[first]"),
     "the castle has no touch": Mutation("kingdom.Kingdom.__init__", "(_NEAR[index_of(CASTLE)],)", "(0,)"),
 }
 

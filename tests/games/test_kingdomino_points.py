@@ -115,7 +115,7 @@ def test_bonuses_come_before_the_tie_break() -> None:
 
 @mutated(
     "KDO-25",
-    Mutation("kingdom.Kingdom.score", "bits.bit_count() * crowns", "(bits.bit_count() + 1) // 2 * crowns"),
+    Mutation("kingdom.Kingdom.score", "squares * crowns", "(squares + 1) // 2 * crowns"),
 )
 def test_squares_count_not_dominoes_as_the_numbers_of_the_examples() -> None:
     """Example A: 4 points for the fields, 9 for the lakes (3 times 3), 2 for a meadow with two crowns, forests none."""

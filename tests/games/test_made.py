@@ -14,6 +14,7 @@ from referee.games import made
 FINITE = {
     "referee.cli.prove.",
     "referee.games.kingdomino.kingdom.",
+    "referee.games.kingdomino.listing.",
     "referee.games.registry.",
     "referee.games.rollwrite.dice.",
     "referee.games.rollwrite.listing.",

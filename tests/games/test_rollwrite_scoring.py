@@ -85,7 +85,7 @@ def test_who_completes_a_type_in_the_same_round_shares_the_places() -> None:
 @mutated(
     "RNW-28",
     Mutation("scoring.awards_of_round", "share(type_, len(before), finished)", "share(type_, 0, finished)"),
-    Mutation("scoring.awards_of_round", " and p not in before", ""),
+    Mutation("scoring.awards_of_round", " if player not in before", ""),
 )
 def test_later_rounds_get_the_later_places() -> None:
     earlier = Award(GARDEN, 1, (0,), (), 1, 20)

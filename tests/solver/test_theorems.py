@@ -107,7 +107,7 @@ def taken_too(self: Any) -> Any:
 
 def also_shut_in(self: Any) -> Any:
     """Removal without the test of four neighbours."""
-    return (self._occupied ^ FOUNTAIN >> self._base) & ~self._cut_cells()
+    return (self._occupied ^ FOUNTAIN >> self.base) & ~self._cut_cells()
 
 
 def never_three(self: Any) -> Any:
@@ -140,7 +140,7 @@ def swap_anywhere(self: Any, walls: int) -> Any:
 
 def swap_without_west(self: Any, walls: int) -> Any:
     """Swaps that compare walls on three sides."""
-    return self._list((self._occupied ^ FOUNTAIN >> self._base) & ~no_west(self, walls))
+    return self._list((self._occupied ^ FOUNTAIN >> self.base) & ~no_west(self, walls))
 
 
 def run_is_cut(self: Any) -> tuple[int, int]:
@@ -164,7 +164,7 @@ def no_holes_found(empty: int, rim: int, beside: list[int]) -> bool:
 
 
 one_block: Final = Layout._one_block
-may_remove: Final = Layout._may_remove
+may_remove: Final = Layout.may_remove
 walk_outline: Final = Layout._walk_outline
 
 WRONG: Final[list[tuple[object, str, Callable[..., object], str]]] = [
@@ -198,13 +198,13 @@ WRONG: Final[list[tuple[object, str, Callable[..., object], str]]] = [
     (Layout, "swappable_cells", swap_anywhere, "swap-rule"),
     (Layout, "swappable_cells", swap_anywhere, "swap-is-legal-swap-4x4"),
     (Layout, "swappable_cells", swap_without_west, "swap-is-legal-swap-4x4"),
-    (Layout, "_may_remove", also_shut_in, "removal-rule"),
-    (Layout, "_may_remove", also_shut_in, "four-neighbours-are-a-hole-4x4"),
-    (Layout, "_may_remove", also_shut_in, "removal-is-legal-removal-3x3"),
-    (Layout, "_may_remove", never_three, "four-neighbours-are-a-hole-4x4"),
-    (Layout, "_may_remove", fountain_too, "removal-rule"),
+    (Layout, "may_remove", also_shut_in, "removal-rule"),
+    (Layout, "may_remove", also_shut_in, "four-neighbours-are-a-hole-4x4"),
+    (Layout, "may_remove", also_shut_in, "removal-is-legal-removal-3x3"),
+    (Layout, "may_remove", never_three, "four-neighbours-are-a-hole-4x4"),
+    (Layout, "may_remove", fountain_too, "removal-rule"),
     (Layout, "_cut_cells", nothing_cut, "removal-is-legal-removal-3x3"),
-    (Layout, "_may_remove", only_corners, "open-layouts-can-be-taken-down-3x3"),
+    (Layout, "may_remove", only_corners, "open-layouts-can-be-taken-down-3x3"),
     (Layout, "_walk_outline", run_is_cut, "longest-wall-3x2"),
     (Layout, "_walk_outline", short_walk, "outline-is-one-walk-4x4"),
     # Facts about shapes, which ask nothing of the engine: false without the rule about holes.
@@ -240,7 +240,7 @@ def test_an_engine_that_branches_is_not_taken_for_proved(monkeypatch: pytest.Mon
 
 
 def test_a_counterexample_is_drawn(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(Layout, "_may_remove", also_shut_in)
+    monkeypatch.setattr(Layout, "may_remove", also_shut_in)
     assert main(["--only", "four-neighbours-are-a-hole-4x4"]) == 1
     told = capsys.readouterr().out
     assert "REFUTED" in told
@@ -265,7 +265,7 @@ def test_the_row_above_the_tiles_is_kept() -> None:
     layout = Layout(every_mask())
     for y in (-1, -2, -3, -4):
         layout = layout.placed(0, index_of((0, y)))
-        assert layout._base <= index_of((0, y - 1)) - STRIDE // 2
+        assert layout.base <= index_of((0, y - 1)) - STRIDE // 2
         assert (0, y - 1) in layout.placeable_cells(0)
 
 

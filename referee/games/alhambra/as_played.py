@@ -7,7 +7,7 @@ they are asked of the tiles that can be reached, and of the shape with its pocke
 
 from __future__ import annotations
 
-from referee.games.alhambra.layout import FOUNTAIN, STRIDE, Layout
+from referee.games.alhambra.layout import FOUNTAIN, STRIDE, Bits, Layout
 from referee.games.alhambra.regions import flood, pockets
 from referee.games.alhambra.tiles import E, N, S, W
 
@@ -30,7 +30,7 @@ class AsPlayed(Layout):
 
     def far(self) -> int:
         if self._far is None:
-            self._far = self.occupied & ~self.reachable_without()
+            self._far = self.occupied & ~self.reachable()
         return self._far
 
     def shut_in(self) -> int:
@@ -42,19 +42,19 @@ class AsPlayed(Layout):
         """With tiles in the pockets, as far as the shape goes: no empty cell of it is shut in."""
         if self._filled is None:
             self._filled = Layout(self.tile_set, self.tiles)
-            self._filled._occupied |= self.shut_in() >> self._filled._base
+            self._filled._occupied |= self.shut_in() >> self._filled.base
         return self._filled
 
-    def _one_block(self) -> int:
+    def _one_block(self) -> Bits:
         """Return where a tile shuts nothing in: in a pocket, too (ALH-A5, ALH-A6)."""
         if self._ring is None:
             filled = self._with_pockets()
-            self._ring = (filled._one_block() << filled._base | self.shut_in()) >> self._base
+            self._ring = (filled._one_block() << filled.base | self.shut_in()) >> self.base
         return self._ring
 
-    def _contact(self, walls: int) -> int:
+    def _contact(self, walls: int) -> Bits:
         """ALH-A3, ALH-A4: with a neighbour that can be reached."""
-        near = self._occupied & ~(self.far() >> self._base)
+        near = self._occupied & ~(self.far() >> self.base)
         return (
             (0 if walls & N else (near & ~self._south) << STRIDE)
             | (0 if walls & E else (near & ~self._west) >> 1)
@@ -62,7 +62,7 @@ class AsPlayed(Layout):
             | (0 if walls & W else (near & ~self._east) << 1)
         )
 
-    def _may_remove(self) -> int:
+    def may_remove(self) -> Bits:
         """ALH-A3 as well: what cannot be reached may still hang on a tile by its sides."""
         cells = self._with_pockets().removable() & self.occupied
         if self.far():
@@ -73,4 +73,4 @@ class AsPlayed(Layout):
                 rest = self.occupied ^ cell
                 if rest != flood(FOUNTAIN, rest):
                     cells ^= cell
-        return cells >> self._base
+        return cells >> self.base

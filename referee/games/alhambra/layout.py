@@ -10,12 +10,16 @@ illegal stands in ``as_played.py``.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from referee.games.alhambra.options import LoopRule
 from referee.games.alhambra.tiles import COUNT, E, N, S, TileSet, W
 from referee.games.copied import Copied
 from referee.games.game import Cell
+
+Bits = Any
+"""A set of cells, an ``int``. Any: what is not known to be an ``int`` compiled code leaves to Python's own functions,
+which are faster with long ones."""
 
 REACH: Final = COUNT
 """ALH-A8: all tiles in a row are the farthest that a tile can lie from the fountain."""
@@ -66,17 +70,13 @@ _WAYS: Final = tuple(
 """For every wall mask, the sides without a wall: the step across, and the side of the neighbour."""
 
 
-def cells_of(bits: int) -> list[Cell]:
-    """Return the cells of a set, by column, then row."""
-    if not bits:
-        return []
-    skip = (bits & -bits).bit_length() - 1
-    bits >>= skip  # the rest of the work is on a short integer
-    cells = []
+def cells_of(bits: Bits, base: int = 0) -> list[Cell]:
+    """Return the cells of a set whose first bit has the number ``base``, by column, then row."""
+    cells: list[Any] = []
     while bits:
-        low = bits & -bits
-        cells.append(_CELLS[low.bit_length() - 1 + skip])
-        bits ^= low
+        highest = bits.bit_length() - 1
+        cells.append(_CELLS[highest + base])
+        bits ^= 1 << highest
     cells.sort()
     return cells
 
@@ -84,24 +84,25 @@ def cells_of(bits: int) -> list[Cell]:
 class Layout(Copied):
     """Tiles on cells. Any set of tiles can be laid; only the rules keep it an Alhambra.
 
-    The sets kept inside leave out the empty rows above the topmost tile: ``_base`` is the bit number of their first
-    bit. The sets that methods return are of the whole board.
+    The sets kept inside leave out the empty rows above the topmost tile: ``base`` is the bit number of their first bit,
+    and ``may_place``, ``may_swap`` and ``may_remove`` answer with such sets. The other methods' are of the whole board.
     """
 
     __slots__ = (
         "tile_set",
         "tiles",
-        "_base",
+        "base",
         "_board",
-        "_cut",
         "_east",
         "_encoded",
         "_faces",
+        "_neighbours",
         "_north",
         "_occupied",
         "_placeable",
         "_ring",
         "_south",
+        "_walked",
         "_wall",
         "_west",
     )
@@ -110,10 +111,13 @@ class Layout(Copied):
         """``tiles``: tile number by cell index, the fountain not among them."""
         self.tile_set = tile_set
         self.tiles: dict[int, int] = dict(tiles or {})
-        self._base = (min(self.tiles, default=_ORIGIN) // STRIDE - 2) * STRIDE
-        self._base = min(self._base, _ORIGIN - _ORIGIN % STRIDE - 2 * STRIDE)
-        self._occupied = FOUNTAIN >> self._base
-        self._north = self._east = self._south = self._west = 0
+        self.base = (min(self.tiles, default=_ORIGIN) // STRIDE - 2) * STRIDE
+        self.base = min(self.base, _ORIGIN - _ORIGIN % STRIDE - 2 * STRIDE)
+        self._occupied: Bits = FOUNTAIN >> self.base
+        self._north: Bits = 0
+        self._east: Bits = 0
+        self._south: Bits = 0
+        self._west: Bits = 0
         for index, tile in self.tiles.items():
             self._toggle(index, tile_set.walls[tile])
         self._forget()
@@ -124,7 +128,7 @@ class Layout(Copied):
         return cls(tile_set, {index_of(cell): tile for cell, tile in tiles.items()})
 
     def _toggle(self, index: int, walls: int) -> None:
-        bit = 1 << index - self._base
+        bit: Bits = 1 << index - self.base
         self._occupied ^= bit
         if walls & N:
             self._north ^= bit
@@ -136,19 +140,20 @@ class Layout(Copied):
             self._west ^= bit
 
     def _forget(self) -> None:
-        self._faces: tuple[int, ...] | None = None
+        self._neighbours: tuple[Bits, Bits, Bits, Bits] | None = None
+        self._faces: tuple[Bits, ...] | None = None
         self._board: bytes | None = None
-        self._ring: int | None = None
-        self._placeable: dict[int, int] = {}
-        self._cut: int | None = None
+        self._ring: Bits | None = None
+        self._placeable: dict[int, Bits] = {}
+        self._walked: tuple[int, int] | None = None
         self._wall: tuple[int, int] | None = None
         self._encoded: bytes | None = None
 
     def _changed(self) -> Layout:
-        new = type(self).__new__(type(self))
+        new = Copied.__new__(type(self))
         new.tile_set = self.tile_set
         new.tiles = self.tiles.copy()
-        new._base = self._base
+        new.base = self.base
         new._occupied = self._occupied
         new._north, new._east, new._south, new._west = self._north, self._east, self._south, self._west
         new._forget()
@@ -156,31 +161,48 @@ class Layout(Copied):
 
     def placed(self, tile: int, index: int) -> Layout:
         """Return the layout with the tile on an empty cell."""
-        if index - self._base < STRIDE:  # the rings of the cells around it need a row more
+        if index - self.base < STRIDE:  # the rings of the cells around it need a row more
             return type(self)(self.tile_set, {**self.tiles, index: tile})
         new = self._changed()
         new.tiles[index] = tile
-        new._toggle(index, self.tile_set.walls[tile])
+        walls = self.tile_set.walls[tile]
+        new._toggle(index, walls)
+        if self._walked is not None:
+            ways = self._ways(index, walls)
+            if len(ways) == 1:
+                reached, cut = self._walked
+                beside = 1 << ways[0] - self.base
+                # Who can walk to the cell beside it can walk to the tile, and only through that cell.
+                new._walked = (reached | 1 << index - self.base, cut | beside) if reached & beside else self._walked
         return new
 
     def removed(self, index: int) -> Layout:
         """Return the layout without the tile of the cell."""
         new = self._changed()
-        new._toggle(index, self.tile_set.walls[new.tiles.pop(index)])
+        walls = self.tile_set.walls[new.tiles.pop(index)]
+        new._toggle(index, walls)
+        if self._walked is not None:
+            ways = self._ways(index, walls)
+            if len(ways) == 1:
+                new._walked = self._without_end(new, index, ways[0])
         return new
 
     def swapped(self, tile: int, index: int) -> Layout:
         """Return the layout with the tile in place of the cell's."""
         new = self._changed()
-        new._toggle(index, self.tile_set.walls[new.tiles[index]])
-        new._toggle(index, self.tile_set.walls[tile])
+        before, after = self.tile_set.walls[new.tiles[index]], self.tile_set.walls[tile]
+        new._toggle(index, before)
+        new._toggle(index, after)
         new.tiles[index] = tile
+        new._ring = self._ring
+        if self._walked is not None and self._ways(index, before) == self._ways(index, after):
+            new._walked = self._walked
         return new
 
     @property
-    def occupied(self) -> int:
+    def occupied(self) -> Bits:
         """The cells with a tile, the fountain's among them."""
-        return self._occupied << self._base
+        return self._occupied << self.base
 
     def far(self) -> int:
         """Return cells with a tile that cannot be reached on foot; in a legal layout none (``AsPlayed``)."""
@@ -197,43 +219,58 @@ class Layout(Copied):
     # Rules of one placement, for all cells at once. No tile of a legal layout can lie so far out that a cell beside
     # it is off the board (ALH-A8): that would take more tiles than there are.
 
-    def _facing(self) -> tuple[int, ...]:
+    def _beside(self) -> tuple[Bits, Bits, Bits, Bits]:
+        """For N, E, S, W: cells with a neighbour there."""
+        if self._neighbours is None:
+            occ: Bits = self._occupied
+            self._neighbours = occ << STRIDE, occ >> 1, occ >> STRIDE, occ << 1
+        return self._neighbours
+
+    def _facing(self) -> tuple[Bits, ...]:
         """For N, E, S, W: cells whose neighbour there shows them a wall, then those it shows an open side."""
         if self._faces is None:
-            occ = self._occupied
-            self._faces = (
+            north, east, south, west = self._beside()
+            n_wall, e_wall, s_wall, w_wall = (
                 self._south << STRIDE,
-                (occ ^ self._south) << STRIDE,
                 self._west >> 1,
-                (occ ^ self._west) >> 1,
                 self._north >> STRIDE,
-                (occ ^ self._north) >> STRIDE,
                 self._east << 1,
-                (occ ^ self._east) << 1,
+            )
+            self._faces = (
+                n_wall,
+                north ^ n_wall,
+                e_wall,
+                east ^ e_wall,
+                s_wall,
+                south ^ s_wall,
+                w_wall,
+                west ^ w_wall,
             )
         return self._faces
 
-    def _one_block(self) -> int:
+    def _one_block(self) -> Bits:
         """ALH-A5, ALH-A6 for one more tile: empty cells in whose ring of eight the occupied cells form one block.
 
         Then, and only then, the empty cells stay one region connected by sides when the cell is filled.
         """
         if self._ring is None:
-            occ = self._occupied
-            up, down = occ << STRIDE, occ >> STRIDE
-            # The eight neighbours in order round the cell; a block starts where an occupied one follows an empty one.
-            ring = [up, up >> 1, occ >> 1, down >> 1, down, down << 1, occ << 1, up << 1]
-            once = twice = 0
-            before = ring[7]
-            for here in ring:
-                start = here ^ here & before
-                twice |= once & start
-                once |= start
-                before = here
+            occ: Bits = self._occupied
+            north, east, south, west = self._beside()
+            # Clockwise round the ring, a block starts where an occupied cell follows an empty one. Of a neighbour and
+            # the corner after it, one starts a block at most: an occupied neighbour if the corner before it is empty,
+            # the corner if it is occupied and the neighbour is empty.
+            row, column = occ ^ occ & (east ^ west), occ ^ occ & (north ^ south)
+            starts_n, starts_e = (east ^ row) << STRIDE, (south ^ column) >> 1
+            starts_s, starts_w = (west ^ row) >> STRIDE, (north ^ column) << 1
+            once, twice = starts_n | starts_e, starts_n & starts_e
+            twice |= once & starts_s
+            once |= starts_s
+            twice |= once & starts_w
+            once |= starts_w
             self._ring = once ^ once & (twice | occ)
         return self._ring
 
-    def _clash(self, walls: int) -> int:
+    def _clash(self, walls: int) -> Bits:
         """Return cells where a tile with these walls would meet wall with open or open with wall (ALH-A2)."""
         n_wall, n_open, e_wall, e_open, s_wall, s_open, w_wall, w_open = self._facing()
         return (
@@ -243,7 +280,7 @@ class Layout(Copied):
             | (w_open if walls & W else w_wall)
         )
 
-    def _contact(self, walls: int) -> int:
+    def _contact(self, walls: int) -> Bits:
         """Return cells with an occupied neighbour and no wall on either side between (ALH-A3, ALH-A4)."""
         _, n_open, _, e_open, _, s_open, _, w_open = self._facing()
         return (
@@ -253,7 +290,7 @@ class Layout(Copied):
             | (0 if walls & W else w_open)
         )
 
-    def _may_place(self, walls: int) -> int:
+    def may_place(self, walls: int) -> Bits:
         cells = self._placeable.get(walls)
         if cells is None:
             cells = self._one_block() & self._contact(walls)
@@ -261,59 +298,52 @@ class Layout(Copied):
             self._placeable[walls] = cells
         return cells
 
-    def _may_remove(self) -> int:
+    def may_remove(self) -> Bits:
         """Return whether the tile is not shut in on four sides and cuts nothing off (ALH-D3)."""
         occ = self._occupied
-        shut_in = occ << STRIDE & occ >> STRIDE & occ << 1 & occ >> 1
-        cells = occ ^ FOUNTAIN >> self._base
+        north, east, south, west = self._beside()
+        shut_in = north & south & west & east
+        cells: Bits = occ ^ FOUNTAIN >> self.base
         return cells ^ cells & (shut_in | self._cut_cells())
 
     def _list(self, bits: int) -> list[Cell]:
-        """``cells_of`` for a set kept inside."""
-        base = self._base
-        cells: list[Any] = []
-        while bits:
-            highest = bits.bit_length() - 1
-            cells.append(_CELLS[highest + base])
-            bits ^= 1 << highest
-        cells.sort()
-        return cells
+        return cells_of(bits, self.base)
 
-    def open_contact(self, walls: int) -> int:
+    def open_contact(self, walls: int) -> Bits:
         """ALH-A4 for one more tile: cells with an occupied neighbour and no wall on either side between."""
-        return self._contact(walls) << self._base
+        return self._contact(walls) << self.base
 
-    def placeable(self, walls: int) -> int:
+    def placeable(self, walls: int) -> Bits:
         """Return empty cells where a tile with these walls may be placed: ALH-A2 to ALH-A6, ALH-A9."""
-        return self._may_place(walls) << self._base
+        return self.may_place(walls) << self.base
 
     def placeable_cells(self, walls: int) -> list[Cell]:
         """Return the same by column, then row."""
-        return self._list(self._may_place(walls))
+        return self._list(self.may_place(walls))
 
-    def _may_swap(self, walls: int) -> int:
-        cells = self._occupied ^ FOUNTAIN >> self._base
+    def may_swap(self, walls: int) -> Bits:
+        cells: Bits = self._occupied ^ FOUNTAIN >> self.base
         return cells ^ cells & self._clash(walls)
 
-    def swappable(self, walls: int) -> int:
+    def swappable(self, walls: int) -> Bits:
         """Return cells whose tile a tile with these walls may replace (ALH-D2, ALH-D4)."""
-        return self._may_swap(walls) << self._base
+        return self.may_swap(walls) << self.base
 
     def swappable_cells(self, walls: int) -> list[Cell]:
         """Return the same by column, then row."""
-        return self._list(self._may_swap(walls))
+        return self._list(self.may_swap(walls))
 
-    def removable(self) -> int:
+    def removable(self) -> Bits:
         """Return cells whose tile may go to the reserve (ALH-D2, ALH-D3)."""
-        return self._may_remove() << self._base
+        return self.may_remove() << self.base
 
     def removable_cells(self) -> list[Cell]:
         """Return the same by column, then row."""
-        return self._list(self._may_remove())
+        return self._list(self.may_remove())
 
     def clashes(self) -> tuple[int, int]:
         """Return the cells whose east side, and those whose south side, meets another kind (ALH-A2)."""
-        occ, base = self._occupied, self._base
+        occ, base = self._occupied, self.base
         east = occ & occ >> 1 & (self._east ^ self._west >> 1)
         south = occ & occ >> STRIDE & (self._south ^ self._north >> STRIDE)
         return east << base, south << base
@@ -324,7 +354,7 @@ class Layout(Copied):
         Every occupied cell has all its neighbours.
         """
         if self._board is None:
-            base, walls = self._base, self.tile_set.walls
+            base, walls = self.base, self.tile_set.walls
             rows = max(max(self.tiles, default=0), _ORIGIN) // STRIDE + 2 - base // STRIDE
             board = bytearray((_EMPTY,)) * (rows * STRIDE)
             board[_ORIGIN - base] = _TILE
@@ -333,39 +363,57 @@ class Layout(Copied):
             self._board = bytes(board)
         return self._board
 
-    def _cut_cells(self) -> int:
-        """ALH-A4 for one tile less: cells without which some tile cannot be walked to from the fountain.
+    def _cut_cells(self) -> Bits:
+        """ALH-A4 for one tile less: cells without which some tile cannot be walked to from the fountain."""
+        return self._walk()[1]
 
-        The articulation points of the graph of passages (Tarjan 1972).
+    def reachable(self) -> Bits:
+        """Return cells that one can walk to from the fountain."""
+        return self._walk()[0] << self.base
+
+    def _walk(self) -> tuple[int, int]:
+        """Return the cells that one can walk to from the fountain, and those without which some of them are lost.
+
+        The latter are the articulation points of the graph of passages (Tarjan 1972). A layout that is changed by a
+        tile at the end of a way, or by one with the same ways, knows both from the layout before.
         """
-        if self._cut is None:
-            board = self._walls()
-            cut: list[int] = []
-            _visit(board, bytearray(len(board)), cut, _ORIGIN - self._base, 0)
-            found = 0
-            for here in cut:
-                found |= 1 << here
-            self._cut = found
-        return self._cut
+        if self._walked is None:
+            board, base = self._walls(), self.base
+            depths, cut_cells = bytearray(len(board)), list[int]()
+            _visit(board, depths, cut_cells, _ORIGIN - base, 0)
+            reached, cut = self._occupied, 0
+            if len(depths) - depths.count(0) <= len(self.tiles):
+                reached = FOUNTAIN >> base
+                for index in self.tiles:
+                    if depths[index - base]:
+                        reached |= 1 << index - base
+            for here in cut_cells:
+                cut |= 1 << here
+            self._walked = reached, cut
+        return self._walked
 
-    def reachable_without(self, index: int | None = None) -> int:
-        """Return cells that one can walk to from the fountain, without the tile of ``index``."""
-        board, base = bytearray(self._walls()), self._base
-        if index is not None:
-            board[index - base] = _EMPTY
-        todo = [_ORIGIN - base]
-        seen = 0
-        while todo:
-            here = todo.pop()
-            walls = board[here]
-            if walls == _EMPTY:
-                continue  # reached before
-            board[here] = _EMPTY
-            seen |= 1 << here
-            for step, opposite in _WAYS[walls]:
-                if not board[here + step] & opposite:
-                    todo.append(here + step)
-        return seen << base
+    def _ways(self, index: int, walls: int) -> list[int]:
+        """Return the cells that one can walk to from a tile with these walls on this cell."""
+        tiles, all_walls = self.tiles, self.tile_set.walls
+        ways = []
+        for step, opposite in _WAYS[walls]:
+            there = index + step
+            tile = tiles.get(there)
+            if there == _ORIGIN if tile is None else not all_walls[tile] & opposite:
+                ways.append(there)
+        return ways
+
+    def _without_end(self, new: Layout, index: int, beside: int) -> tuple[int, int] | None:
+        """Return ``_walk`` of ``new``, which lacks a tile with one way out, or None where it takes a walk to know."""
+        reached, cut = cast("tuple[int, int]", self._walked)
+        end, bit = 1 << index - self.base, 1 << beside - self.base
+        if not reached & end:
+            return self._walked
+        if beside == _ORIGIN:
+            return reached ^ end, cut if new._ways(beside, 0) else cut ^ bit
+        if len(new._ways(beside, self.tile_set.walls[self.tiles[beside]])) == 1:
+            return reached ^ end, cut ^ bit
+        return None
 
     # The outer wall
 
@@ -383,7 +431,7 @@ class Layout(Copied):
         board = self._walls()
         # The first cell of the topmost row: nothing is above it and nothing left of it, so the walk comes back to its
         # north side around its own corner.
-        start = (self._occupied & -self._occupied).bit_length() - 1
+        start: int = (self._occupied & -self._occupied).bit_length() - 1
         here, walls = start, board[start]
         side, across, ahead, inwards, around = _OUTLINE[0]
         run = best = length = 0

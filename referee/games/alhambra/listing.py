@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import repeat
 
+from referee.games.alhambra.layout import cells_of
 from referee.games.alhambra.money import VALUE, VALUES, irredundant_payments, takings
 from referee.games.alhambra.moves import (
     Buy,
@@ -22,9 +23,30 @@ from referee.games.alhambra.position import Position
 from referee.games.alhambra.tiles import tiles_of
 from referee.games.made import made
 
-# Moves are values: equal ones, and equal lists of them, are made once, as much of listing is making objects.
+# Moves are values: equal ones, and equal lists of them, are made once, as much of listing is making objects. Most of a
+# layout's lists are those of the layout before it.
 _rebuild_add, _rebuild_remove, _rebuild_swap = made(RebuildAdd), made(RebuildRemove), made(RebuildSwap)
 _place_tile = made(PlaceTile)
+
+
+@made
+def _adds(tile: int, cells: int, base: int) -> tuple[RebuildAdd, ...]:
+    return tuple(map(_rebuild_add, repeat(tile), cells_of(cells, base)))
+
+
+@made
+def _removals(cells: int, base: int) -> tuple[RebuildRemove, ...]:
+    return tuple(map(_rebuild_remove, cells_of(cells, base)))
+
+
+@made
+def _swaps(tile: int, cells: int, base: int) -> tuple[RebuildSwap, ...]:
+    return tuple(map(_rebuild_swap, repeat(tile), cells_of(cells, base)))
+
+
+@made
+def _placings(tile: int, cells: int, base: int) -> tuple[PlaceTile, ...]:
+    return tuple(map(_place_tile, repeat(tile), cells_of(cells, base)))
 
 
 @made
@@ -60,11 +82,12 @@ def actions(position: Position) -> list[Move]:
         moves += _purchases(slot, first, bytes(hand[first : first + VALUES]), position.tile_set.costs[tile])
     layout = position.layouts[position.seat]
     reserve = [(tile, position.tile_set.walls[tile]) for tile in tiles_of(position.reserves[position.seat])]
+    base = layout.base
     for tile, walls in reserve:
-        moves += map(_rebuild_add, repeat(tile), layout.placeable_cells(walls))
-    moves += map(_rebuild_remove, layout.removable_cells())
+        moves += _adds(tile, layout.may_place(walls), base)
+    moves += _removals(layout.may_remove(), base)
     for tile, walls in reserve:
-        moves += map(_rebuild_swap, repeat(tile), layout.swappable_cells(walls))
+        moves += _swaps(tile, layout.may_swap(walls), base)
     return moves
 
 
@@ -74,7 +97,7 @@ def disposals(position: Position) -> list[Move]:
     layout = position.layouts[position.seat]
     moves: list[Move] = []
     for tile in tiles:
-        moves += map(_place_tile, repeat(tile), layout.placeable_cells(position.tile_set.walls[tile]))
+        moves += _placings(tile, layout.may_place(position.tile_set.walls[tile]), layout.base)
     moves += map(ReserveTile, tiles)
     if position.seats == 2 and position.phase is Phase.PLACE:
         moves += map(GiveTile, tiles)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import IntEnum
-from itertools import accumulate, combinations
+from itertools import accumulate
 from operator import mul
 from typing import Final
 
@@ -85,32 +85,35 @@ def irredundant_payments(counts: bytes, cost: int) -> tuple[tuple[int, ...], ...
     if sum(map(mul, counts, range(1, VALUES + 1))) < cost:
         return ()
     values = [value for value in range(VALUES, 0, -1) for _ in range(counts[value - 1])]
-    # What each card makes together with all that follow it.
-    rest = [*accumulate(reversed(values))][::-1]
+    # With each card goes what it makes together with all that follow it.
+    cards = [*zip(values, [*accumulate(reversed(values))][::-1], strict=True)]
     found: list[tuple[int, ...]] = []
-
-    def extend(start: int, missing: int, way: tuple[int, ...]) -> None:
-        before = 0
-        for at in range(start, len(values)):
-            if rest[at] < missing:
-                return
-            value = values[at]
-            if value == before:
-                continue
-            before = value
-            if value >= missing:
-                found.append((value, *way))
-            else:
-                extend(at + 1, missing - value, (value, *way))
-
-    extend(0, cost, ())
+    _extend(cards, 0, cost, (), found)
     return tuple(sorted(found))
+
+
+def _extend(
+    cards: list[tuple[int, int]], start: int, missing: int, way: tuple[int, ...], found: list[tuple[int, ...]]
+) -> None:
+    """Find the ways that go on from ``way`` with cards from ``start`` on."""
+    before = 0
+    for at in range(start, len(cards)):
+        value, rest = cards[at]
+        if rest < missing:
+            return
+        if value == before:
+            continue
+        before = value
+        if value >= missing:
+            found.append((value, *way))
+        else:
+            _extend(cards, at + 1, missing - value, (value, *way), found)
 
 
 def takings(row: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
     """Return every choice of cards from the row (ALH-C1): one, or several of 5 together; sorted, none twice."""
-    small = [kind for kind in row if VALUE[kind] < TAKE_LIMIT]
-    together = [
-        cards for size in range(2, len(small) + 1) for cards in combinations(small, size) if total(cards) <= TAKE_LIMIT
-    ]
-    return tuple(sorted({*[(kind,) for kind in row], *together}))
+    together: list[tuple[tuple[int, ...], int]] = [((), 0)]
+    for kind in row:
+        value = VALUE[kind]
+        together += [((*cards, kind), held + value) for cards, held in together if held + value <= TAKE_LIMIT]
+    return tuple(sorted({*[(kind,) for kind in row], *[cards for cards, _ in together[1:]]}))

@@ -11,6 +11,7 @@ from referee.games.alhambra.options import Options
 from referee.games.alhambra.phases import CHANCE_KINDS, FREE, SLOTS, Phase
 from referee.games.alhambra.piles import Cut, is_uneven
 from referee.games.alhambra.tiles import TYPES, TileSet, tiles_of
+from referee.games.copied import Copied
 from referee.games.game import Ending
 from referee.games.state_base import StateBase
 
@@ -141,7 +142,7 @@ class Position(StateBase):
         """Return an independent position; layouts are values and are shared."""
         # Written out, as every event makes one: a loop over the names takes three times as long, a part of it in a base
         # class a tenth longer.
-        new = type(self).__new__(type(self))
+        new = Copied.__new__(type(self))
         new.a_at = self.a_at
         new.b_at = self.b_at
         new.bag = self.bag

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from referee.games.alhambra.position import Position
 from referee.games.alhambra.tiles import TYPES
@@ -16,8 +15,7 @@ NEUTRAL: Final = -1
 """The neutral player's number in a line."""
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """One award: these players share the places from ``place`` on and get ``each`` points."""
 
     type: int

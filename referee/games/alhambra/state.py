@@ -33,7 +33,8 @@ from referee.games.alhambra.options import EndRule
 from referee.games.alhambra.phases import ACTIONS, CHANCE_KINDS, DISPOSALS, FREE, SLOTS, Phase
 from referee.games.alhambra.position import Position
 from referee.games.alhambra.scoring import places, score_position
-from referee.games.game import Chance, Decision, Ending, Forced, Over, Pending, Violation
+from referee.games.game import Ending, Forced, Over, Pending, Violation, decision
+from referee.games.game import chance as awaited_chance
 
 
 class State(Position):
@@ -67,15 +68,15 @@ class State(Position):
         """Return one thing at a time: a decision, an outcome, a forced pass, or the result."""
         kind = CHANCE_KINDS.get(self.phase)
         if kind is not None:
-            return (Chance(kind),)
+            return awaited_chance(kind)
         if self.phase is Phase.ACTION:
             if self.row or listing.actions(self):
-                return (Decision(self.seat, ACTIONS),)
+                return decision(self.seat, ACTIONS)
             return (Forced(self.seat),)
         if self.phase is Phase.PLACE:
-            return (Decision(self.seat, DISPOSALS if self.seats == 2 else DISPOSALS[:2]),)
+            return decision(self.seat, DISPOSALS if self.seats == 2 else DISPOSALS[:2])
         if self.phase is Phase.HAND_OUT:
-            return (Decision(self.seat, DISPOSALS[:2]),)
+            return decision(self.seat, DISPOSALS[:2])
         return (Over(self.ending, tuple(self.scores), places(self.scores)),)
 
     # What happens

@@ -75,7 +75,7 @@ def removal_violations(layout: Layout, cell: Cell) -> tuple[Violation, ...]:
     found = []
     if loose := rest & ~flood(FOUNTAIN, rest):
         found.append(Violation("ALH-A3", tuple(cells_of(loose))))
-    if cut := rest & ~layout.reachable_without(index) & ~layout.far():
+    if cut := rest & ~layout.removed(index).reachable() & ~layout.far():
         found.append(Violation("ALH-A4", tuple(cells_of(cut))))
     found += hole_violations(rest, layout.shut_in())
     return tuple(found)
@@ -90,7 +90,7 @@ def swap_violations(layout: Layout, tile: int, cell: Cell) -> tuple[Violation, .
     found = _mismatches(layout, cell, layout.tile_set.walls[tile])
     if found:
         after = layout.swapped(tile, index_of(cell))
-        if cut := after.occupied & ~after.reachable_without() & ~layout.far():
+        if cut := after.occupied & ~after.reachable() & ~layout.far():
             found += (Violation("ALH-A4", tuple(cells_of(cut))),)
     return found
 
@@ -103,7 +103,7 @@ def layout_violations(layout: Layout) -> tuple[Violation, ...]:
         for bits, (dx, dy), letter in ((east, (1, 0), "E"), (south, (0, 1), "S"))
         for cell in cells_of(bits)
     ]
-    if far := layout.occupied & ~layout.reachable_without():
+    if far := layout.occupied & ~layout.reachable():
         if loose := layout.occupied & ~flood(FOUNTAIN, layout.occupied):
             found.append(Violation("ALH-A3", tuple(cells_of(loose))))
         found.append(Violation("ALH-A4", tuple(cells_of(far))))

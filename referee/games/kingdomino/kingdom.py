@@ -8,11 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from referee.games.copied import Copied
 from referee.games.game import Cell, SetupError, Violation
 from referee.games.kingdomino.dominoes import TERRAINS, Domino
+
+Bits = Any
+"""A set of cells, an ``int``. Any: what is not known to be an ``int`` compiled code leaves to Python's own functions,
+which are faster with long ones."""
 
 SIZES: Final = (5, 7)
 """KDO-16, KDO-29: cells of the frame's side."""
@@ -45,19 +49,22 @@ _CELLS: Final = tuple((index // STRIDE - 8, index % STRIDE - 8) for index in ran
 
 # Neighbours in the order in which their cells ascend.
 _STEPS: Final = (-STRIDE, -1, 1, STRIDE)
-_NEAR: Final = tuple(sum(1 << index + step for step in _STEPS if index + step >= 0) for index in range(STRIDE * STRIDE))
+_NEAR: Final[tuple[Bits, ...]] = tuple(
+    sum(1 << index + step for step in _STEPS if index + step >= 0) for index in range(STRIDE * STRIDE)
+)
 """For every cell the set of its neighbours."""
 
-_HALVES: Final = tuple(
+HALVES: Final = tuple(
     (_CELLS[index % 256], _CELLS[(index + step) % 256]) for index in range(STRIDE * STRIDE) for step in _STEPS
 )
 """The cells of a code: 4 times the left half's bit number, and the step to the right half."""
-_PLACES: Final = tuple((*left, *right) for left, right in _HALVES)
+_PLACES: Final = tuple((*left, *right) for left, right in HALVES)
 
-_CASTLE_BIT: Final = 1 << index_of(CASTLE)
+_BITS: Final[tuple[Bits, ...]] = tuple(1 << index for index in range(STRIDE * STRIDE))
+_CASTLE_BIT: Final[Bits] = 1 << index_of(CASTLE)
 
 
-def cells_of(bits: int) -> Iterator[Cell]:
+def cells_of(bits: Bits) -> Iterator[Cell]:
     """Yield the cells of a set, by x, then y."""
     while bits:
         low = bits & -bits
@@ -74,7 +81,7 @@ def _rectangle(west: int, north: int, size: int) -> int:
 
 
 @cache
-def _windows(size: int) -> tuple[int, ...]:
+def _windows(size: int) -> tuple[Bits, ...]:
     """KDO-16, relative: for each cell, the cells that a square of this size can hold together with it."""
     return tuple(_rectangle(x - size + 1, y - size + 1, 2 * size - 1) for x, y in _CELLS)
 
@@ -95,7 +102,7 @@ Placed = tuple[int, Cell, Cell]
 class Kingdom(Copied):
     """Dominoes around the castle at (0, 0). They may lie anywhere; only the rules keep them in order."""
 
-    __slots__ = ("area_sets", "castle", "dominoes", "frame_size", "room", "_touch")
+    __slots__ = ("area_sets", "castle", "dominoes", "frame_size", "room", "_asked", "_found", "_touch")
 
     def __init__(self, frame_size: int, castle: Cell | None = None) -> None:
         """The castle alone. ``castle``: its column and row in a fixed frame; None: the frame is relative.
@@ -112,14 +119,16 @@ class Kingdom(Copied):
         self.castle = castle
         self.dominoes: tuple[Placed, ...] = ()
         """In the order in which they were placed."""
-        self.area_sets: tuple[tuple[tuple[int, int], ...], ...] = ((),) * len(TERRAINS)
+        self.area_sets: tuple[tuple[tuple[Bits, int], ...], ...] = ((),) * len(TERRAINS)
         """KDO-20: for each terrain its areas, each as the set of its cells and its crowns; faster than ``areas``."""
-        self.room = self._frame() & ~_CASTLE_BIT
+        self.room: Bits = self._frame() & ~_CASTLE_BIT
         """KDO-16, KDO-18: the empty cells that a half may lie on, as a set for ``cells_of``."""
-        self._touch = (_NEAR[index_of(CASTLE)],) * len(TERRAINS)
+        self._touch: tuple[Bits, ...] = (_NEAR[index_of(CASTLE)],) * len(TERRAINS)
         """KDO-14: for each terrain, the neighbours of its cells and of the castle."""
+        self._asked: Domino | None = None
+        """The domino that ``_steps`` was asked about last, as one asks whether it fits, and then where."""
 
-    def _frame(self) -> int:
+    def _frame(self) -> Bits:
         """Return the cells that the castle's place leaves (KDO-16)."""
         if self.castle is None:
             return _windows(self.frame_size)[index_of(CASTLE)]
@@ -137,28 +146,38 @@ class Kingdom(Copied):
         if right < left and left_half == right_half:
             left, right = right, left
         first, second = index_of(left), index_of(right)
-        new = Kingdom.__new__(Kingdom)
+        new = Copied.__new__(Kingdom)
         new.frame_size = self.frame_size
         new.castle = self.castle
         new.dominoes = (*self.dominoes, (number, left, right))
-        areas, touch = [*self.area_sets], [*self._touch]
-        for (terrain, crowns), index in ((left_half, first), (right_half, second)):
-            areas[terrain] = _joined(areas[terrain], index, crowns)
-            touch[terrain] |= _NEAR[index]
+        areas, touch = list(self.area_sets), list(self._touch)
+        terrain, crowns = left_half
+        areas[terrain] = _joined(areas[terrain], first, crowns)
+        touch[terrain] |= _NEAR[first]
+        terrain, crowns = right_half
+        areas[terrain] = _joined(areas[terrain], second, crowns)
+        touch[terrain] |= _NEAR[second]
         new.area_sets, new._touch = tuple(areas), tuple(touch)
+        new._asked = None
         room = self.room
-        room ^= room & (1 << first | 1 << second)  # sooner done than ``room & ~…``, whose second half is negative
+        room ^= room & (_BITS[first] | _BITS[second])  # sooner done than ``room & ~…``, whose second half is negative
         if self.castle is None:
             windows = _windows(self.frame_size)
             room &= windows[first] & windows[second]
         new.room = room
         return new
 
-    def _steps(self, domino: Domino) -> tuple[int, int, int, int]:
+    def _steps(self, domino: Domino) -> tuple[Bits, Bits, Bits, Bits]:
         """Return the left half's cells with room to the west, north, south and east of them (KDO-13, KDO-14, KDO-16).
 
         KDO-19: with equal halves only south and east, the smaller cell on the left.
         """
+        if domino is not self._asked:
+            self._found = self._find_steps(domino)
+            self._asked = domino
+        return self._found
+
+    def _find_steps(self, domino: Domino) -> tuple[Bits, Bits, Bits, Bits]:
         _, left, right = domino
         room = self.room
         left_touches, right_touches = self._touch[left[0]] & room, self._touch[right[0]] & room
@@ -172,14 +191,14 @@ class Kingdom(Copied):
         return west, north, south, east
 
     def codes(self, domino: Domino) -> list[int]:
-        """Return the legal placements in canonical order; ``halves_of`` gives the cells of each."""
+        """Return the legal placements in canonical order; ``HALVES`` has the cells of each."""
         codes = []
-        for step, cells in enumerate(self._steps(domino), start=-4):
+        for step, cells in enumerate(self._steps(domino)):
             bits = cells
             while bits:
-                low = bits & -bits
-                codes.append(low.bit_length() * 4 + step)
-                bits ^= low
+                highest = bits.bit_length() - 1
+                codes.append(highest * 4 + step)
+                bits ^= _BITS[highest]
         codes.sort()
         return codes
 
@@ -248,7 +267,8 @@ class Kingdom(Copied):
         points = 0
         for areas in self.area_sets:
             for bits, crowns in areas:
-                points += bits.bit_count() * crowns
+                squares: int = bits.bit_count()
+                points += squares * crowns
         return points
 
     def largest_area(self) -> int:
@@ -267,7 +287,7 @@ class Kingdom(Copied):
             min(cell[axis] for cell in cells) == -arm and max(cell[axis] for cell in cells) == arm for axis in (0, 1)
         )
 
-    def _occupied(self) -> int:
+    def _occupied(self) -> Bits:
         taken = _CASTLE_BIT
         for areas in self.area_sets:
             for bits, _ in areas:
@@ -293,14 +313,9 @@ def in_frame(size: int, castle: Cell) -> bool:
     return 0 <= castle[0] < size and 0 <= castle[1] < size
 
 
-def halves_of(code: int) -> tuple[Cell, Cell]:
-    """Return the cells of the left and the right half."""
-    return _HALVES[code]
-
-
-def _joined(areas: tuple[tuple[int, int], ...], index: int, crowns: int) -> tuple[tuple[int, int], ...]:
+def _joined(areas: tuple[tuple[Bits, int], ...], index: int, crowns: int) -> tuple[tuple[Bits, int], ...]:
     """Return the areas with one square more, in one area with all that it touches (KDO-20)."""
-    bits, around = 1 << index, _NEAR[index]
+    bits, around = _BITS[index], _NEAR[index]
     apart = []
     for area in areas:
         if area[0] & around:

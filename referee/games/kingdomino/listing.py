@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import repeat
+from functools import cache
+from typing import Final
 
-from referee.games.kingdomino.kingdom import halves_of
+from referee.games.kingdomino.dominoes import COUNT
+from referee.games.kingdomino.kingdom import HALVES
 from referee.games.kingdomino.moves import ChooseDomino, DiscardDomino, Move, PlaceCastle, PlaceDomino
 from referee.games.kingdomino.phases import Phase
 from referee.games.kingdomino.position import Position
-from referee.games.made import made
 
-# Moves are values: equal ones are made once, as much of listing is making objects.
-_choose = made(ChooseDomino)
+# Moves are values: each is made once, as much of listing is making objects.
+_CHOICES: Final = tuple(ChooseDomino(number) for number in range(COUNT + 1))
 
 
-@made
-def _place(number: int, code: int) -> PlaceDomino:
-    return PlaceDomino(number, *halves_of(code))
+@cache
+def _placings(number: int) -> tuple[PlaceDomino, ...]:
+    """Return every place for the domino, by code: 64 KiB for each of the 48."""
+    return tuple([PlaceDomino(number, left, right) for left, right in HALVES])
 
 
 def legal_moves(position: Position) -> Iterator[Move]:
@@ -32,12 +34,12 @@ def moves(position: Position) -> list[Move]:
             size = position.options.size()
             return [PlaceCastle(column, row) for column in range(size) for row in range(size)]
         case Phase.CHOOSE:
-            return [_choose(number) for number in position.offer if number not in position.claims]
+            return [_CHOICES[number] for number in position.offer if number not in position.claims]
         case Phase.PLACE:
             domino = position.due()
-            number = domino.number
-            places = map(_place, repeat(number), position.kingdoms[position.seat].codes(domino))
-            return [*places] or [DiscardDomino(number)]
+            places = _placings(domino.number)
+            codes = position.kingdoms[position.seat].codes(domino)
+            return [places[code] for code in codes] or [DiscardDomino(domino.number)]
     return []
 
 

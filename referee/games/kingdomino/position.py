@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Self
 
+from referee.games.copied import Copied
 from referee.games.kingdomino.dominoes import Domino, DominoSet
 from referee.games.kingdomino.kingdom import Kingdom
 from referee.games.kingdomino.options import Options
@@ -79,7 +80,7 @@ class Position(StateBase):
         """Return an independent position; kingdoms are values and are shared."""
         # Written out, as every event makes one: a loop over the names takes three times as long, a part of it in a base
         # class a tenth longer.
-        new = type(self).__new__(type(self))
+        new = Copied.__new__(type(self))
         new.claims = self.claims.copy()
         new.discarded = [numbers.copy() for numbers in self.discarded]
         new.domino_set = self.domino_set

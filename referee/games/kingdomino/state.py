@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from referee.games.game import Chance, Decision, Ending, Over, Pending, Violation
+from referee.games.game import Ending, Over, Pending, Violation, decision
+from referee.games.game import chance as awaited_chance
 from referee.games.kingdomino import chance, check, encoding, listing, scoring
 from referee.games.kingdomino.dominoes import DominoSet
 from referee.games.kingdomino.kingdom import Kingdom
@@ -79,16 +80,16 @@ class State(Position):
         """Return one thing at a time: a decision, an outcome, or the result."""
         match self.phase:
             case Phase.CASTLE:
-                return (Decision(self.seat, CASTLES),)
+                return decision(self.seat, CASTLES)
             case Phase.CHOOSE:
-                return (Decision(self.seat, CHOICES),)
+                return decision(self.seat, CHOICES)
             case Phase.PLACE:
                 fits = self.kingdoms[self.seat].fits(self.due())
-                return (Decision(self.seat, PLACEMENTS if fits else DISCARDS),)
+                return decision(self.seat, PLACEMENTS if fits else DISCARDS)
             case Phase.OVER:
                 standings = [self.standing(seat) for seat in range(self.seats)]
                 return (Over(Ending.RULES, self.scores, scoring.places(standings)),)
-        return (Chance(CHANCE_KINDS[self.phase]),)
+        return awaited_chance(CHANCE_KINDS[self.phase])
 
     # What happens
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from referee.games.rollwrite.sheet import TYPES
 
 
-@dataclass(frozen=True, slots=True)
-class Award:
+class Award(NamedTuple):
     """RNW-26 to RNW-31: who completed a type in a round, and what each of them gets for it."""
 
     type: int

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final, Self
 
+from referee.games.copied import Copied
 from referee.games.rollwrite.awards import Award
 from referee.games.rollwrite.options import Options, Solo
 from referee.games.rollwrite.phases import Phase
@@ -98,7 +99,7 @@ class Position(StateBase):
         """Return an independent position."""
         # Written out, as every event makes one: a loop over the names takes three times as long, a part of it in a base
         # class a tenth longer.
-        new = type(self).__new__(type(self))
+        new = Copied.__new__(type(self))
         new.awards = self.awards.copy()
         new.blue = self.blue.copy()
         new.built = self.built.copy()

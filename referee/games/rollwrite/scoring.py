@@ -6,8 +6,7 @@ Players are numbered: the seats, then the virtual players.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from referee.games.rollwrite.awards import Award, completed
 from referee.games.rollwrite.position import Position
@@ -27,14 +26,13 @@ BONUS: Final = {2: 21, 3: 18, 4: 15}
 
 _VALUES: Final = range(1, FACES + 1)
 _LINES: Final = (
-    *(("blue", value, sum(1 << index_of(value, other) for other in _VALUES)) for value in _VALUES),
-    *(("yellow", value, sum(1 << index_of(other, value) for other in _VALUES)) for value in _VALUES),
+    *[("blue", value, sum(1 << index_of(value, other) for other in _VALUES)) for value in _VALUES],
+    *[("yellow", value, sum(1 << index_of(other, value) for other in _VALUES)) for value in _VALUES],
 )
 """The cells of each value of each die."""
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
+class Share(NamedTuple):
     """These players take the places from ``place`` on together; each gets ``each`` points, rounded down."""
 
     type: int
@@ -45,8 +43,7 @@ class Share:
     each: int
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """A row or column with at least four buildings: those with this value of this die."""
 
     die: str
@@ -56,8 +53,7 @@ class Line:
     points: int
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
+class Score(NamedTuple):
     """What a player has in the end."""
 
     types: tuple[int, ...]
@@ -92,8 +88,12 @@ def awards_of_round(
     ``awards``: those of the rounds before. ``counts``: buildings by type of the seats, then of the virtual players.
     """
     found = []
-    for type_, (before, full) in enumerate(zip(completed(awards, seats, against=False), boxes, strict=True)):
-        finished = tuple([p for p, own in enumerate(counts) if own[type_] >= full and p not in before])
+    for type_, full in enumerate(boxes):
+        with_all = [player for player, own in enumerate(counts) if own[type_] >= full]
+        if not with_all:  # as in most rounds
+            continue
+        before = completed(awards, seats, against=False)[type_]
+        finished = tuple([player for player in with_all if player not in before])
         if finished:
             places = share(type_, len(before), finished)
             own_seats = tuple(player for player in finished if player < seats)

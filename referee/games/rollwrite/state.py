@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, cast
 
-from referee.games.game import Chance, Decision, Ending, Over, Pending, Violation
+from referee.games.game import Ending, Over, Pending, Violation, decision
+from referee.games.game import chance as awaited_chance
 from referee.games.rollwrite import chance, check, encoding, listing, scoring
 from referee.games.rollwrite.dice import change_cost, combinations, other
 from referee.games.rollwrite.moves import (
@@ -79,14 +80,14 @@ class State(Position):
         """Return one thing at a time: a decision, an outcome, or the result."""
         phase = self.phase
         if phase is Phase.ACTION:
-            return (Decision(self.seat, ACTIONS[1:] if self.changed else ACTIONS),)
+            return decision(self.seat, ACTIONS[1:] if self.changed else ACTIONS)
         kind = CHANCE_KINDS.get(phase)
         if kind is not None:
-            return (Chance(kind),)
+            return awaited_chance(kind)
         if phase is Phase.KEEP:
-            return (Decision(self.seat, KEEPING),)
+            return decision(self.seat, KEEPING)
         if phase is Phase.SECOND:
-            return (Decision(self.seat, SECOND_BUILDING),)
+            return decision(self.seat, SECOND_BUILDING)
         return (self._result(),)
 
     # What happens

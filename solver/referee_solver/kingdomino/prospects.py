@@ -18,7 +18,7 @@ from itertools import combinations, count
 from typing import Final, NamedTuple
 
 from referee.games.kingdomino.dominoes import DominoSet, numbers_of
-from referee.games.kingdomino.kingdom import Kingdom, halves_of
+from referee.games.kingdomino.kingdom import HALVES, Kingdom
 from referee.games.kingdomino.options import kings_of
 from referee.games.kingdomino.scoring import CENTRAL_POINTS, HARMONY_POINTS, Standing, central_bonus
 from referee.games.kingdomino.state import State
@@ -135,7 +135,7 @@ class Ranking:
     def _place(self, node: _Node) -> None:
         """KDO-13: the next domino wherever it fits, or else out of the game. Of several ends only the best is kept."""
         domino = self._prospect.domino_set.dominoes[node.queue[0] - 1]
-        kingdoms = [node.kingdom.placed(domino, *halves_of(code)) for code in node.kingdom.codes(domino)]
+        kingdoms = [node.kingdom.placed(domino, *HALVES[code]) for code in node.kingdom.codes(domino)]
         queue, clean = node.queue[1:], node.clean and bool(kingdoms)
         children = [node._replace(kingdom=each, clean=clean, queue=queue) for each in kingdoms or [node.kingdom]]
         if queue or node.line < len(self._prospect.lines):

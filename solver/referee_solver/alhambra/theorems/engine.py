@@ -91,7 +91,7 @@ class _Run(Layout):
     __slots__ = ()
 
     def _list(self, bits: Any) -> Any:
-        return bits << self._base
+        return bits << self.base
 
 
 def run_engine(occupied: Bits, walls: Callable[[int], Bits], cut: Bits | None = None, base: int = 0) -> Any:
@@ -102,11 +102,11 @@ def run_engine(occupied: Bits, walls: Callable[[int], Bits], cut: Bits | None = 
     run: Any = _Run.__new__(_Run)
     run.tile_set = tile_set()
     run.tiles = {}
-    run._base = base
+    run.base = base
     run._occupied = occupied
     run._north, run._east, run._south, run._west = map(walls, (N, E, S, W))
     run._forget()
-    run._cut = cut
+    run._walked = None if cut is None else (occupied, cut)
     return run
 
 
