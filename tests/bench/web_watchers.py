@@ -172,7 +172,7 @@ async def verified(checks: int = CHECKS) -> list[Figure]:
 
             async def processor_s() -> float:
                 found = await processes.send("SystemInfo.getProcessInfo")
-                return sum(each["cpuTime"] for each in found["processInfo"] if each["type"] == "renderer")
+                return sum(float(each["cpuTime"]) for each in found["processInfo"] if each["type"] == "renderer")
 
             await page.goto(f"{address}/verify")
             await page.evaluate(f"({_LONGEST})()")
