@@ -6,6 +6,7 @@ import http.client
 import json
 import random
 import socket
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -46,7 +47,15 @@ class Caller:
     address: str
 
     def __call__(self, method: str, path: str, body: bytes | None = None, **headers: str | None) -> Got:
-        """``headers``: with underscores; None leaves one out that is there otherwise."""
+        """``headers``: with underscores; None leaves one out that is there otherwise.
+
+        All tests of a process share one address, and with it its limit; who is told to wait does.
+        """
+        while (got := self._once(method, path, body, headers)).status == 429:
+            time.sleep(int(got.headers["retry-after"]))
+        return got
+
+    def _once(self, method: str, path: str, body: bytes | None, headers: dict[str, str | None]) -> Got:
         sent = {"Host": self.host}
         if method == "POST":
             sent |= {"Origin": self.address, "Content-Type": "application/json"}
