@@ -14,6 +14,7 @@ from referee.log.entry import decode_entry
 from referee.log.game import LoggedGame, Phase
 from referee.log.replay import Record
 from referee_clients.web.replay import positions
+from tests.contested.campaign import games
 from tests.web.test_verify_page import FROZEN, KEY
 
 READ = """async ([log, positions, key]) => {
@@ -66,23 +67,37 @@ def told(game: LoggedGame) -> dict[str, Any]:
     return found | {"is": "decision", "seat": awaited.seat, "standIn": awaited.seat in arbitration.out}
 
 
-LONG = [pytest.param(name, marks=pytest.mark.long) for name in ("alhambra", "rollwrite")]
+RULES = ["kingdomino", *(pytest.param(name, marks=pytest.mark.long) for name in ("alhambra", "rollwrite"))]
 
 
-@pytest.mark.parametrize("rules", ["kingdomino", *LONG])
+async def compared(page: Page, data: bytes, entries: list[bytes], key: str, name: str) -> set[str]:
+    """After every entry the page says what the log says. Return in what ways the game stood."""
+    drawn = [b64encode(each).decode() for each in positions(entries)]
+    found = await page.evaluate(READ, [b64encode(data).decode(), drawn, key])
+    record, kinds = Record(decode_entry(entries[0]).open), set[str]()
+    for number, (entry, (stands, words)) in enumerate(zip(entries, found, strict=True)):
+        record.read(entry)
+        expected = told(record.game)
+        assert stands == expected, (name, number)
+        assert words
+        kinds.add(expected["is"])
+    return kinds
+
+
+@pytest.mark.parametrize("rules", RULES)
 async def test_pages_say_how_a_game_stands_as_the_log_does(rules: str, page: Page, gateway: str) -> None:
     await page.goto(f"{gateway}/position")  # which has all words
     kinds = set[str]()
     for path in sorted(FROZEN.glob(f"{rules}-*.gamelog")):
         with path.open("rb") as stream:
             entries = list(file.entries(stream))
-        drawn = [b64encode(each).decode() for each in positions(entries)]
-        found = await page.evaluate(READ, [b64encode(path.read_bytes()).decode(), drawn, KEY])
-        record = Record(decode_entry(entries[0]).open)
-        for number, (data, (stands, words)) in enumerate(zip(entries, found, strict=True)):
-            record.read(data)
-            expected = told(record.game)
-            assert stands == expected, (path.name, number)
-            assert words
-            kinds.add(expected["is"])
+        kinds |= await compared(page, path.read_bytes(), entries, KEY, path.name)
     assert {"over", "joining", "revealing", "draw", "decision", "result"} <= kinds
+
+
+@pytest.mark.parametrize("rules", RULES)
+async def test_they_do_when_everything_happens_beside_the_moves(rules: str, page: Page, gateway: str) -> None:
+    """Rulings of every kind, take-backs, forfeits, disputes, stand-ins, accepted moves, games that only began."""
+    await page.goto(f"{gateway}/position")
+    for made in games(rules, 17):
+        await compared(page, made.data, made.entries, str(made.verifier), str(made))
