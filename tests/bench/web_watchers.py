@@ -22,7 +22,7 @@ from playwright.async_api import async_playwright
 
 from referee.v1 import game_service_pb2_grpc as pb_grpc
 from tests.bench.acts import REFEREE, Stream, opened, rate, running
-from tests.bench.crowd import OPTIONS, endless, memory
+from tests.bench.crowd import OPTIONS, crowd, endless, memory, paced
 from tests.bench.measure import Figure
 from tests.web.conftest import BROWSERS
 from tests.web.test_verify_page import FROZEN, INTACT, KEY
@@ -88,23 +88,6 @@ async def watch(address: str, game_id: str, watchers: str) -> None:
     print(json.dumps(seen))
 
 
-@asynccontextmanager
-async def crowd(address: str, game_id: str, watchers: int, seen: list[tuple[int, float]]) -> AsyncIterator[None]:
-    """So many watch meanwhile; ``seen`` then has what came to them."""
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "tests.bench.web_watchers", address, game_id, str(watchers)),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        limit=1 << 26,
-    )
-    assert process.stdout is not None
-    assert await process.stdout.readline() == b"watching\n"
-    yield
-    await asyncio.sleep(0.5)
-    out, _ = await process.communicate(b"stop\n")
-    seen += json.loads(out)
-
-
 async def watched(watchers: int = WATCHERS, events: int = EVENTS, many: int = MANY) -> list[Figure]:
     """How long a commit takes to each of many browsers, and what they cost the acts and the gateway."""
     delays, ratios = list[float](), list[float]()
@@ -115,26 +98,14 @@ async def watched(watchers: int = WATCHERS, events: int = EVENTS, many: int = MA
         await stream.begin()
         await rate([stream], 50)
         sent: dict[int, float] = {}
-
-        async def paced() -> float:
-            """The median of an act's way there and back, at so many acts a second."""
-            desk.trips.clear()
-            next_s = perf_counter()
-            for _ in range(events):
-                await asyncio.sleep(max(0.0, next_s - perf_counter()))
-                next_s += 1 / EVENTS_S
-                sent[desk.place.seq] = perf_counter()
-                await stream.once()
-            return median(desk.trips)
-
         for _ in range(ROUNDS):
-            alone, seen = await paced(), list[tuple[int, float]]()
+            alone, seen = await paced(stream, sent, events, EVENTS_S), list[tuple[int, float]]()
             before = desk.place.seq
-            async with crowd(address, desk.game_id, watchers, seen):
-                ratios.append(await paced() / alone)
+            async with crowd(seen, "tests.bench.web_watchers", address, desk.game_id, str(watchers)):
+                ratios.append(await paced(stream, sent, events, EVENTS_S) / alone)
             delays += [at - sent[seq] for seq, at in seen if seq >= before]
-        async with crowd(address, desk.game_id, many, []):
-            await paced()
+        async with crowd([], "tests.bench.web_watchers", address, desk.game_id, str(many)):
+            await paced(stream, sent, events, EVENTS_S)
             taken = memory(gateway)
     if len(delays) != ROUNDS * events * watchers:
         raise AssertionError(f"{len(delays)} deliveries")
