@@ -7,6 +7,7 @@ import os
 import random
 import signal
 import socket
+import sys
 import time
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Mapping
@@ -23,8 +24,7 @@ class Referee:
         """``folder``: gets the data and the log. ``wrapper``: what the command is an argument of."""
         folder.mkdir(exist_ok=True)
         self.data, self.log = folder / "data", folder / "referee.log"
-        self.address = f"127.0.0.1:{_port()}"
-        self.metrics_address = f"127.0.0.1:{_port()}"
+        self.address, self.metrics_address = _address(), _address()
         self.start_s = 1.0
         """How long the last start took."""
         self._wrapper = wrapper
@@ -95,10 +95,18 @@ class Referee:
         return self.log.read_text(encoding="utf-8", errors="replace")
 
 
-def _port() -> int:
-    """A free one that the kernel gives to nobody who asks for any, so that it is still free after a kill."""
+def _address() -> str:
+    """A free port that the kernel gives to nobody who asks for any, so that it is still free after a kill.
+
+    Other tests look for theirs at the same time. Where this machine has all of 127.0.0.0/8 (Linux; RFC 1122, 3.2.1.3),
+    each takes a host address at random as well: nobody takes the port in the moment before the referee has it.
+    """
+    draw = random.SystemRandom()
+    host = f"127.{draw.randrange(1, 255)}.{draw.randrange(256)}.{draw.randrange(1, 255)}"
+    if sys.platform != "linux":
+        host = "127.0.0.1"
     while True:
-        port = random.SystemRandom().randrange(20_000, 32_000)
+        port = draw.randrange(20_000, 32_000)
         with socket.socket() as probe, suppress(OSError):
-            probe.bind(("127.0.0.1", port))
-            return port
+            probe.bind((host, port))
+            return f"{host}:{port}"
