@@ -1,6 +1,6 @@
 // One seat at the table, over PlayGame, from its Join to the end of the game: whatever happens to the way between.
 
-import { createHash, sign } from "node:crypto";
+import { createHmac } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import grpc from "@grpc/grpc-js";
 import { Distrust, Ledger, publicBytes, seatCommitment, signedAct } from "./log.mjs";
@@ -47,10 +47,10 @@ export class Seat {
     this.credentials = credentials;
     this.patienceMs = patienceMs;
     this.ledger = new Ledger(Buffer.from(join.gameId, "hex"), verifier);
-    // p_i follows from the key, so that the key alone is enough to come back at any moment. Nobody else can make this
-    // signature, and it is over no message that is ever sent.
+    // p_i follows from the key, so that the key alone is enough to come back at any moment.
     const label = Buffer.concat([Buffer.from("tile-referee/v1/client-seed\0"), this.ledger.gameId]);
-    this.seed = createHash("sha256").update(sign(null, label, key)).digest();
+    const secret = Buffer.from(key.export({ format: "jwk" }).d, "base64url");
+    this.seed = createHmac("sha256", secret).update(label).digest();
   }
 
   /** Plays to the end; returns the GameEnd. Throws Denied and Distrust, and whatever choose throws. */

@@ -11,6 +11,8 @@ from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from hmac import digest as hmac_digest
 
+from referee.log.keys import PrivateKey
+
 SEED_BYTES = 32
 COMMITMENT_BYTES = 32
 
@@ -29,6 +31,14 @@ def referee_commitment(seed: bytes) -> bytes:
 def seat_commitment(game_id: bytes, seat: int, seed: bytes) -> bytes:
     """Return C_i, which stands in the seat's Join. It is bound to game and seat, so that it cannot be copied."""
     return sha256(_DOMAIN + b"seat-commit\0" + game_id + seat.to_bytes(1, "big") + _seed(seed)).digest()
+
+
+def own_seed(key: PrivateKey, game_id: bytes) -> bytes:
+    """Return a seat's p_i from its private key, so that a key that was saved is enough to come back at any moment.
+
+    Not from a signature: those of some browsers are another one each time.
+    """
+    return key.derive(_DOMAIN + b"client-seed\0" + game_id)
 
 
 def deck_key(referee_seed: bytes, game_id: bytes, seat_seeds: Sequence[bytes]) -> bytes:

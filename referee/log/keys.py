@@ -12,6 +12,7 @@ import stat
 from base64 import b64decode, b64encode
 from binascii import Error as Base64Error
 from hashlib import sha256
+from hmac import digest as hmac_digest
 from pathlib import Path
 
 from nacl.bindings import (
@@ -83,6 +84,10 @@ class PrivateKey:
 
     def sign(self, message: bytes) -> bytes:
         return crypto_sign(message, self._expanded)[:SIGNATURE_BYTES]
+
+    def derive(self, label: bytes) -> bytes:
+        """Return 32 bytes that only this key gives: HMAC-SHA-256 of the label under RFC 8032's private key."""
+        return hmac_digest(self._seed, label, "sha256")
 
     def save(self, path: Path) -> None:
         """Write a new file that only its owner can read. Raise ``FileExistsError``: none is replaced."""

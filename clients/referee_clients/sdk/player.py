@@ -7,11 +7,10 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from referee.log import intent
+from referee.log import deck, intent
 from referee.log.clocks import SeatClock
 from referee.log.errors import LogError
 from referee.log.game import Phase
@@ -121,10 +120,7 @@ class Player:
         self._sending = asyncio.Lock()
         self._current_on: int | None = None
         """The stream on which everything was told that there was before it."""
-        # The seed follows from the key, so that a key that was saved is enough to come back at any moment. Nobody
-        # else can make this signature, and it is over no message that is ever sent.
-        label = b"tile-referee/v1/client-seed\0" + bytes.fromhex(join.game_id)
-        self._seed = sha256(self.key.sign(label)).digest()
+        self._seed = deck.own_seed(self.key, bytes.fromhex(join.game_id))
 
     async def run(self) -> GameResult:
         """Play until the game is over, or the seat has forfeited.
