@@ -16,8 +16,8 @@ import pytest
 
 from referee.games.alhambra.tiles import NAMES
 from referee.notation.inspect import answer
+from referee_clients.web.bodies import MOST_BYTES
 from referee_clients.web.pages import VERIFY_CSP, static_files
-from referee_clients.web.positions import MAX_BODY_BYTES
 from referee_clients.web.safety import HEADERS
 
 JUDGE = "/api/v1/position"
@@ -177,7 +177,7 @@ def test_a_body_that_is_no_question_is_refused(body: bytes, ask: Caller) -> None
 
 
 def test_a_body_that_is_too_long_is_not_read_to_its_end(ask: Caller) -> None:
-    assert ask("POST", JUDGE, b" " * MAX_BODY_BYTES).status == 400
+    assert ask("POST", JUDGE, b" " * MOST_BYTES).status == 400
     with socket.create_connection(("127.0.0.1", urlsplit(ask.address).port)) as raw:
         head = (
             f"POST {JUDGE} HTTP/1.1\r\nHost: {ask.host}\r\nOrigin: {ask.address}\r\nContent-Type: application/json\r\n"

@@ -9,7 +9,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 
-from referee_clients.web import games, positions, solving
+from referee_clients.web import acting, games, positions, solving
 from referee_clients.web.errors import HANDLERS
 from referee_clients.web.limits import Limits, LimitsMiddleware
 from referee_clients.web.pages import Site
@@ -41,6 +41,7 @@ def application(
             *positions.routes(judge),
             *(games.routes(referee) if referee else ()),
             *(solving.routes(referee) if referee else ()),
+            *(acting.routes(referee) if referee else ()),
             *site.routes(),
         ],
         middleware=[

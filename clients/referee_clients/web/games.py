@@ -139,10 +139,10 @@ class _Games:
         return _json({"games": [game_json(game) for game in listed.games], "next_page": listed.next_page_token})
 
     async def game(self, request: Request) -> Response:
-        return _json(game_json(await self._referee.game(_game_id(request.path_params["id"]))))
+        return _json(game_json(await self._referee.game(game_id_of(request.path_params["id"]))))
 
     async def log(self, request: Request) -> Response:
-        game_id = _game_id(request.path_params["id"])
+        game_id = game_id_of(request.path_params["id"])
         if (kept := self._files.get(game_id)) is not None:
             return _final(request, *kept)
         game = await self._referee.game(game_id)
@@ -176,7 +176,7 @@ class _Games:
         return StreamingResponse(whole(), headers=_file_headers(game_id) | _NEVER_STORE, media_type=_FILE)
 
     async def positions(self, request: Request) -> Response:
-        game_id = _game_id(request.path_params["id"])
+        game_id = game_id_of(request.path_params["id"])
         first = _number("from", request.query_params.get("from", "0"))
         hub = self._referee.hub
         with ExitStack() as stack:
@@ -341,13 +341,13 @@ def _wanted(values: list[str]) -> dict[str, int]:
     wanted = dict[str, int]()
     for game in games:
         game_id, colon, after = game.partition(":")
-        if not colon or _game_id(game_id) in wanted:
+        if not colon or game_id_of(game_id) in wanted:
             raise bad_field("g", f"{expected}; each game once")
         wanted[game_id] = -1 if after == "-1" else _number("after", after)
     return wanted
 
 
-def _game_id(text: str) -> str:
+def game_id_of(text: str) -> str:
     if not _GAME_ID.fullmatch(text):
         raise bad_field("id", "32 lower-case hexadecimal digits")
     return text

@@ -5,22 +5,20 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import structlog
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from referee.notation.lines import parse_object
-from referee.notation.strict_json import QueryError
 from referee.workers.errors import BadQuestion
 from referee.workers.pool import WorkerFailed, WorkerFault, Workers
+from referee_clients.web.bodies import body_of, parsed
 from referee_clients.web.errors import Refusal
 
 _log = structlog.get_logger()
 
-MAX_BODY_BYTES: Final = 20 << 10
 MODULE: Final = "referee_clients.web.judge"
 MEMORY_MIB: Final = 512
 _ANSWER_S: Final = 30.0
@@ -82,32 +80,5 @@ def routes(judge: Judge) -> list[Route]:
 
 async def _answer(judge: Judge, method: str, request: Request) -> Response:
     question = await body_of(request)
-    _parsed(question)  # what is no question at all needs no worker
+    parsed(question)  # what is no question at all needs no worker
     return Response(await judge.answer(question, method), media_type="application/json")
-
-
-async def question_of(request: Request) -> dict[str, Any]:
-    """Return the question in the body. Raise ``Refusal``."""
-    return _parsed(await body_of(request))
-
-
-def _parsed(question: bytes) -> dict[str, Any]:
-    try:
-        return parse_object(question)
-    except QueryError as error:
-        raise Refusal(400, "INVALID_ARGUMENT", f"Nothing was judged: {error}.", {"field": "body"}) from error
-
-
-async def body_of(request: Request, most: int = MAX_BODY_BYTES) -> bytes:
-    """Return the body, JSON. Raise ``Refusal`` if it is longer than ``most`` bytes, without reading the rest."""
-    if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
-        raise Refusal(415, "WRONG_TYPE", "Nothing was judged: expected Content-Type: application/json.")
-    found = bytearray()
-    try:
-        async for part in request.stream():
-            found += part
-            if len(found) > most:
-                raise Refusal(413, "TOO_LARGE", f"Nothing was done: the request is longer than {most} bytes.")
-    except ClientDisconnect as error:
-        raise Refusal(400, "INVALID_ARGUMENT", "The request ended in the middle.") from error
-    return bytes(found)

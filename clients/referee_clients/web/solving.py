@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from base64 import b64encode
 from collections.abc import Callable, Coroutine
 from functools import partial
@@ -23,13 +22,13 @@ from referee.notation.lines import named_game
 from referee.notation.strict_json import QueryError, only
 from referee.v1 import solver_service_pb2 as pb
 from referee.v1 import solver_service_pb2_grpc as pb_grpc
+from referee_clients.web.bodies import question_of
 from referee_clients.web.errors import Refusal
-from referee_clients.web.positions import question_of
+from referee_clients.web.tokens import token_of
 from referee_clients.web.upstream import Upstream
 
 SOLVING_S: Final = 25.0
 """How long the referee may look for an answer."""
-_AUTHORIZATION: Final = re.compile(r"Bearer [!-~]{1,1000}", re.ASCII | re.IGNORECASE)
 _TURN: Final = frozenset(("layout", "reserve", "bought"))
 
 Solving = Callable[
@@ -50,10 +49,7 @@ def routes(referee: Upstream) -> list[Route]:
 
 async def _answer(referee: Upstream, solving: Solving, request: Request) -> Response:
     question = await question_of(request)
-    authorization = request.headers.get("authorization", "")
-    if not _AUTHORIZATION.fullmatch(authorization):
-        raise Refusal(401, "UNAUTHENTICATED", "Nothing was asked: expected a token, as Authorization: Bearer TOKEN.")
-    call = {"timeout": SOLVING_S, "metadata": referee.metadata(authorization)}
+    call = {"timeout": SOLVING_S, "metadata": referee.metadata(token_of(request, undone="asked"))}
     try:
         return JSONResponse(await _unless_left(request, solving(referee.solver, question, call)))
     except QueryError as error:

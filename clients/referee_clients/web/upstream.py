@@ -52,11 +52,11 @@ class Upstream:
         self.address = address
         self.verifier = verifier
         self._token = token
-        self._channel = open_channel(address, token, security)
-        self._games = pb_grpc.GameServiceStub(self._channel)
-        self._rules = rules_service_pb2_grpc.RulesServiceStub(self._channel)
+        self.channel = open_channel(address, token, security)
+        self._games = pb_grpc.GameServiceStub(self.channel)
+        self._rules = rules_service_pb2_grpc.RulesServiceStub(self.channel)
         self.solver: solver_service_pb2_grpc.SolverServiceAsyncStub = solver_service_pb2_grpc.SolverServiceStub(
-            self._channel
+            self.channel
         )
         self.may_bear_tokens = may_bear_tokens(address, security or Security.from_environment())
         """Nobody on the way to the referee can read what is sent there."""
@@ -71,7 +71,7 @@ class Upstream:
     async def close(self) -> None:
         """End every stream, and the connection."""
         await self.hub.close()
-        await self._channel.close()
+        await self.channel.close()
 
     def metadata(self, authorization: str = "") -> Metadata:
         """Return the metadata of a call for whoever is answered now. ``authorization``: his own, as he sent it."""

@@ -1,0 +1,186 @@
+"""What seats, scribes and arbiters send: acts that they signed, with their own tokens, and what they ask before.
+
+What is signed passes as the exact bytes. The gateway has no key, and no token for any of this.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import ExitStack
+from typing import Any, Final
+
+from google.protobuf.json_format import MessageToDict
+from google.protobuf.message import Message
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from referee.games import registry
+from referee.log.game import Phase
+from referee.notation.sentences import sentence
+from referee.v1 import arbiter_service_pb2, arbiter_service_pb2_grpc, game_service_pb2_grpc
+from referee.v1 import game_service_pb2 as pb
+from referee.wire.strict import MalformedError
+from referee_clients.web.bodies import PROTOBUF, body_of, message_of, question_of
+from referee_clients.web.errors import Refusal, bad_field
+from referee_clients.web.games import game_id_of
+from referee_clients.web.tokens import token_of
+from referee_clients.web.upstream import CALL_S, Upstream
+
+_PAGE: Final = re.compile("[!-~]{0,1000}", re.ASCII)
+_PAGE_SIZE: Final = 5000
+
+
+def routes(referee: Upstream) -> list[Route]:
+    """Return where acts are sent; without those that need a token if tokens could be read on the way to the referee."""
+    acting = _Acting(referee)
+    found = [
+        Route("/api/v1/games/{id}/moves", acting.moves),
+        Route("/api/v1/games/{id}/docket", acting.docket),
+        Route("/api/v1/games/{id}/why", acting.why, methods=["POST"]),
+    ]
+    if referee.may_bear_tokens:
+        found += [
+            Route("/api/v1/games/{id}/acts", acting.acts, methods=["POST"]),
+            Route("/api/v1/games/{id}/table", acting.table, methods=["POST"]),
+            Route("/api/v1/games/{id}/call", acting.call, methods=["POST"]),
+        ]
+    return found
+
+
+class _Acting:
+    """The endpoints. Each raises ``Refusal`` and ``grpc.aio.AioRpcError``."""
+
+    def __init__(self, referee: Upstream) -> None:
+        self._referee = referee
+        self._games: game_service_pb2_grpc.GameServiceAsyncStub = game_service_pb2_grpc.GameServiceStub(referee.channel)
+        self._table: arbiter_service_pb2_grpc.ArbiterServiceAsyncStub = arbiter_service_pb2_grpc.ArbiterServiceStub(
+            referee.channel
+        )
+
+    # --- acts --------------------------------------------------------------------------------------------------
+
+    async def acts(self, request: Request) -> Response:
+        """Put a signed move, Join or Reveal before the referee."""
+        act = await message_of(request, pb.SubmitIntentRequest)
+        answer = await self._sent(request, act, self._games.SubmitIntent)
+        if answer.HasField("accepted"):
+            return JSONResponse({"accepted": _accepted(answer.accepted)})
+        refused = answer.refused
+        recorded = _accepted(refused.recorded) if refused.HasField("recorded") else None
+        violations = [
+            _violation(
+                each.rule_id,
+                [(cell.x, cell.y) for cell in each.cells],
+                {fact.key: fact.value for fact in each.facts},
+                each.text,
+            )
+            for each in refused.violations
+        ]
+        return JSONResponse({"refused": {"violations": violations, "recorded": recorded}})
+
+    async def table(self, request: Request) -> Response:
+        """Put a signed act of the table before the referee, with its words."""
+        act = await message_of(request, arbiter_service_pb2.SubmitActRequest)
+        answer = await self._sent(request, act, self._table.SubmitAct)
+        return JSONResponse({"accepted": _accepted(answer.accepted)})
+
+    async def _sent(self, request: Request, act: Any, call: Callable[..., Awaitable[Any]]) -> Any:
+        if act.game_id != game_id_of(request.path_params["id"]):
+            raise Refusal(400, "WRONG_GAME", "Nothing was sent: the act is for another game than the address.")
+        return await call(act, timeout=CALL_S, metadata=self._referee.metadata(token_of(request, undone="sent")))
+
+    async def call(self, request: Request) -> Response:
+        """Call an arbiter."""
+        metadata, game_id = (
+            self._referee.metadata(token_of(request, undone="sent")),
+            game_id_of(request.path_params["id"]),
+        )
+        text = (await question_of(request, undone="sent")).get("text")
+        if not isinstance(text, str):
+            raise bad_field("text", "a string")
+        asked = arbiter_service_pb2.CallArbiterRequest(game_id=game_id, text=text)
+        answer = await self._table.CallArbiter(asked, timeout=CALL_S, metadata=metadata)
+        return JSONResponse({"call": as_json(answer.call)})
+
+    # --- what is asked before --------------------------------------------------------------------------------------
+
+    async def moves(self, request: Request) -> Response:
+        """Return the moves that may be made now: exact bytes in base64."""
+        page = request.query_params.get("page", "")
+        if not _PAGE.fullmatch(page):
+            raise bad_field("page", "next_page of the answer before")
+        asked = pb.ListLegalMovesRequest(
+            game_id=game_id_of(request.path_params["id"]), page_size=_PAGE_SIZE, page_token=page
+        )
+        found = await self._games.ListLegalMoves(asked, timeout=CALL_S, metadata=self._referee.metadata())
+        return JSONResponse(
+            {
+                "seat": found.seat if found.HasField("seat") else None,
+                "size": found.size,
+                "head": found.head.hex(),
+                "moves": [_text(move) for move in found.moves],
+                "next_page": found.next_page_token,
+            },
+            headers={"Cache-Control": "no-store"},
+        )
+
+    async def docket(self, request: Request) -> Response:
+        """Return how the table of the game stands."""
+        asked = arbiter_service_pb2.GetDocketRequest(game_id=game_id_of(request.path_params["id"]))
+        found = await self._table.GetDocket(asked, timeout=CALL_S, metadata=self._referee.metadata())
+        return JSONResponse(as_json(found.docket))
+
+    async def why(self, request: Request) -> Response:
+        """Return every rule that a move would break now, by the rules of this program; nothing is sent."""
+        data, game_id = await body_of(request, PROTOBUF), game_id_of(request.path_params["id"])
+        with ExitStack() as stack:
+            feed = await self._referee.hub.hold(stack, game_id)
+            await self._referee.hub.read(feed)
+            if feed.is_over:
+                raise Refusal(409, "GAME_OVER", "Nothing was judged: the game is over.")
+            record = feed.history.record
+            game = record.game
+            if record.phase is not Phase.PLAYING:
+                raise Refusal(409, "NOT_AWAITED", "Nothing was judged: no move is awaited in this game now.")
+            try:
+                move = game.position.codec.decode_move(data, game.position.components)
+            except MalformedError as error:
+                raise Refusal(400, "MALFORMED_MOVE", f"Nothing was judged: {error}.") from error
+            violations = game.position.state.check(move)
+            opened = record.opened
+        rules = {rule.id: rule for rule in registry.get(opened.rules_id, opened.rules_version).catalogue}
+        told = [_violation(each.rule_id, each.cells, each.facts, sentence(each, rules)) for each in violations]
+        return JSONResponse({"violations": told})
+
+
+def as_json(message: Message) -> dict[str, Any]:
+    """Return a message by the names of its fields, those with defaults as well: bytes in base64, enums by name."""
+    return MessageToDict(message, preserving_proto_field_name=True, always_print_fields_with_no_presence=True)
+
+
+def _accepted(accepted: pb.Accepted) -> dict[str, Any]:
+    return {
+        "seq": accepted.seq,
+        "size": accepted.size,
+        "head": accepted.head.hex(),
+        "checkpoint": _text(accepted.checkpoint),
+        "charged_ms": accepted.charged_ms,
+        "lag_ms": accepted.lag_ms,
+        "overhead_ms": accepted.overhead_ms,
+    }
+
+
+def _violation(rule_id: str, cells: Iterable[tuple[int, int]], facts: Mapping[str, Any], text: str) -> dict[str, Any]:
+    return {
+        "rule": rule_id,
+        "cells": [list(cell) for cell in cells],
+        "facts": {key: str(value) for key, value in facts.items()},
+        "text": text,
+    }
+
+
+def _text(data: bytes) -> str:
+    return b64encode(data).decode("ascii")
