@@ -139,6 +139,11 @@ export class Feed {
     return { gameId: hex(gameId), size, leaf: leaves.at(-1), checkpoint };
   }
 
+  /** The keys that can sign for a seat, of 32 bytes, the newest last; none before it joined. */
+  keysOf(seat) {
+    return this.#known?.authors.keys.get(seat) ?? [];
+  }
+
   /** The Lie that ended it, or null. */
   get lie() {
     return this.#lie;

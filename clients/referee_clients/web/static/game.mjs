@@ -68,13 +68,15 @@ const partsOf = (name) => {
 };
 
 export class Game {
-  #feed = new Feed({ verifierKey: KEY });
+  #feed;
   #rules;
   #game;
   #clock = null;
 
-  constructor(id) {
+  /** `receipts`: checkpoints that were kept of it; its history has to contain what they are of. */
+  constructor(id, receipts = []) {
     this.id = id;
+    this.#feed = new Feed({ verifierKey: KEY, gameId: id, receipts });
   }
 
   /** Reads the game as far as it is; after a break it has to go on from what is known. Throws Lie and Refused. */
@@ -135,6 +137,41 @@ export class Game {
     return (this.#feed.head?.size ?? 0) - 1;
   }
 
+  /** The last head that holds, `{gameId, size, leaf, checkpoint}`. */
+  get head() {
+    return this.#feed.head;
+  }
+
+  get entries() {
+    return this.#feed.entries;
+  }
+
+  /** GameOpen, decoded. */
+  get opened() {
+    return this.#feed.gameOpen;
+  }
+
+  /** The messages of the game's rules: `move`, `options`, `tables`, … */
+  get rules() {
+    return this.#rules;
+  }
+
+  /** What a seat chooses its moves with. Fetched when it is asked for. */
+  async chooser() {
+    const { rules_id: name, tables, options } = this.#feed.gameOpen;
+    const [module, components] = await Promise.all([import(`./choosing/${name}.mjs`), partsOf(name)]);
+    return module[name](decodeBody(this.#rules.tables, tables), components, decodeBody(this.#rules.options, options));
+  }
+
+  /** The keys that can sign for a seat, the newest last. */
+  keysOf(seat) {
+    return this.#feed.keysOf(seat);
+  }
+
+  positionAt(n) {
+    return this.#feed.positionAt(n);
+  }
+
   get isOver() {
     return this.#feed.entries.some(({ event }) => event === "end" || event === "disclose");
   }
@@ -164,6 +201,11 @@ export class Game {
   wordsOf(n) {
     const { who, what } = entryWords(this.#feed.entries[n], this.#rules, this.#game);
     return who ? w("entry.by", { who, what }) : what;
+  }
+
+  /** A move in words; `move`: decoded. */
+  wordsOfMove(move) {
+    return this.#game.move(move);
   }
 
   /** A seat's board after an entry, for `grid` and `picture`; `room`: empty cells around it, where a game has no frame. */

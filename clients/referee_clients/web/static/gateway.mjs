@@ -7,9 +7,9 @@ const SILENCE_MS = 30000;
 
 /** The gateway refused, or did not answer: then `status` is 0. */
 export class Refused extends Error {
-  constructor(status, { reason, message } = {}, waitMs = 0) {
+  constructor(status, { reason, message, metadata = {} } = {}, waitMs = 0) {
     super(message ?? "");
-    Object.assign(this, { name: "Refused", status, reason: reason ?? "", waitMs });
+    Object.assign(this, { name: "Refused", status, reason: reason ?? "", metadata, waitMs });
   }
 
   /** Whether the same question may be answered later. */
@@ -18,11 +18,11 @@ export class Refused extends Error {
   }
 }
 
-/** The answer to a question, or a Refused. */
-const ask = async (address, signal) => {
+/** The answer to a question, or a Refused. `options`: as `fetch` has them. */
+const ask = async (address, options) => {
   let response;
   try {
-    response = await fetch(address, { signal });
+    response = await fetch(address, options);
   } catch {
     throw new Refused(0);
   }
@@ -31,8 +31,8 @@ const ask = async (address, signal) => {
   throw new Refused(response.status, said, 1000 * Number(response.headers.get("retry-after") ?? 0));
 };
 
-const read = async (address, how) => {
-  const response = await ask(address);
+const read = async (address, how, options) => {
+  const response = await ask(address, options);
   try {
     return await response[how]();
   } catch {
@@ -42,6 +42,13 @@ const read = async (address, how) => {
 
 export const json = (path) => read(API + path, "json");
 export const bytes = async (path) => new Uint8Array(await read(API + path, "arrayBuffer"));
+/** The answer to what is sent: bytes as they are, anything else as JSON; with a token, or without one. */
+export const post = (path, body, token = "") => {
+  const isBytes = body instanceof Uint8Array;
+  const headers = { "Content-Type": isBytes ? "application/x-protobuf" : "application/json" };
+  if (token) headers.Authorization = `Bearer ${token}`;
+  return read(API + path, "json", { method: "POST", headers, body: isBytes ? body : JSON.stringify(body) });
+};
 /** One of the gateway's own files, of JSON. */
 export const file = (path) => read(`/static/${path}`, "json");
 
@@ -67,15 +74,15 @@ async function* events(response, alive) {
 }
 
 /**
- * Follows games on one stream, which goes on by itself after any break. A tab that nobody looks at has none: browsers open
- * only six connections to a server.
+ * Follows games on one stream, which goes on by itself after any break. A tab that nobody looks at has none, unless it
+ * `stays`: browsers open only six connections to a server.
  *
  * `places()`: the games to follow, each with the last entry that is known, as [[id, n]…]; none: nothing is followed.
  * `on.commit(data)`, `on.clock(data)`: what came, one after the other. `on.open()`, `on.cut()`: the stream is there, it broke.
  * `on.refused(error)`: the gateway does not give these games for a reason that does not pass; resolve to go on, or throw.
  * `on.failed(error)`: what one of these threw; nothing is followed any more.
  */
-export const follow = (places, on) => {
+export const follow = (places, on, { stays = false } = {}) => {
   let running = null;
   let tries = 0;
 
@@ -93,7 +100,7 @@ export const follow = (places, on) => {
       };
       try {
         alive();
-        const response = await ask(address(), attempt.signal);
+        const response = await ask(address(), { signal: attempt.signal });
         on.open();
         for await (const [kind, data] of events(response, alive)) {
           if (running !== mine) return;
@@ -122,11 +129,11 @@ export const follow = (places, on) => {
     running = null;
   };
   const start = () => {
-    if (running || document.hidden || !places().length) return;
+    if (running || (document.hidden && !stays) || !places().length) return;
     running = new AbortController();
     const mine = running;
     run(mine).catch(on.failed).finally(() => running === mine && stop());
   };
-  document.addEventListener("visibilitychange", () => (document.hidden ? stop() : start()));
+  document.addEventListener("visibilitychange", () => (document.hidden && !stays ? stop() : start()));
   return { start, stop };
 };

@@ -1,10 +1,12 @@
 // The page of one game, live or entry by entry. A board is drawn only from bytes whose hash is in the log that the referee signed.
 
 import { h } from "./dom.mjs";
-import { Game, OtherKey, evidenceOf, pinKey, problemWords } from "./game.mjs";
+import { Game, pinKey } from "./game.mjs";
 import { follow } from "./gateway.mjs";
 import { grid } from "./grid.mjs";
-import { ENDINGS, clockWords, resultWords, seatWords, standingWords } from "./standing.mjs";
+import { resultOf } from "./result.mjs";
+import { clockWords, seatWords, standingWords } from "./standing.mjs";
+import { showTrouble } from "./trouble.mjs";
 import { w } from "./words.mjs";
 
 const TICK_MS = 500;
@@ -107,7 +109,7 @@ const draw = () => {
   count.textContent = w("watch.of", { n: shown, all: game.last });
   drawList();
   stands.textContent = standing.is === "over" ? "" : standingWords(standing);
-  drawResult(standing);
+  result.replaceChildren(...resultOf(standing));
   table.replaceChildren(...facts(game.ofTableAt(shown)));
   boards.forEach(({ section, board, out, facts: own }, seat) => {
     board.show(game.boardAt(shown, seat));
@@ -131,21 +133,6 @@ const drawList = () => {
   if (line.top < box.top || line.bottom > box.bottom) list.scrollTop += line.top - box.top - (box.height - line.height) / 2;
 };
 
-const drawResult = ({ is, end, begun, out }) => {
-  if (is !== "over") return result.replaceChildren();
-  const { scores, places } = end;
-  const [who, ...why] = resultWords({ ending: ENDINGS[end.ending], places }, out);
-  const byPlace = places.map((place, seat) => [place, seat]).sort(([one], [other]) => one - other);
-  const cells = (tag, values) => values.map((value) => h(tag, tag === "th" ? { scope: "col" } : {}, value));
-  const row = ([place, seat]) => h("tr", {}, cells("td", [place, seatWords(seat), ...(scores.length ? [scores[seat]] : [])]));
-  const heads = [w("sheet.place"), w("sheet.player"), ...(scores.length ? [w("sheet.points")] : [])];
-  result.replaceChildren(
-    h("h2", {}, who),
-    h("p", {}, [...why, ...(begun ? [] : [w("result.never_begun")])].join(" ")),
-    ...(places.length ? [h("table", {}, h("thead", {}, h("tr", {}, cells("th", heads))), h("tbody", {}, byPlace.map(row)))] : []),
-  );
-};
-
 const drawClocks = () => {
   boards.forEach(({ clock }, seat) => {
     const left = isAtEnd && !game.isOver ? game.leftMs(seat) : null;
@@ -164,35 +151,14 @@ const drawState = () => {
 // --- what stops the page -----------------------------------------------------------------------------------------
 
 /** Shows nothing more. What was drawn until now holds, and can still be stepped through. */
-const stop = (headline, ...what) => {
+const failed = (error) => {
+  if (stopped) return;
   stopped = true;
   stream?.stop();
   game.forgetClocks();
   drawClocks();
-  state.textContent = headline;
+  state.textContent = showTrouble(error, game);
   state.className = "problem";
-  document.getElementById("stopped").append(h("div", { class: "verdict", role: "alert" }, what));
-};
-
-const saveEvidence = (error) => {
-  const url = URL.createObjectURL(new Blob([evidenceOf(error, id)], { type: "application/json" }));
-  h("a", { href: url, download: `${id}-evidence.json` }).click();
-  setTimeout(() => URL.revokeObjectURL(url), 60_000);
-};
-
-const failed = (error) => {
-  if (stopped) return;
-  const [headline, ...sentences] = problemWords(error, game.isOpen);
-  const button = (label, onclick) => h("button", { type: "button", onclick }, w(label));
-  const trust = () => {
-    pinKey(true);
-    location.reload();
-  };
-  stop(
-    headline,
-    ...sentences.map((sentence) => h("p", {}, sentence)),
-    error.evidence && h("div", { class: "buttons" }, button("watch.evidence", () => saveEvidence(error)), error instanceof OtherKey && button("watch.trust", trust)),
-  );
 };
 
 // --- what happens ------------------------------------------------------------------------------------------------

@@ -1,0 +1,48 @@
+// What this browser keeps of seats: keys that cannot be read, and what was signed before it was sent.
+
+const DATABASE = "tile-referee";
+const VERSION = 1;
+const SEATS = "seats";
+
+/** The browser keeps nothing here: private windows of some browsers do not. */
+export class NoVault extends Error {}
+
+const opened = () =>
+  new Promise((resolve, reject) => {
+    const fail = () => reject(new NoVault());
+    try {
+      const request = indexedDB.open(DATABASE, VERSION);
+      request.onupgradeneeded = () => request.result.createObjectStore(SEATS, { keyPath: "id" });
+      request.onsuccess = () => resolve(request.result);
+      request.onerror = request.onblocked = fail;
+    } catch {
+      fail();
+    }
+  });
+
+/** Does one thing in a transaction of its own; done when it is on the disk. Throws NoVault. */
+const within = async (mode, act) => {
+  const database = await opened();
+  try {
+    return await new Promise((resolve, reject) => {
+      const transaction = database.transaction(SEATS, mode, { durability: "strict" });
+      const request = act(transaction.objectStore(SEATS));
+      transaction.oncomplete = () => resolve(request.result);
+      transaction.onabort = transaction.onerror = () => reject(new NoVault(transaction.error?.message));
+    });
+  } finally {
+    database.close();
+  }
+};
+
+/**
+ * One seat: `{id, game, seat, token, key, publicKey, share, isSaved, pending, next, receipts}`.
+ * `id`: of `idOf`. `isSaved`: its key file was opened again. `pending`: an act that may be on its way, or null. `next`: a key
+ * that was named and has not signed yet, `{key, publicKey}`, or null. `receipts`: checkpoints over its own acts.
+ */
+export const idOf = (game, seat) => `${game}/${seat}`;
+
+export const put = (seat) => within("readwrite", (store) => store.put(seat));
+export const get = (id) => within("readonly", (store) => store.get(id));
+export const remove = (id) => within("readwrite", (store) => store.delete(id));
+export const all = () => within("readonly", (store) => store.getAll());
