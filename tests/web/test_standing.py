@@ -16,6 +16,7 @@ from referee.log.replay import Record
 from referee_clients.web.replay import positions
 from tests.contested.campaign import games
 from tests.web.test_verify_page import FROZEN, KEY
+from tests.web.words import wordy
 
 READ = """async ([log, positions, key]) => {
   const bytes = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
@@ -86,7 +87,7 @@ async def compared(page: Page, data: bytes, entries: list[bytes], key: str, name
 
 @pytest.mark.parametrize("rules", RULES)
 async def test_pages_say_how_a_game_stands_as_the_log_does(rules: str, page: Page, gateway: str) -> None:
-    await page.goto(f"{gateway}/position")  # which has all words
+    await wordy(page, gateway)
     kinds = set[str]()
     for path in sorted(FROZEN.glob(f"{rules}-*.gamelog")):
         with path.open("rb") as stream:
@@ -98,6 +99,6 @@ async def test_pages_say_how_a_game_stands_as_the_log_does(rules: str, page: Pag
 @pytest.mark.parametrize("rules", RULES)
 async def test_they_do_when_everything_happens_beside_the_moves(rules: str, page: Page, gateway: str) -> None:
     """Rulings of every kind, take-backs, forfeits, disputes, stand-ins, accepted moves, games that only began."""
-    await page.goto(f"{gateway}/position")
+    await wordy(page, gateway)
     for made in games(rules, 17):
         await compared(page, made.data, made.entries, str(made.verifier), str(made))

@@ -20,6 +20,7 @@ from tests.service.player import bearer, connected
 from tests.web.club import Club, pages
 from tests.web.test_games_api import kingdomino
 from tests.web.test_verify_page import FROZEN, KEY
+from tests.web.words import wordy
 
 
 async def test_a_page_follows_a_game(club: Club, page: Page) -> None:
@@ -293,7 +294,7 @@ LONG = [pytest.param(name, marks=pytest.mark.long) for name in ("alhambra", "rol
 
 @pytest.mark.parametrize("rules", ["kingdomino", *LONG])
 async def test_every_entry_of_every_frozen_game_has_words_and_boards(rules: str, page: Page, gateway: str) -> None:
-    await page.goto(f"{gateway}/position")  # which has all words
+    await wordy(page, gateway)
     read = 0
     for path in sorted(FROZEN.glob(f"{rules}-*.gamelog")):
         with path.open("rb") as stream:

@@ -21,6 +21,7 @@ from referee.log.verdict import Verdict
 from referee.v1 import game_pb2
 from referee.wire.enums import bare_name
 from referee_clients.web import pages
+from referee_clients.web.said import words_of
 
 FILES = pages.static_files()
 WORDS: dict[str, str] = json.loads(FILES["words/en.json"])
@@ -100,7 +101,7 @@ def test_every_key_that_pages_name_has_words() -> None:
     assert named() - set(WORDS) == set()
 
 
-@pytest.mark.parametrize("name", ["watch", "wall", "home"])
+@pytest.mark.parametrize("name", ["watch", "wall", "home", "position", "verify"])
 def test_a_page_holds_the_words_that_its_programs_say(name: str) -> None:
     """Of all modules that it can load."""
     found, left = set[str](), [f"{name}.mjs"]
@@ -120,7 +121,7 @@ def test_a_page_holds_the_words_that_its_programs_say(name: str) -> None:
     said |= set(re.findall(r'"([a-z_0-9]+(?:\.[a-z_0-9]+)+|cell|site)"', text))
     said &= set(WORDS)
     assert said
-    assert said - set(pages.words_of(name, WORDS)) == set()
+    assert said - set(words_of(name, WORDS, FILES)) == set()
 
 
 def test_no_words_are_left_over() -> None:

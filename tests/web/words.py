@@ -1,8 +1,12 @@
-"""What `referee web` says of itself."""
+"""What `referee web` says of itself, and what its pages can say."""
 
 from __future__ import annotations
 
 import re
+
+from playwright.async_api import Page
+
+from referee_clients.web import pages
 
 
 def address_in(line: str) -> str:
@@ -10,3 +14,10 @@ def address_in(line: str) -> str:
     found = re.fullmatch(r"Pages are at (https?://\S+)/\n", line)
     assert found is not None, line
     return found[1]
+
+
+async def wordy(page: Page, gateway: str) -> None:
+    """Go to a page without a program, and let it hold all words: any module can be loaded there."""
+    await page.goto(f"{gateway}/rules")
+    words = pages.static_files()["words/en.json"].decode()
+    await page.evaluate("words => { document.getElementById('words').textContent = words; }", words)

@@ -23,6 +23,7 @@ from referee.render.registry import renderer
 from referee_clients.web.components import components
 from referee_clients.web.errors import Refusal, answer
 from referee_clients.web.safety import CSP
+from referee_clients.web.said import words_of
 from referee_clients.web.spoken import spoken
 
 FOLDER: Final = Path(__file__).parent
@@ -37,20 +38,6 @@ _TYPES: Final = {
 _FOR_NODE: Final = ("page.mjs",)
 VERIFY_CSP: Final = CSP.replace("trusted-types 'none'", "trusted-types auditor; worker-src 'self'")
 """Of the one page that starts a worker."""
-_OF_GAMES: Final = ("site", *(f"{name}." for name in ("game", "watch", "wall", "stands", "result", "ending", "left")))
-_WORDS: Final[Mapping[str, str | tuple[str, ...]]] = {
-    "home": (*_OF_GAMES, "home.", "where.", "clock.", "position.player"),
-    **dict.fromkeys(
-        ("watch", "wall"),
-        (
-            *_OF_GAMES,
-            *(f"{name}." for name in ("entry", "out", "clock", "where", "sheet", "type", "terrain", "currency")),
-            *("alhambra.", "kingdomino.", "rollwrite.", "position.player", "position.neutral", "cell"),
-        ),
-    ),
-    **dict.fromkeys(("about", "missing", "rules"), ("site",)),
-}
-"""What the words begin with that the programs of a page say; a page that is not here gets all. Templates have all."""
 _OF_PROGRAMS: Final = ("/api/", "/static/")
 """What nobody reads who looks for a page."""
 
@@ -69,11 +56,6 @@ def static_files() -> dict[str, bytes]:
         if path.suffix in _TYPES and path.name not in _FOR_NODE:
             found[path.relative_to(static).as_posix()] = path.read_bytes()
     return found
-
-
-def words_of(page: str, words: Mapping[str, str]) -> dict[str, str]:
-    """Return those words that a page holds for its programs."""
-    return {key: text for key, text in words.items() if key.startswith(_WORDS.get(page, ""))}
 
 
 class Site:
@@ -97,7 +79,7 @@ class Site:
 
         def embedded(page: str) -> Markup:
             # In an element that nothing in it may end.
-            return Markup(_json(words_of(page, words)).decode().replace("<", "\\u003c"))  # noqa: S704 - of no input
+            return Markup(_json(words_of(page, words, self._files)).decode().replace("<", "\\u003c"))  # noqa: S704 - of no input
 
         self._frame.globals |= {
             "w": words.__getitem__,

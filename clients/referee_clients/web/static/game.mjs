@@ -1,6 +1,6 @@
 // A game that is watched: what the gateway delivers of it, checked by a feed, and what can be shown of it.
 
-import { hold } from "./dom.mjs";
+import { h, hold } from "./dom.mjs";
 import { entryWords } from "./entry_words.mjs";
 import { Feed, Lie } from "./feed.mjs";
 import { Refused, bytes, file, pause } from "./gateway.mjs";
@@ -244,9 +244,39 @@ export const problemWords = (error, isOpen) => {
 };
 
 /** What shows a lie, as the text of a file: what was delivered, and what was believed before. */
-export const evidenceOf = (error, id) => {
+const evidenceOf = (error, id) => {
   const asText = (_, value) => (value instanceof Uint8Array ? base64(value) : value);
   const { reason, entry, message, evidence } = error;
   const about = { game: id, from: location.origin, verifier_key: KEY, saved: new Date().toISOString() };
   return JSON.stringify({ ...about, reason, entry, message, ...evidence }, asText, 1);
+};
+
+const saveEvidence = (error, id) => {
+  const url = URL.createObjectURL(new Blob([evidenceOf(error, id)], { type: "application/json" }));
+  h("a", { href: url, download: `${id}-evidence.json` }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+};
+
+const trust = () => {
+  pinKey(true);
+  location.reload();
+};
+
+/** Shows the error of a game in the page's place for it; returns the headline. `isOpen`: something of the game is shown. */
+export const showTrouble = (error, { id, isOpen }) => {
+  const [headline, ...sentences] = problemWords(error, isOpen);
+  const button = (label, onclick) => h("button", { type: "button", onclick }, w(label));
+  const buttons = [
+    error.evidence && button("watch.evidence", () => saveEvidence(error, id)),
+    error instanceof OtherKey && button("watch.trust", trust),
+  ].filter(Boolean);
+  document.getElementById("stopped").append(
+    h(
+      "div",
+      { class: "verdict", role: "alert" },
+      sentences.map((sentence) => h("p", {}, sentence)),
+      buttons.length > 0 && h("div", { class: "buttons" }, buttons),
+    ),
+  );
+  return headline;
 };

@@ -2,6 +2,7 @@
 //
 // It says who is awaited and who is out. What is legal, and what a position is worth, it does not know.
 
+import { h } from "./dom.mjs";
 import { w } from "./words.mjs";
 
 export const ENDINGS = [
@@ -168,6 +169,22 @@ export const resultWords = ({ ending, places }, out) => {
   const who = !places.length ? w("result.none") : !first.length ? w("result.nobody") : first.length === 1 ? w("result.wins", { seat: seatWords(first[0]) }) : w("result.share", { seats: seatsWords(first) });
   const left = [...out].map(([seat, how]) => w(`left.${how}`, { n: seat }));
   return [who, ...([...out.values()].includes(ending) ? [] : [w(`ending.${ending}`)]), ...left];
+};
+
+/** How a game ended, as elements; none while it goes on. `standing`: as `standing` of standing.mjs. */
+export const resultOf = ({ is, end, begun, out }) => {
+  if (is !== "over") return [];
+  const { scores, places } = end;
+  const [who, ...why] = resultWords({ ending: ENDINGS[end.ending], places }, out);
+  const byPlace = places.map((place, seat) => [place, seat]).sort(([one], [other]) => one - other);
+  const cells = (tag, values) => values.map((value) => h(tag, tag === "th" ? { scope: "col" } : {}, value));
+  const row = ([place, seat]) => h("tr", {}, cells("td", [place, seatWords(seat), ...(scores.length ? [scores[seat]] : [])]));
+  const heads = [w("sheet.place"), w("sheet.player"), ...(scores.length ? [w("sheet.points")] : [])];
+  return [
+    h("h2", {}, who),
+    h("p", {}, [...why, ...(begun ? [] : [w("result.never_begun")])].join(" ")),
+    ...(places.length ? [h("table", {}, h("thead", {}, h("tr", {}, cells("th", heads))), h("tbody", {}, byPlace.map(row)))] : []),
+  ];
 };
 
 /** How a game stands, in a sentence or two. */

@@ -1,12 +1,10 @@
 // The page of one game, live or entry by entry. A board is drawn only from bytes whose hash is in the log that the referee signed.
 
 import { h } from "./dom.mjs";
-import { Game, pinKey } from "./game.mjs";
+import { Game, pinKey, showTrouble } from "./game.mjs";
 import { follow } from "./gateway.mjs";
 import { grid } from "./grid.mjs";
-import { resultOf } from "./result.mjs";
-import { clockWords, seatWords, standingWords } from "./standing.mjs";
-import { showTrouble } from "./trouble.mjs";
+import { clockWords, resultOf, seatWords, standingWords } from "./standing.mjs";
 import { w } from "./words.mjs";
 
 const TICK_MS = 500;

@@ -1,0 +1,38 @@
+"""Which words a page has to hold for its programs: those that its modules name."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+_IMPORT: Final = re.compile(r"""(?:from|import) ?\(?["`](\.[^"`]+\.mjs)["`]""")
+_KEY: Final = re.compile(r'"([a-z]+(?:\.\w+)*)"')
+_PUT_TOGETHER: Final = re.compile(r"`((?:\w+\.)+)(\w*)\$\{")
+_PLACE: Final = re.compile(r"\\\$\\\{[^}]*\\\}")
+
+
+def modules(first: str, files: Mapping[str, bytes]) -> Iterator[str]:
+    """Yield the module and all that it can load, by path; of ``./games/${name}.mjs`` each."""
+    seen, left = set[str](), [first] if first in files else []
+    while left:
+        path = left.pop()
+        if path in seen:
+            continue
+        seen.add(path)
+        yield path
+        for found in _IMPORT.findall(files[path].decode()):
+            target = posixpath.normpath(posixpath.join(posixpath.dirname(path), found))
+            wanted = re.compile(_PLACE.sub("[a-z]+", re.escape(target)))
+            left += [each for each in files if wanted.fullmatch(each)]
+
+
+def words_of(page: str, words: Mapping[str, str], files: Mapping[str, bytes]) -> dict[str, str]:
+    """Return those words that the page's program can say; a page without a program says none."""
+    keys, starts = set[str](), tuple[str, ...]()
+    for path in modules(f"{page}.mjs", files):
+        text = files[path].decode()
+        keys.update(_KEY.findall(text))
+        starts += tuple("".join(found) for found in _PUT_TOGETHER.findall(text))
+    return {key: text for key, text in words.items() if key in keys or key.startswith(starts)}
