@@ -20,4 +20,11 @@ async def wordy(page: Page, gateway: str) -> None:
     """Go to a page without a program, and let it hold all words: any module can be loaded there."""
     await page.goto(f"{gateway}/rules")
     words = pages.static_files()["words/en.json"].decode()
-    await page.evaluate("words => { document.getElementById('words').textContent = words; }", words)
+    # A script's text may not be changed here; any other element's may.
+    await page.evaluate(
+        """words => {
+          const held = Object.assign(document.createElement("div"), { id: "words", hidden: true, textContent: words });
+          document.getElementById("words").replaceWith(held);
+        }""",
+        words,
+    )
