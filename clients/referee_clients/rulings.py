@@ -12,7 +12,7 @@ from referee.log.entry import Clock, decode_entry
 from referee.log.errors import Code, LogError
 from referee.log.events import Accept, Act, Restore, Ruled, Ruling, SetClock, Skip
 from referee.log.frames import FrameType
-from referee.log.intent import Author, Place, TableAct
+from referee.log.intent import Author, Place, SignedIntent, TableAct
 from referee.log.keys import PrivateKey
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
@@ -36,8 +36,13 @@ class NotAllowed(ClientError):
 
 def check(record: Record, author: Author, key: PrivateKey, act: TableAct) -> Act:
     """Return what the act says, if it may stand in the record. Raise ``NotAllowed``."""
+    return check_signed(record, intent.act(record.place, author, key, act))
+
+
+def check_signed(record: Record, signed: SignedIntent) -> Act:
+    """Return what an act says that is signed, if it may stand in the record. Raise ``NotAllowed``."""
     try:
-        return record.check(intent.act(record.place, author, key, act))
+        return record.check(signed)
     except LogError as error:
         expected = f"; expected {error.expected}" if error.expected else ""
         raise NotAllowed(f"not allowed now: {error.what}{expected}") from None
@@ -82,11 +87,7 @@ class Bench:
 
     async def look(self) -> Look:
         """Return the game as it is now."""
-        data = await self.calls.log()
-        try:
-            return Look.at(_entries(data))
-        except LogError as error:
-            raise ClientError(f"the file that the referee sent is not valid: {error}") from None
+        return await look_at(self.calls)
 
     def check(self, look: Look, ruling: log_pb2.Rule) -> Ruled:
         """Return the ruling as it would stand. Raise ``NotAllowed``.
@@ -104,12 +105,8 @@ class Bench:
 
     def told(self, look: Look, ruling: log_pb2.Rule) -> list[str]:
         """Return what the ruling does, a line for each fact. Raise ``NotAllowed``."""
-        ruled = self.check(look, ruling)
-        record = look.record
-        move = described(record, ruled.ruling.move) if isinstance(ruled.ruling, Accept) else ""
-        words = f"{self.author} rules: {ruling_words(ruled, move)}"
         last = ["the game goes on: it is resumed just before"] if _resumes(look, ruling) else []
-        return [words, *_consequences(look, ruled.ruling), *last]
+        return [*told(look, self.check(look, ruling)), *last]
 
     async def pause(self, look: Look) -> int:
         """Stop the game wherever it stands by now; return the entry. Raise ``NotAllowed``."""
@@ -133,6 +130,15 @@ class Bench:
             return (await self.calls.act(place, self.author, self.key, ruling, text)).seq
         except WentOn as error:
             raise WentOn(error.newest, "the game went on as soon as it was resumed") from error
+
+
+async def look_at(calls: Arbiter) -> Look:
+    """Return the game as it is now. Raise ``ClientError``."""
+    data = await calls.log()
+    try:
+        return Look.at(_entries(data))
+    except LogError as error:
+        raise ClientError(f"the file that the referee sent is not valid: {error}") from None
 
 
 def _resumes(look: Look, ruling: log_pb2.Rule) -> bool:
@@ -162,6 +168,12 @@ def _entries(data: bytes) -> list[bytes]:
 
 
 # --- what it does --------------------------------------------------------------------------------------------------
+
+
+def told(look: Look, ruled: Ruled) -> list[str]:
+    """Return what a ruling that may stand does, a line for each fact."""
+    move = described(look.record, ruled.ruling.move) if isinstance(ruled.ruling, Accept) else ""
+    return [f"{ruled.author} rules: {ruling_words(ruled, move)}", *_consequences(look, ruled.ruling)]
 
 
 def described(record: Record, move: Any) -> str:

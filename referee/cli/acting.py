@@ -31,13 +31,16 @@ from referee_clients.sdk.channel import Security
 from referee_clients.sdk.errors import ClientError, WentOn
 
 _T = TypeVar("_T")
+ArbiterKey = Annotated[
+    Path, typer.Option("--key", metavar="FILE", help="The arbiter's private key.", show_default=False)
+]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Remote:
-    """Which game, at which referee."""
+class Admitted:
+    """At which referee, and what admits to it."""
 
-    game: GameId
     server: Server = DEFAULT_SERVER
     token_file: Annotated[
         Path | None,
@@ -63,6 +66,13 @@ class Remote:
     def secured(self, token: str = "") -> Security:
         """Raise ``Failure``."""
         return security(self.server, self.tls_ca, self.tls_cert, self.tls_key, self.insecure, token)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Remote(Admitted):
+    """Which game, at which referee."""
+
+    game: GameId
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,9 +185,9 @@ def composed(common: type[_T], make: Callable[..., Any], run: Callable[[_T, dict
         run(common(**{p.name: words[p.name] for p in shared}), {p.name: words[p.name] for p in own})
 
     # How the referee is reached comes last, as ever.
-    remote = {field.name for field in fields(Remote)}
-    first, *others = shared
-    ordered = [first, *own, *sorted(others, key=lambda parameter: parameter.name in remote)]
+    remote = {field.name for field in fields(Admitted)}
+    first, *others = sorted(shared, key=lambda parameter: parameter.name in remote)
+    ordered = [first, *own, *others]
     command.__signature__ = inspect.Signature(ordered)  # type: ignore[attr-defined]
     command.__annotations__ = {p.name: p.annotation for p in ordered}
     command.__doc__ = make.__doc__

@@ -8,30 +8,42 @@ from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from referee.cli import texts
-from referee.cli.acting import Floor, Remote, called, composed, confirm, reason_of, signer
+from referee.cli.acting import ArbiterKey, Floor, Remote, Yes, called, composed, confirm, reason_of, signer
 from referee.cli.arguments import public_key
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.finding import whole_id
+from referee.cli.signing import key_told, sign
 from referee.cli.times import milliseconds
-from referee.log.events import KeyChanged, read_rule
+from referee.log.events import read_rule
 from referee.log.intent import Author, Role
 from referee.log.v1 import log_pb2
 from referee.notation import accepted, game_text
 from referee.notation.errors import NotationError
 from referee.notation.grammar import grammar
 from referee.transcript.table_text import usual_rule
-from referee.transcript.words import act_words, quoted
+from referee.transcript.words import quoted
 from referee_clients.rulings import OF_POSITION, Bench, Look
 from referee_clients.sdk.arbiter import arbiter
 from referee_clients.sdk.errors import ClientError, WentOn
 
-rule = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
+
+class _Rulings(TyperGroup):
+    """`referee rule --sign FILE` is `referee rule sign FILE`: no other word of the group is an option."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        word, equals, file = (args or [""])[0].partition("=")
+        if word == "--sign":
+            args = ["sign", *([file] if equals else []), *args[1:]]
+        return super().parse_args(ctx, args)
+
+
+rule = typer.Typer(cls=_Rulings, no_args_is_help=True, rich_markup_mode="markdown")
 _Seat = Annotated[int, typer.Option("--seat", metavar="N", min=0, help="The seat.", show_default=False)]
 
 
@@ -51,14 +63,14 @@ class Forfeits(StrEnum):
 class _ArbiterWords(Remote):
     """What every act of an arbiter is given."""
 
-    key: Annotated[Path, typer.Option("--key", metavar="FILE", help="The arbiter's private key.", show_default=False)]
+    key: ArbiterKey
     arbiter: Annotated[
         int,
         typer.Option(
             metavar="N", min=0, help="Which of the game's arbiters, counted from 0 in the order of their keys."
         ),
     ] = 0
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False
+    yes: Yes = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -144,8 +156,8 @@ async def _enter(bench: Bench, look: Look, ruling: Callable[[Look], log_pb2.Rule
         bench.check(look, ruling(look))  # nobody is stopped for a ruling that cannot be
         look = await _paused(bench, look)
     try:
-        told, *about = bench.told(look, made := ruling(look))
-        confirm([told, *([f"reason: {quoted(text)}"] if text else []), *about], sure=words.yes)
+        first, *about = bench.told(look, made := ruling(look))
+        confirm([first, *([f"reason: {quoted(text)}"] if text else []), *about], sure=words.yes)
         print(f"entered as entry {await bench.enter(look, made, text)}")
     except WentOn as error:
         hint = "" if pauses else "; expected a game that is paused: add --pause"
@@ -317,13 +329,16 @@ def _enter_key(words: _ArbiterWords, own: dict[str, Any]) -> None:
     act = _change_key(**own)
     floor = Floor.of(words, words.token())
     record, author = floor.game_file().record, Author(Role.ARBITER, words.arbiter)
-    said = floor.check(record, author, words.key, act)
-    assert isinstance(said, KeyChanged)  # noqa: S101 - what was asked about
-    confirm([f"{author}: {act_words(said)}"], sure=words.yes)
+    confirm([key_told(floor.check(record, author, words.key, act))], sure=words.yes)
     print(f"entered as entry {floor.enter(record, author, words.key, act, '', anywhere=True)}")
 
 
 rule.command("change-key")(composed(_ArbiterWords, _change_key, _enter_key))
+
+
+# Rulings that were prepared elsewhere
+
+rule.command("sign")(sign)
 
 
 # What the words mean

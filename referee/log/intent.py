@@ -85,7 +85,11 @@ class Place(NamedTuple):
 
 def sign(intent: log_pb2.Intent, key: PrivateKey) -> SignedIntent:
     """Serialise once and sign; these bytes are what counts from here on."""
-    body = strict.encode(intent)
+    return sign_bytes(strict.encode(intent), key)
+
+
+def sign_bytes(body: bytes, key: PrivateKey) -> SignedIntent:
+    """Sign an intent that somebody has serialised."""
     return SignedIntent(body, key.sign(intent_encoding(body)), key.public.id)
 
 
@@ -119,9 +123,18 @@ def declare(place: Place, scribe: int, key: PrivateKey, data: bytes) -> SignedIn
 
 def act(place: Place, author: Author, key: PrivateKey, message: TableAct) -> SignedIntent:
     """Return a signed act by the rules of the table; ``message`` says which."""
+    return sign(_act(place, author, message), key)
+
+
+def unsigned(place: Place, author: Author, message: TableAct) -> bytes:
+    """Return the exact bytes of the same act, for somebody else to sign."""
+    return strict.encode(_act(place, author, message))
+
+
+def _act(place: Place, author: Author, message: TableAct) -> log_pb2.Intent:
     intent = _intent(place, author)
     getattr(intent, _FIELD_OF[type(message)]).CopyFrom(message)
-    return sign(intent, key)
+    return intent
 
 
 def _intent(place: Place, author: Author) -> log_pb2.Intent:

@@ -9,14 +9,14 @@ from contextlib import asynccontextmanager
 import grpc
 
 from referee.log import intent, remarks
-from referee.log.intent import Author, Place, TableAct
+from referee.log.intent import Author, Place, SignedIntent, TableAct
 from referee.log.keys import PrivateKey
 from referee.log.v1 import log_pb2
 from referee.v1 import arbiter_service_pb2 as pb
 from referee.v1 import arbiter_service_pb2_grpc as pb_grpc
 from referee.v1 import game_service_pb2, game_service_pb2_grpc
 from referee_clients.sdk.channel import Security, bearer, open_channel
-from referee_clients.sdk.errors import Answer, answer_of, denied
+from referee_clients.sdk.errors import Answer, WentOn, answer_of, denied
 
 CALL_S = 15.0
 LOG_S = 60.0
@@ -57,19 +57,22 @@ class Arbiter:
             act.remark = remarks.commitment(words.salt, text)
         while True:
             tries -= 1
-            signed = intent.act(place, author, key, act)
-            request = pb.SubmitActRequest(
-                game_id=self._game_id, intent=signed.intent, signature=signed.signature, words=words
-            )
             try:
-                response = await self._stub.SubmitAct(request, timeout=CALL_S, metadata=self._metadata)
-            except grpc.aio.AioRpcError as error:
-                answer = answer_of(error)
-                if answer.reason != "STALE_HEAD" or not tries:
-                    raise denied(answer) from error
-                place = _head(place, answer)
-            else:
-                return response.accepted
+                return await self.submit(intent.act(place, author, key, act), words)
+            except WentOn as error:
+                if not tries or not isinstance(error.__cause__, grpc.aio.AioRpcError):
+                    raise
+                place = _head(place, answer_of(error.__cause__))
+
+    async def submit(self, signed: SignedIntent, words: pb.Words | None) -> game_service_pb2.Accepted:
+        """Send an act as it is signed, with its words."""
+        request = pb.SubmitActRequest(
+            game_id=self._game_id, intent=signed.intent, signature=signed.signature, words=words
+        )
+        try:
+            return (await self._stub.SubmitAct(request, timeout=CALL_S, metadata=self._metadata)).accepted
+        except grpc.aio.AioRpcError as error:
+            raise denied(answer_of(error)) from error
 
     async def docket(self) -> pb.Docket:
         """Return how the table stands."""
