@@ -175,5 +175,5 @@ def test_the_file_itself_is_read_as_hostile(game: Game, play: Play, tmp_path: Pa
         assert told in error, error
     code, _, error = signing(game, tmp_path / "none.json")
     assert (code, error) == (2, f"referee: {tmp_path / 'none.json'}: No such file or directory\n")
-    code, _, error = here("rule", "--sign", path, "--key", game.club.keys["arbiter0"])
+    code, _, error = here("rule", "--sign", saved(tmp_path, file), "--key", game.club.keys["arbiter0"])
     assert (code, error.count("\n")) == (2, 1)
