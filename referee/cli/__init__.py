@@ -20,6 +20,7 @@ import referee as program
 from referee import console, core
 from referee.cli import output
 from referee.cli.failure import EXIT_FAILED, EXIT_USAGE, Failure
+from referee_clients.opening.errors import BadWord
 
 PANELS = {
     "The referee": ("serve", "web", "keys", "new", "abort", "games", "token", "status", "recover"),
@@ -119,6 +120,8 @@ def main() -> None:
             output.write("")
     except Failure as failure:
         code = _stop(str(failure), failure.exit_code)
+    except BadWord as error:
+        code = _stop(str(error), EXIT_USAGE)
     except TyperException as error:  # words that typer does not know; the message is empty where it has shown the help
         # Choices come one a line, and what is wrong with one with the name of a Python error.
         message = " ".join(error.format_message().split()).replace(": Value error, ", ": ")

@@ -26,13 +26,13 @@ from referee.cli.remote import (
     token_of,
 )
 from referee.cli.seat_keys import folder, key_file
-from referee.cli.times import milliseconds
 from referee.console import printable
 from referee.games import registry
 from referee.log.game import Phase
 from referee_clients import BotFailed, ClientError, Distrust, GameResult, Join, JoinError, parse_join, play, play_all
 from referee_clients.bots import UnknownBot, maker, names
 from referee_clients.bots.bot import MakeBot, paced
+from referee_clients.opening.times import milliseconds
 from referee_clients.sdk.asking import of_the_bot
 from referee_clients.sdk.channel import Security
 from referee_clients.sdk.ledger import Ledger
@@ -146,10 +146,10 @@ def bot(  # noqa: PLR0917 - typer reads options from the signature
         raise Failure("which games? expected either --join STRING or --principal NAME", EXIT_USAGE)
     if key is not None and no_keep:
         raise Failure("--no-keep: the key is kept in --key FILE; expected one of the two", EXIT_USAGE)
-    limit_s = milliseconds("--move-limit", move_limit) / 1000 if move_limit is not None else None
+    limit_s = milliseconds("move-limit", move_limit) / 1000 if move_limit is not None else None
     if limit_s == 0:
         raise Failure("--move-limit 0s: no bot is so fast; expected a longer time", EXIT_USAGE)
-    pace_s = milliseconds("--pace", pace) / 1000 if pace is not None else 0
+    pace_s = milliseconds("pace", pace) / 1000 if pace is not None else 0
     vkey = str(verifier_key("--verifier", verifier)) if verifier is not None else None
     seat = _join(join) if join is not None else None
     token = seat.token if seat is not None else _token(token_file, tls_cert)

@@ -11,7 +11,7 @@ import structlog
 import typer
 
 from referee import console
-from referee.cli import options
+from referee.cli import components
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.remote import SendInClear, TlsCa, TlsCert, TlsKey, security, token_of
 from referee.service import logs
@@ -126,6 +126,6 @@ async def _run(files: Folder, place: Place) -> None:
 
 def _components(rules_id: str, path: Path) -> bytes:
     try:
-        return options.components(rules_id, path, str(path))
+        return components.components(rules_id, path, str(path))
     except Failure as failure:
         raise ValueError(str(failure)) from None

@@ -5,16 +5,18 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from referee.cli import components as own_components
 from referee.cli import output
 from referee.cli.addresses import is_reached_from_elsewhere
+from referee.cli.arguments import public_key
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.office import UNREACHABLE, Office, joins_text, new_file, public_of, tokens_of
-from referee.cli.options import default_components, options_of_games
 from referee.cli.pairings import read_pairings, told
 from referee.cli.remote import (
     DATA,
@@ -28,13 +30,15 @@ from referee.cli.remote import (
     server_of,
     token_of,
 )
+from referee.cli.series import game_before
 from referee.cli.terms import Absence, Clock, Illegal, Lag, ProtestTime, TakeBacks
-from referee.cli.wishes import DEFAULT_RULES, Proofs, Wishes, game_of
 from referee.games import registry
 from referee.notation.times import in_words
 from referee.service.files import TOKEN_FILE
 from referee.v1 import game_service_pb2 as pb
 from referee_clients.join import format_join
+from referee_clients.opening.options import options_of_games
+from referee_clients.opening.wishes import DEFAULT_RULES, Proofs, Wishes, game_of
 
 
 def new(  # noqa: PLR0917 - typer reads options from the signature
@@ -176,7 +180,7 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
     `referee new --clock "10m+5s" --illegal strikes:3 --absence 2m --arbiter-key arbiter.pem --protest-time 10m`
     """
     if show_components:
-        print(default_components(game_of(rules, seats, None)[0]))
+        print(own_components.default_components(game_of(rules, seats, None)[0]))
         return
     wishes = Wishes(
         rules=rules,
@@ -184,12 +188,12 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
         age_order=age_order,
         principals=principal or [],
         options=options,
-        components=components,
+        components=None if components is None else partial(own_components.components, file=components),
         series=series,
-        series_of=series_of,
-        declare=declare,
+        previous=None if series_of is None else game_before(series_of),
+        declare=None if declare is None else public_key(f"--declare {declare}", declare),
         scribed=scribed or [],
-        scribes=scribe or [],
+        scribes=[public_key(f"--scribe {key}", key) for key in scribe or []],
         illegal=[*(illegal or []), *(["record"] if record_attempts else [])],
         proofs=proofs,
         clock=clock,
@@ -197,7 +201,7 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
         absence=absence,
         take_backs=take_backs,
         protest_time=protest_time,
-        arbiter_keys=arbiter_key or [],
+        arbiter_keys=[public_key(f"--arbiter-key {key}", key) for key in arbiter_key or []],
         event=event,
         round=round_,
         table=table,

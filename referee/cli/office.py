@@ -16,10 +16,10 @@ from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.finding import Games
 from referee.cli.pairings import Pairing
 from referee.cli.remote import refused
-from referee.cli.wishes import option_of
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import game_service_pb2_grpc
 from referee_clients.join import format_join
+from referee_clients.opening.wishes import bad_field
 from referee_clients.sdk.channel import Security, bearer, open_channel
 from referee_clients.sdk.errors import answer_of
 
@@ -156,4 +156,4 @@ def _refused(server: str, error: grpc.aio.AioRpcError) -> Failure:
     """Return what the referee finds wrong, by the option that said it."""
     found = answer_of(error)
     field, what = (found.metadata.get(name, "") for name in ("field", "what"))
-    return Failure(f"{option_of(field)}: {what}") if what else refused(server, error)
+    return Failure(str(bad_field(field, what))) if what else refused(server, error)

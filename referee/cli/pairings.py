@@ -12,9 +12,15 @@ from pathlib import Path
 from typing import Any, Final
 
 from referee.cli.failure import EXIT_USAGE, Failure
-from referee.cli.wishes import Wishes, check
 from referee.console import printable
+from referee.games.game import UnknownRules
+from referee.live.errors import BadField
+from referee.live.opening import rehearse
+from referee.log.engines import installed
+from referee.log.errors import LogError
 from referee.v1 import game_service_pb2 as pb
+from referee_clients.opening.errors import BadWord
+from referee_clients.opening.wishes import Wishes, bad_field
 
 _NUMBER = re.compile(r"[0-9]{1,20}\Z", re.ASCII)
 _OF_SEAT = re.compile(r"(seat|principal) ([0-9])\Z", re.ASCII)
@@ -79,7 +85,7 @@ def read_pairings(path: Path, wishes: Wishes) -> list[Pairing]:
         ("--table", wishes.table is not None),
         ("--principal", bool(wishes.principals)),
         ("--series", wishes.series),
-        ("--series-of", wishes.series_of is not None),
+        ("--series-of", wishes.previous is not None),
     ):
         if given:
             raise Failure(f"{option} is for one game; expected none with --from", EXIT_USAGE)
@@ -167,10 +173,10 @@ def _pairing(where: str, cells: Mapping[str, str], wishes: Wishes) -> Pairing:
         if players["principal"]:
             seats = max(asked.seats or 0, max(named) + 1)
             asked = replace(asked, principals=[players["principal"].get(seat, "-") for seat in range(seats)])
-        check(request := asked.request())
-    except Failure as failure:
+        _check(request := asked.request())
+    except (BadWord, Failure, LogError, UnknownRules) as error:
         # It names the option, and so the column, which is called as the option is.
-        raise Failure(f"{where}: {failure}", EXIT_USAGE) from None
+        raise Failure(f"{where}: {error}", EXIT_USAGE) from None
     if missing := [f"seat {seat}" for seat in range(len(request.seats)) if named and seat not in named]:
         raise Failure(f"{where}, column {missing[0]}: empty; expected a player for every seat", EXIT_USAGE)
     if (last := max(named, default=0)) >= len(request.seats):
@@ -178,6 +184,14 @@ def _pairing(where: str, cells: Mapping[str, str], wishes: Wishes) -> Pairing:
         last_seat = len(request.seats) - 1
         raise Failure(f"{where}, column {column}: {named[last]!r}; the game has seats 0 to {last_seat}", EXIT_USAGE)
     return Pairing(where, key, tuple(named.get(seat, "") for seat in range(len(request.seats))), request)
+
+
+def _check(request: pb.CreateGameRequest) -> None:
+    """Raise for what a referee would refuse: ``BadWord``, ``LogError``, ``UnknownRules``."""
+    try:
+        rehearse(request, installed())
+    except BadField as error:
+        raise bad_field(error.field, error.what) from None
 
 
 def _key(where: str, asked: Wishes) -> Key:

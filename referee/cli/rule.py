@@ -19,7 +19,6 @@ from referee.cli.arguments import public_key
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.finding import whole_id
 from referee.cli.signing import key_told, sign
-from referee.cli.times import milliseconds
 from referee.log.events import read_rule
 from referee.log.intent import Author, Role
 from referee.log.v1 import log_pb2
@@ -28,6 +27,7 @@ from referee.notation.errors import NotationError
 from referee.notation.grammar import grammar
 from referee.transcript.table_text import usual_rule
 from referee.transcript.words import quoted
+from referee_clients.opening.times import milliseconds
 from referee_clients.rulings import OF_POSITION, Bench, Look
 from referee_clients.sdk.arbiter import arbiter
 from referee_clients.sdk.errors import ClientError, WentOn
@@ -217,7 +217,7 @@ def set_clock(
     ],
 ) -> log_pb2.Rule:
     """Set the time that is left on a seat's clock."""
-    return log_pb2.Rule(set_clock=log_pb2.SetClock(seat=seat, left_ms=milliseconds("--left", left)))
+    return log_pb2.Rule(set_clock=log_pb2.SetClock(seat=seat, left_ms=milliseconds("left", left)))
 
 
 @_kind
@@ -230,7 +230,7 @@ def penalty(
     strikes: Annotated[int, typer.Option(metavar="N", min=0, help="Strikes to add, as for refused moves.")] = 0,
 ) -> log_pb2.Rule:
     """Take time or points off a seat, or give it strikes; without any of these it is a warning."""
-    ms = milliseconds("--time", time)
+    ms = milliseconds("time", time)
     return log_pb2.Rule(penalty=log_pb2.Penalty(seat=seat, time_ms=ms, points=points, strikes=strikes))
 
 

@@ -13,14 +13,16 @@ import pytest
 from google.protobuf.json_format import MessageToDict, MessageToJson
 
 from referee.alhambra.v1 import alhambra_pb2
+from referee.cli.components import components
 from referee.cli.failure import Failure
-from referee.cli.options import components, options, options_of_games
 from referee.cli.series import game_before
 from referee.kingdomino.v1 import kingdomino_pb2
 from referee.rollwrite.v1 import rollwrite_pb2
 from referee.wire.registry import codec as wire
 from referee_clients import parse_join, play_async
 from referee_clients.bots import load
+from referee_clients.opening.errors import BadWord
+from referee_clients.opening.options import options, options_of_games
 from referee_clients.sdk.organiser import organiser
 from tests.cli.inside import referee
 from tests.clients.referee_process import Referee
@@ -71,17 +73,17 @@ def test_json_is_set_upon_what_is_there() -> None:
     ],
 )
 def test_an_option_that_is_none(rules: str, text: str, said: str) -> None:
-    with pytest.raises(Failure, match=f"^{re.escape(said)}"):
+    with pytest.raises(BadWord, match=f"^{re.escape(said)}"):
         options(rules, b"", text, None)
 
 
 def test_ages_are_asked_for_in_alhambra_only() -> None:
     assert alhambra_pb2.Options.FromString(options("alhambra", b"", None, "2,0,1")).age_order == [2, 0, 1]
     for wrong in ("2, 0, 1", "2,,1", "one", ""):
-        with pytest.raises(Failure, match=f"^--age-order {re.escape(repr(wrong))}: expected seats, such as 2,0,1"):
+        with pytest.raises(BadWord, match=f"^--age-order {re.escape(repr(wrong))}: expected seats, such as 2,0,1"):
             options("alhambra", b"", None, wrong)
     for rules in ("kingdomino", "rollwrite"):
-        with pytest.raises(Failure, match=f"--age-order: {rules} does not ask for the seats' ages"):
+        with pytest.raises(BadWord, match=f"--age-order: {rules} does not ask for the seats' ages"):
             options(rules, b"", None, "0,1")
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from referee.cli.failure import Failure
-from referee.cli.terms import terms
-from referee.cli.times import clock, clock_in_words, milliseconds
 from referee.log.terms import MAX_BUDGET_MS
 from referee.log.v1 import log_pb2
 from referee.notation.times import in_words
+from referee_clients.opening.errors import BadWord
+from referee_clients.opening.terms import terms
+from referee_clients.opening.times import clock, clock_in_words, milliseconds
 
 
 @pytest.mark.parametrize(
@@ -17,20 +17,20 @@ from referee.notation.times import in_words
     [("90s", 90_000), ("5m", 300_000), ("1h30m", 5_400_000), ("500ms", 500), ("2d", 172_800_000), ("1m0s5ms", 60_005)],
 )
 def test_times(text: str, ms: int) -> None:
-    assert milliseconds("--time", text) == ms
-    assert milliseconds("--time", in_words(ms)) == ms
+    assert milliseconds("time", text) == ms
+    assert milliseconds("time", in_words(ms)) == ms
 
 
 @pytest.mark.parametrize("text", ["", "5", "m", "5 m", "-5m", "5m1h", "1.5h", "５m", "5M", "1s1s"])
 def test_no_times(text: str) -> None:
-    with pytest.raises(Failure, match=r"--time .*: expected a time such as 90s"):
-        milliseconds("--time", text)
+    with pytest.raises(BadWord, match=r"--time .*: expected a time such as 90s"):
+        milliseconds("time", text)
 
 
 def test_too_long() -> None:
-    assert milliseconds("--time", "30d") == MAX_BUDGET_MS
-    with pytest.raises(Failure, match="expected at most 30d"):
-        milliseconds("--time", "31d")
+    assert milliseconds("time", "30d") == MAX_BUDGET_MS
+    with pytest.raises(BadWord, match="expected at most 30d"):
+        milliseconds("time", "31d")
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_too_long() -> None:
     ],
 )
 def test_clocks(text: str, expected: log_pb2.ClockTerms) -> None:
-    assert clock("--clock", text) == expected
+    assert clock("clock", text) == expected
     assert clock_in_words(expected) == text
 
 
@@ -63,7 +63,7 @@ def test_clocks(text: str, expected: log_pb2.ClockTerms) -> None:
     ],
 )
 def test_clocks_as_people_also_write_them(text: str, same: str) -> None:
-    assert clock_in_words(clock("--clock", text)) == same
+    assert clock_in_words(clock("clock", text)) == same
 
 
 @pytest.mark.parametrize(
@@ -86,8 +86,8 @@ def test_clocks_as_people_also_write_them(text: str, same: str) -> None:
     ],
 )
 def test_no_clocks(text: str) -> None:
-    with pytest.raises(Failure, match=r"expected BASE \(10m\), BASE\+MORE"):
-        clock("--clock", text)
+    with pytest.raises(BadWord, match=r"expected BASE \(10m\), BASE\+MORE"):
+        clock("clock", text)
 
 
 def test_terms() -> None:
@@ -112,13 +112,13 @@ def test_terms() -> None:
     "word", ["", "strike", "strikes", "strikes:0", "strikes:100", "strikes:x", "penalty", "retry:1"]
 )
 def test_no_terms(word: str) -> None:
-    with pytest.raises(Failure, match="expected retry, record, strikes:N, penalty:TIME or forfeit"):
+    with pytest.raises(BadWord, match="expected retry, record, strikes:N, penalty:TIME or forfeit"):
         terms(None, None, [word], None, False, None)
 
 
 def test_times_of_nothing() -> None:
     for at, option in enumerate(("--absence", "--protest-time")):
-        with pytest.raises(Failure, match=f"{option} 0s: expected more than zero"):
+        with pytest.raises(BadWord, match=f"{option} 0s: expected more than zero"):
             terms(None, None, [], "0s" if at == 0 else None, False, "0s" if at else None)
-    with pytest.raises(Failure, match="--lag is an allowance on the clock; expected --clock"):
+    with pytest.raises(BadWord, match="--lag is an allowance on the clock; expected a clock"):
         terms(None, "1s", [], None, False, None)

@@ -14,8 +14,6 @@ from google.protobuf.descriptor import FieldDescriptor
 from textual.app import App, ComposeResult
 from textual.widgets import Select
 
-from referee.cli.options import options as of_json
-from referee.cli.options import options_of_games
 from referee.games import kingdomino, registry, rollwrite
 from referee.games.alhambra.money import Currency
 from referee.games.alhambra.options import EndRule, LoopRule
@@ -30,6 +28,8 @@ from referee.report.model import about
 from referee.transcript.game_file import GameFile
 from referee_clients.desk.guide import guide
 from referee_clients.desk.opening import _field
+from referee_clients.opening.options import options as of_json
+from referee_clients.opening.options import options_of_games
 from tests.docs.messages import HEADING
 from tests.games.options import own_dominoes, own_sheet
 from tests.log.registered import codec, opened

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from referee.cli.failure import EXIT_USAGE, Failure
 from referee.log.terms import MAX_BUDGET_MS
 from referee.log.v1 import log_pb2
 from referee.notation.times import duration_ms, in_words
+from referee_clients.opening.errors import BadWord
 
 EXPECTED = "a time such as 90s, 5m, 1h30m or 2d"
 CLOCK_EXPECTED = (
@@ -20,48 +20,48 @@ _FACE = re.compile(r"(?:([0-9]{1,3}):(?=[0-9]{2}:))?([0-9]{1,4}):([0-5][0-9])", 
 """As a clock shows a time: 5:00 or 1:30:00."""
 
 
-def milliseconds(option: str, text: str) -> int:
-    """Raise ``Failure``."""
+def milliseconds(word: str, text: str) -> int:
+    """Raise ``BadWord``."""
     if (found := duration_ms(text)) is None:
-        raise Failure(f"{option} {text!r}: expected {EXPECTED}", EXIT_USAGE)
+        raise BadWord(word, f" {text!r}: expected {EXPECTED}")
     if found > MAX_BUDGET_MS:
-        raise Failure(f"{option} {text}: expected at most {in_words(MAX_BUDGET_MS)}", EXIT_USAGE)
+        raise BadWord(word, f" {text}: expected at most {in_words(MAX_BUDGET_MS)}")
     return found
 
 
-def clock(option: str, text: str) -> log_pb2.ClockTerms:
-    """Return a game's clock, without its time for the network. Raise ``Failure``."""
+def clock(word: str, text: str) -> log_pb2.ClockTerms:
+    """Return a game's clock, without its time for the network. Raise ``BadWord``."""
     terms = log_pb2.ClockTerms()
     if found := _PER_MOVE.fullmatch(text):
         if days := re.fullmatch(r"([0-9]{1,3})d", found[1], re.ASCII):
             terms.correspondence.days = int(days[1])
         else:
-            terms.per_move.move_ms = _part(option, text, found[1])
+            terms.per_move.move_ms = _part(word, text, found[1])
     elif found := _DELAY.fullmatch(text):
-        base_ms, delay_ms = _parts(option, text, found[1], found[2])
+        base_ms, delay_ms = _parts(word, text, found[1], found[2])
         terms.delay.CopyFrom(log_pb2.Delay(base_ms=base_ms, delay_ms=delay_ms))
     elif found := _INCREMENT.fullmatch(text):
-        base_ms, increment_ms = _parts(option, text, found[1], found[2] or "0s")
+        base_ms, increment_ms = _parts(word, text, found[1], found[2] or "0s")
         terms.increment.CopyFrom(log_pb2.Increment(base_ms=base_ms, increment_ms=increment_ms))
     else:
-        raise Failure(f"{option} {text!r}: expected {CLOCK_EXPECTED}", EXIT_USAGE)
+        raise BadWord(word, f" {text!r}: expected {CLOCK_EXPECTED}")
     return terms
 
 
-def _parts(option: str, text: str, base: str, more: str) -> tuple[int, int]:
+def _parts(word: str, text: str, base: str, more: str) -> tuple[int, int]:
     """Return base time and what comes on top; after a base such as 5:00 a number alone is of seconds."""
     if ":" in base and more.isascii() and more.isdecimal():
         more += "s"
-    return _part(option, text, base), _part(option, text, more)
+    return _part(word, text, base), _part(word, text, more)
 
 
-def _part(option: str, text: str, part: str) -> int:
+def _part(word: str, text: str, part: str) -> int:
     found = duration_ms(part)
     if face := _FACE.fullmatch(part):
         hours, minutes, seconds = (int(figures or 0) for figures in face.groups())
         found = 1000 * (3600 * hours + 60 * minutes + seconds)
     if found is None or found > MAX_BUDGET_MS:
-        raise Failure(f"{option} {text!r}: {part!r} is not a time; expected {CLOCK_EXPECTED}", EXIT_USAGE)
+        raise BadWord(word, f" {text!r}: {part!r} is not a time; expected {CLOCK_EXPECTED}")
     return found
 
 

@@ -1,0 +1,72 @@
+"""A game's options as JSON: what there is, and what was meant."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from referee.games import registry
+from referee.notation.errors import cut
+from referee.notation.options import Option, OptionError, options_of
+from referee.wire.registry import Codec, codec
+from referee_clients.opening.errors import BadWord
+
+_AGE_ORDER = "age_order"
+
+
+def options_of_games() -> str:
+    """Return every game's options, for a help text."""
+    games = []
+    for rules_id in registry.names():
+        known = _known(_codec(rules_id)).values()
+        games.append(f"{rules_id}: {', '.join(f'{option.name} ({option.expected})' for option in known)}")
+    return "; ".join(games)
+
+
+def options(rules_id: str, before: bytes, text: str | None, age_order: str | None) -> bytes:
+    """Return the game's options, encoded: those of ``before`` with what JSON and words change. Raise ``BadWord``."""
+    wire = _codec(rules_id)
+    known = _known(wire)
+    given = {} if text is None else {name: _read(known, name, value) for name, value in _object(text).items()}
+    if age_order is not None:
+        given[_AGE_ORDER] = _ages(rules_id, known, age_order)
+    return wire.encode_options(replace(wire.decode_options(before), **given))
+
+
+def _codec(rules_id: str) -> Codec:
+    return codec(rules_id, registry.get(rules_id).version)
+
+
+def _known(wire: Codec) -> Mapping[str, Option]:
+    return options_of(type(wire.decode_options(b"")))
+
+
+def _object(text: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except ValueError as error:
+        raise BadWord("options", f": not JSON ({error})") from None
+    if not isinstance(found, dict):
+        raise BadWord("options", ": expected a JSON object, such as '{\"max_turns\": 200}'")
+    return found
+
+
+def _read(known: Mapping[str, Option], name: str, value: Any) -> Any:
+    if name not in known:
+        raise BadWord("options", f": no option {cut(name)!r}; expected some of {', '.join(known)}")
+    try:
+        return known[name].read(value)
+    except OptionError as error:
+        shown = cut(json.dumps(value))
+        raise BadWord("options", f": {name} is {shown}; expected {error.expected}") from None
+
+
+def _ages(rules_id: str, known: Mapping[str, Option], age_order: str) -> Any:
+    if _AGE_ORDER not in known:
+        raise BadWord("age-order", f": {rules_id} does not ask for the seats' ages")
+    try:
+        return known[_AGE_ORDER].parse(age_order.replace(",", " "))
+    except OptionError:
+        raise BadWord("age-order", f" {age_order!r}: expected seats, such as 2,0,1") from None

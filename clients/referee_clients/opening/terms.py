@@ -1,0 +1,59 @@
+"""The terms of a new game, from words: time, illegal moves, absence, protests."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from referee.log.v1 import log_pb2
+from referee_clients.opening.errors import BadWord
+from referee_clients.opening.times import clock, milliseconds
+
+_ILLEGAL_EXPECTED: Final = "retry, record, strikes:N, penalty:TIME or forfeit"
+
+
+def terms(  # noqa: PLR0917 - as they stand in the wishes
+    clock_text: str | None,
+    lag: str | None,
+    illegal: Sequence[str],
+    absence: str | None,
+    take_backs: bool,
+    protest_time: str | None,
+) -> log_pb2.Terms:
+    """Raise ``BadWord`` for what is no such term; whether they go together the referee says."""
+    made = log_pb2.Terms(take_backs=take_backs)
+    if clock_text is not None:
+        made.clock.CopyFrom(clock("clock", clock_text))
+    if lag is not None:
+        if clock_text is None:
+            raise BadWord("lag", " is an allowance on the clock; expected a clock with it")
+        made.clock.lag_ms = milliseconds("lag", lag)
+    for word in illegal:
+        _illegal(made, word)
+    if absence is not None:
+        made.absence_ms = _more_than_none("absence", absence)
+    if protest_time is not None:
+        made.protest_ms = _more_than_none("protest-time", protest_time)
+    return made
+
+
+def _illegal(made: log_pb2.Terms, word: str) -> None:
+    kind, _, value = word.partition(":")
+    if word == "retry":
+        return
+    made.illegal_moves = log_pb2.ILLEGAL_MOVE_POLICY_RECORDED
+    if word == "forfeit":
+        made.strikes = 1
+    elif kind == "strikes" and re.fullmatch(r"[1-9][0-9]?", value, re.ASCII):
+        made.strikes = int(value)
+    elif kind == "penalty" and value:
+        made.penalty_ms = _more_than_none("illegal", value)
+    elif word != "record":
+        raise BadWord("illegal", f" {word!r}: expected {_ILLEGAL_EXPECTED}")
+
+
+def _more_than_none(word: str, text: str) -> int:
+    if not (found := milliseconds(word, text)):
+        raise BadWord(word, f" {text}: expected more than zero")
+    return found
