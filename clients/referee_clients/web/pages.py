@@ -116,6 +116,7 @@ class Site:
         if self._has_games:
             made["/g/{id:str}"] = self._render("watch.html.j2", "watch")
             made["/wall"] = self._render("wall.html.j2", "wall")
+            made["/seat"] = self._render("seat.html.j2", "seat")
         return made
 
     def hashes(self) -> list[tuple[str, str]]:

@@ -5,8 +5,9 @@ import { entryWords } from "./entry_words.mjs";
 import { Feed, Lie } from "./feed.mjs";
 import { Refused, bytes, file, pause } from "./gateway.mjs";
 import { leftMs, standing, whereWords } from "./standing.mjs";
-import { base64, fromBase64, u32 } from "./verify/bytes.mjs";
+import { base64, fromBase64, fromHex, u32 } from "./verify/bytes.mjs";
 import { readFrames } from "./verify/frames.mjs";
+import { verifierKey } from "./verify/note.mjs";
 import { GAMES } from "./verify/schema.mjs";
 import { decodeBody } from "./verify/wire.mjs";
 import { w } from "./words.mjs";
@@ -142,6 +143,16 @@ export class Game {
     return this.#feed.head;
   }
 
+  /** The game's id, of 16 bytes. */
+  get gameId() {
+    return fromHex(this.id);
+  }
+
+  /** The key that the referee signs with, as `openCheckpoint` takes it. */
+  verifier() {
+    return verifierKey(KEY);
+  }
+
   get entries() {
     return this.#feed.entries;
   }
@@ -159,7 +170,8 @@ export class Game {
   /** What a seat chooses its moves with. Fetched when it is asked for. */
   async chooser() {
     const { rules_id: name, tables, options } = this.#feed.gameOpen;
-    const [module, components] = await Promise.all([import(`./choosing/${name}.mjs`), partsOf(name)]);
+    const made = import(`./choosing/${name}.mjs`).catch(async () => ({ [name]: (await import("./seat/plain.mjs")).plain }));
+    const [module, components] = await Promise.all([made, partsOf(name)]);
     return module[name](decodeBody(this.#rules.tables, tables), components, decodeBody(this.#rules.options, options));
   }
 

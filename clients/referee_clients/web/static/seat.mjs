@@ -1,0 +1,163 @@
+// The page of one seat: it is taken with a link, and played by hand. The key never leaves this browser but as a file.
+
+import { taken as seatOfLink, ofText } from "./seat/link.mjs"; // first: it takes the token out of the address
+import { h } from "./dom.mjs";
+import { Game, pinKey, showTrouble } from "./game.mjs";
+import { follow } from "./gateway.mjs";
+import { playing } from "./seat/playing.mjs";
+import { fits } from "./seat/player.mjs";
+import { saveFile, taking } from "./seat/taking.mjs";
+import * as vault from "./seat/vault.mjs";
+import { w } from "./words.mjs";
+
+const app = document.getElementById("app");
+const state = document.getElementById("state");
+const title = document.getElementById("title");
+
+const tell = (words, isProblem = false) => {
+  if (state.textContent !== words) state.textContent = words;
+  state.className = isProblem ? "problem" : "";
+};
+
+/** Nothing can go on: says why, and what to do. */
+const stop = (key, places = {}) => {
+  tell(w("seat.stopped"), true);
+  document.getElementById("stopped").append(h("div", { class: "verdict", role: "alert" }, h("p", {}, w(key, places))));
+};
+
+// --- which seat --------------------------------------------------------------------------------------------------
+
+/** Whoever comes without a link chooses among the seats of this browser, or gives a link. */
+const choose = async () => {
+  const kept = await vault.all();
+  const link = ({ game, seat }) => h("a", { href: `#${game}/${seat}` }, w("seat.kept", { seat, id: game.slice(0, 8) }));
+  const problem = h("p", { class: "problem", role: "alert" });
+  const input = h("input", { type: "text", autocomplete: "off", spellcheck: "false" });
+  const submit = (event) => {
+    event.preventDefault();
+    const place = ofText(input.value);
+    if (!place) return (problem.textContent = w("seat.bad_link"));
+    input.value = "";
+    return enter(place);
+  };
+  tell("");
+  app.replaceChildren(
+    kept.length > 0 && h("section", {}, h("h2", {}, w("seat.yours")), h("ul", { class: "choices" }, kept.map((each) => h("li", {}, link(each))))),
+    h("form", { onsubmit: submit }, h("label", { class: "above" }, w("seat.link"), input), h("button", { type: "submit" }, w("seat.go")), problem),
+  );
+};
+
+// --- one tab a seat ----------------------------------------------------------------------------------------------
+
+/** Runs while this tab has the seat; another one may take it over. `lost()`: it did. */
+const alone = (id, run, lost) => {
+  const hold = (steal) =>
+    navigator.locks.request(`seat ${id}`, steal ? { steal: true } : { ifAvailable: true }, async (lock) => {
+      if (!lock) return ask();
+      await run();
+      return new Promise(() => {}); // until the tab is closed
+    }).catch((error) => (error.name === "AbortError" ? lost() : failed(error)));
+  const ask = () => {
+    tell(w("seat.elsewhere"), true);
+    const here = () => {
+      app.replaceChildren();
+      hold(true);
+    };
+    app.replaceChildren(h("button", { type: "button", class: "primary", onclick: here }, w("seat.here")));
+  };
+  return hold(false);
+};
+
+// --- the game ----------------------------------------------------------------------------------------------------
+
+let game = null;
+let stream = null;
+let isLost = false;
+
+const failed = (error) => {
+  if (isLost) return;
+  isLost = true;
+  stream?.stop();
+  if (error instanceof vault.NoVault) return stop("seat.no_vault");
+  tell(showTrouble(error, game ?? { id: "", isOpen: false }), true);
+};
+
+const enter = async ({ game: id, seat, token }) => {
+  history.replaceState(null, "", `${location.pathname}#${id}/${seat}`);
+  await alone(
+    vault.idOf(id, seat),
+    () => open(id, seat, token),
+    () => {
+      isLost = true;
+      stream?.stop();
+      app.replaceChildren();
+      stop("seat.lost");
+    },
+  );
+};
+
+const open = async (id, seat, token) => {
+  let kept = await vault.get(vault.idOf(id, seat));
+  if (kept && token && kept.token !== token) await vault.put((kept = { ...kept, token }));
+  if (!kept && !token) return stop("seat.no_token");
+  game = new Game(id, kept?.receipts);
+  await game.arrive(() => tell(w("watch.broken"), true));
+  title.textContent = w("seat.of", { n: seat, game: game.title });
+  document.title = `${title.textContent} – ${w("site")}`;
+  if (!game.opened.seats[seat]) return stop("seat.none", { n: seat });
+  if (game.opened.seats[seat].scribed) return stop("seat.scribed", { n: seat });
+
+  let table = null;
+  const play = async (mine) => {
+    await vault.put(mine);
+    navigator.storage?.persist?.();
+    table = await playing(game, mine, { tell, saveFile, failed });
+    app.replaceChildren(table.element);
+    await table.start();
+  };
+  if (kept && fits(game, kept)) await play(kept);
+  else ask(kept, seat, token || kept.token, play);
+  stream = follow(
+    () => (isLost || game.isOver ? [] : [[id, game.last]]),
+    {
+      open: () => table?.connected(true),
+      commit: async (data) => {
+        const first = game.last + 1;
+        await game.take(data);
+        await table?.took(first);
+      },
+      clock: (data) => {
+        game.tell(data);
+        table?.tick();
+      },
+      cut: () => {
+        game.forgetClocks();
+        table?.connected(false);
+      },
+      refused: () => game.open(),
+      failed,
+    },
+    { stays: true },
+  );
+  stream.start();
+  setInterval(() => !isLost && table?.tick(), 500);
+};
+
+/** There is no key here that fits. */
+const ask = (kept, seat, token, play) => {
+  tell("");
+  const isTaken = game.keysOf(seat).length > 0;
+  const misfit = (mine) => (fits(game, mine) ? null : w("seat.misfit"));
+  const panel = taking({ game, seat, token }, { isTaken, misfit, done: play });
+  app.replaceChildren(panel);
+};
+
+const start = async () => {
+  pinKey();
+  const place = seatOfLink();
+  if (place) await enter(place);
+  else await choose();
+};
+
+addEventListener("hashchange", () => location.reload());
+start().catch(failed);

@@ -1,0 +1,175 @@
+// A seat at its table: the board it builds, its turn, what the others do, and what it can do beside its moves.
+
+import { h } from "../dom.mjs";
+import { grid, picture } from "../grid.mjs";
+import { clockWords, resultOf, seatWords, standingWords } from "../standing.mjs";
+import { w } from "../words.mjs";
+import { Beside } from "./beside.mjs";
+import { Player } from "./player.mjs";
+import { Turn } from "./turn.mjs";
+
+const LOW_MS = 30_000;
+
+const facts = (pairs) => pairs.flatMap(([label, value]) => [h("dt", {}, label), h("dd", {}, value)]);
+
+/** The table of a seat that has a key. `page`: `tell(words, isProblem)` of the head of the page, `saveFile(name, text)`,
+ * `failed(error)`. */
+export const playing = async (game, kept, page) => new Table(game, kept, page, await game.chooser());
+
+class Table {
+  #game;
+  #page;
+  #player;
+  #turn;
+  #beside;
+  #board;
+  #isConnected = true;
+  #isWaiting = false;
+  #isOwn = false;
+  #told = h("p", { class: "told", "aria-live": "polite" });
+  #call = h("p", { class: "call", "aria-live": "assertive" });
+  #join = h("div", {});
+  #stands = h("p", { class: "stands" });
+  #result = h("section", { class: "result" });
+  #own = h("dl", { class: "facts" });
+  #facts = h("dl", { class: "facts" });
+  #others;
+  #clocks;
+
+  constructor(game, kept, page, chooser) {
+    this.#game = game;
+    this.#page = page;
+    const sent = (isWaiting) => () => {
+      this.#isWaiting = isWaiting;
+      this.#state();
+    };
+    this.#player = new Player(game, kept, { waiting: sent(true), sent: sent(false) });
+    const { seat } = this.#player;
+    let turn = null;
+    const keys = Object.fromEntries(Object.keys(chooser.keys ?? {}).map((key) => [key, () => turn.keys[key]()]));
+    this.#board = grid(w("seat.board", { n: seat }), (x, y) => turn.choose(x, y, (words) => this.#say(words)), keys);
+    const shown = { show: () => this.#show() };
+    turn = this.#turn = new Turn(game, seat, chooser, shown, (move, ms) => this.#player.move(move, ms));
+    this.#beside = new Beside(game, this.#player, page.saveFile);
+    this.#clocks = Array.from({ length: game.seats }, () => game.hasClocks && h("span", { class: "clock", role: "timer" }));
+    this.#others = Array.from({ length: game.seats }, (_, each) => each).filter((each) => each !== seat).map((each) => {
+      const board = h("div", { class: "mini-board" });
+      const own = h("dl", { class: "facts" });
+      const title = h("h3", {}, h("span", { class: "name" }, seatWords(each)), this.#clocks[each]);
+      return { seat: each, board, own, section: h("section", { "aria-label": seatWords(each) }, title, board, own) };
+    });
+    const title = h("h2", {}, h("span", { class: "name" }, seatWords(seat)), this.#clocks[seat]);
+    this.element = h(
+      "div",
+      { class: "seat" },
+      h("div", { class: "stepper" }, this.#stands, this.#call, this.#told),
+      this.#join,
+      this.#result,
+      h("section", { class: "own", "aria-label": seatWords(seat) }, title, this.#turn.element, h("div", { class: "scroll" }, this.#board.element), this.#own),
+      h("section", { "aria-label": w("watch.table") }, h("h2", {}, w("watch.table")), this.#facts),
+      h("div", { class: "boards" }, this.#others.map(({ section }) => section)),
+      this.#beside.element,
+      h("p", {}, h("a", { href: `/g/${game.id}` }, w("seat.watch"))),
+    );
+  }
+
+  /** Goes on where this browser stopped. */
+  async start() {
+    this.#draw();
+    await this.#player.settle();
+    void this.#acting(() => this.#player.resume());
+    await this.#goOn();
+  }
+
+  connected(isConnected) {
+    this.#isConnected = isConnected;
+    this.#state();
+  }
+
+  /** The game has the entries from `first` on. */
+  async took(first) {
+    const words = Array.from({ length: this.#game.last - first + 1 }, (_, at) => this.#game.wordsOf(first + at));
+    this.#say(words.join("\n"));
+    await this.#player.settle();
+    this.#draw();
+    await this.#goOn();
+  }
+
+  tick() {
+    this.#clocks.forEach((clock, seat) => {
+      if (!clock) return;
+      const left = this.#game.isOver ? null : this.#game.leftMs(seat);
+      clock.textContent = left === null ? "" : left === 0 ? w("clock.up") : clockWords(left);
+      clock.classList.toggle("low", left !== null && left < LOW_MS);
+    });
+  }
+
+  #say(words) {
+    this.#told.textContent = words;
+  }
+
+  #state() {
+    const key = this.#game.isOver ? "watch.over" : this.#isWaiting ? "seat.waiting" : this.#isConnected ? "watch.is_live" : "watch.broken";
+    this.#page.tell(w(key), !this.#game.isOver && (this.#isWaiting || !this.#isConnected));
+  }
+
+  /** What is signed without a question: the seat's part of the deck, once all have joined. */
+  async #goOn() {
+    const standing = this.#standing();
+    const { seat } = this.#player;
+    const isMissing = standing.seats?.includes(seat);
+    this.#join.replaceChildren();
+    if (standing.is === "joining" && isMissing && !this.#player.isPending) return this.#askToJoin();
+    // Not waited for: it may need the next entry, which comes when this one is done with.
+    if (standing.is === "revealing" && isMissing && !this.#player.isPending) return void this.#acting(() => this.#player.reveal());
+    const isOwn = standing.is === "decision" && standing.seat === seat && !standing.scribe && !standing.standIn;
+    if (isOwn && !this.#isOwn) this.#call.textContent = w("seat.your_turn", { act: standing.act });
+    if (!isOwn) this.#call.textContent = "";
+    this.#isOwn = isOwn;
+    if (isOwn) await this.#turn.begin();
+    else this.#turn.end();
+    this.#show();
+    await this.#beside.take();
+  }
+
+  #askToJoin() {
+    const join = h("button", { type: "button", class: "primary", onclick: () => this.#acting(() => this.#player.join()) }, w("seat.join", { n: this.#player.seat }));
+    this.#join.replaceChildren(h("p", {}, w("seat.join.about")), join);
+  }
+
+  /** Does what signs, and says what became of it if it is no entry. */
+  async #acting(work) {
+    try {
+      await work();
+    } catch (error) {
+      if (error.name !== "NotEntered") return this.#page.failed(error);
+      this.#say(w("seat.not_entered", { message: error.message }));
+    }
+  }
+
+  #standing() {
+    return this.#game.standingAt(this.#game.last);
+  }
+
+  #draw() {
+    const standing = this.#standing();
+    const { last } = this.#game;
+    this.#stands.textContent = standing.is === "over" ? "" : standingWords(standing);
+    this.#result.replaceChildren(...resultOf(standing));
+    this.#facts.replaceChildren(...facts(this.#game.ofTableAt(last)));
+    this.#own.replaceChildren(...facts(this.#game.ofSeatAt(last, this.#player.seat)));
+    for (const { seat, board, own, section } of this.#others) {
+      board.replaceChildren(picture(w("watch.board", { n: seat }), this.#game.boardAt(last, seat, 0)));
+      own.replaceChildren(...facts(this.#game.ofSeatAt(last, seat)));
+      section.classList.toggle("turn", standing.is === "decision" && standing.seat === seat);
+    }
+    this.#show();
+    this.#state();
+    this.tick();
+  }
+
+  /** The seat's own board: as it is chosen on, or as it stands. */
+  #show() {
+    this.#board.show((this.#turn.isOn && this.#turn.model()) || this.#game.boardAt(this.#game.last, this.#player.seat));
+  }
+}

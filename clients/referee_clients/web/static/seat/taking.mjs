@@ -1,0 +1,120 @@
+// How somebody gets a key for a seat: a new one, saved as a file first; the file of before; or a new one for an arbiter to name.
+
+import { h } from "../dom.mjs";
+import { hex } from "../verify/bytes.mjs";
+import { w } from "../words.mjs";
+import { NoKey, locked, made, pemOf, readPem, shareOf } from "./keys.mjs";
+import { idOf } from "./vault.mjs";
+
+const MOST_FILE = 4096;
+
+/** Gives a text to be saved as a file. */
+export const saveFile = (name, text) => {
+  const url = URL.createObjectURL(new Blob([text], { type: "application/x-pem-file" }));
+  h("a", { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+};
+
+/** What the vault keeps of a seat, from the bytes of its key. */
+const keptOf = async ({ game, seat, token }, pkcs8, isSaved) => ({
+  id: idOf(game.id, seat),
+  game: game.id,
+  seat,
+  token,
+  ...(await locked(pkcs8)),
+  share: await shareOf(pkcs8, game.gameId),
+  isSaved,
+  pending: null,
+  next: null,
+  receipts: [],
+});
+
+/** Somebody may be away for days, and browsers forget what was not visited for a week. */
+const isLong = (game) => game.opened.terms?.clock?.control === "correspondence";
+
+/**
+ * The panel for a seat, `{game, seat, token}`, that is free or `isTaken`. `done(kept)`: there is a key; called again with
+ * another file. Whether it `fits` a taken seat is for the caller to say, in words, or null.
+ */
+export const taking = (place, { isTaken, done, misfit }) => {
+  const { game, seat } = place;
+  const problem = h("p", { class: "problem", role: "alert" });
+  const name = `seat-${game.id.slice(0, 8)}-${seat}.pem`;
+  let fresh = null;
+
+  const attempt = (work) => async (event) => {
+    problem.textContent = "";
+    try {
+      await work(event);
+    } catch (error) {
+      if (!(error instanceof NoKey)) throw error;
+      problem.textContent = w(`seat.key.${error.reason}`);
+    }
+  };
+  const button = (key, work, more = {}) => h("button", { type: "button", onclick: attempt(work), ...more }, w(key));
+
+  /** A field that reads a key file and hands on its bytes. */
+  const field = (key, read) => {
+    const chosen = attempt(async ({ target }) => {
+      const [file] = target.files;
+      target.value = "";
+      if (!file) return;
+      if (file.size > MOST_FILE) throw new NoKey("file");
+      await read(readPem(await file.text()));
+    });
+    return h("label", { class: "above" }, w(key), h("input", { type: "file", accept: ".pem,.key", onchange: chosen }));
+  };
+  const opened = field("seat.open", async (pkcs8) => {
+    const kept = await keptOf(place, pkcs8, true);
+    const why = misfit(kept);
+    if (why) problem.textContent = why;
+    else await done(kept);
+  });
+
+  // A free seat: save, prove it where days may pass, take.
+  const take = button("seat.take", async () => done(await keptOf(place, fresh, !isLong(game))), { disabled: true, class: "primary" });
+  const saved = h("p", { role: "status" });
+  const proof = field("seat.prove", async (pkcs8) => {
+    if (!fresh || hex(pkcs8) !== hex(fresh)) throw new NoKey("other");
+    saved.textContent = w("seat.proven");
+    take.disabled = false;
+  });
+  const make = button("seat.save", async () => {
+    fresh ??= await made();
+    saveFile(name, pemOf(fresh));
+    saved.textContent = w("seat.saved", { name });
+    proof.hidden = !isLong(game);
+    take.disabled = isLong(game);
+  });
+  proof.hidden = true;
+  const free = [
+    h("p", {}, w(isLong(game) ? "seat.take.long" : "seat.take.about")),
+    h("ol", { class: "steps" }, h("li", {}, make, saved, proof), h("li", {}, take)),
+    h("details", {}, h("summary", {}, w("seat.have_key")), opened),
+  ];
+
+  // A taken one: the file, or a new key that an arbiter has to name.
+  const key = h("output", { class: "key" });
+  const anew = button("seat.save_new", async () => {
+    fresh ??= await made();
+    saveFile(name, pemOf(fresh));
+    const kept = await keptOf(place, fresh, true);
+    key.textContent = hex(kept.publicKey);
+    told.hidden = false;
+    await done(kept);
+  });
+  const told = h("p", { hidden: true }, w("seat.new_key"), " ", key);
+  const known = [
+    h("p", {}, w("seat.taken.about")),
+    opened,
+    h("details", {}, h("summary", {}, w("seat.lost_key")), h("p", {}, w("seat.lost_key.about")), anew, told),
+  ];
+
+  return h(
+    "section",
+    { class: "verdict taking", "aria-labelledby": "taking-title" },
+    h("h2", { id: "taking-title" }, w(isTaken ? "seat.taken" : "seat.title", { n: seat })),
+    isTaken ? known : free,
+    problem,
+  );
+};

@@ -1,0 +1,234 @@
+// One turn: a move is chosen, explained if it may not be made, confirmed in words, and sent.
+
+import { h } from "../dom.mjs";
+import { Refused, json, pause, post } from "../gateway.mjs";
+import { base64, fromBase64, hex } from "../verify/bytes.mjs";
+import { decodeBody } from "../verify/wire.mjs";
+import { w } from "../words.mjs";
+import { encode } from "./encode.mjs";
+
+const MOST_LISTED = 300;
+/** A key that is held down confirms nothing. */
+const unlessHeld = (event) => event.repeat && event.preventDefault();
+
+const button = (label, onclick, more = {}) => h("button", { type: "button", onclick, ...more }, label);
+
+/** Every rule that is broken, in words, with a way to its text. */
+const brokenRules = (rulesId, violations) =>
+  h(
+    "ul",
+    { class: "broken-rules" },
+    violations.map(({ rule, text }) => h("li", {}, text, " ", h("a", { href: `/rules/${rulesId}#${rule}` }, rule))),
+  );
+
+export class Turn {
+  #game;
+  #seat;
+  #chooser;
+  #board;
+  #enter;
+  #hint = h("p", { class: "hint" });
+  #groups = h("div", { class: "choices-of-turn" });
+  #found = h("div", { class: "found" });
+  #all = h("ol", { class: "all-moves" });
+  #filter = h("input", { type: "search", oninput: () => this.#list() });
+  #listed = h("details", { ontoggle: () => this.#list() });
+  #head = "";
+  #moves = [];
+  #legal = new Set();
+  #state = null;
+  #refused = [];
+  #sinceMs = 0;
+  #isBusy = false;
+
+  /** `board`: the seat's grid. `enter(move, thoughtMs)`: signs the bytes and sends them; throws NotEntered. */
+  constructor(game, seat, chooser, board, enter) {
+    [this.#game, this.#seat, this.#chooser, this.#board, this.#enter] = [game, seat, chooser, board, enter];
+    this.#listed.append(
+      h("summary", {}, w("seat.all")),
+      h("label", { class: "above" }, w("seat.filter"), this.#filter),
+      this.#all,
+    );
+    this.element = h("section", { class: "turn-panel", "aria-label": w("seat.turn"), hidden: true }, this.#hint, this.#groups, this.#found, this.#listed);
+  }
+
+  get isOn() {
+    return this.#state !== null;
+  }
+
+  /** The turn is there, with the game as it stands; the same turn told again changes nothing. */
+  async begin() {
+    const { size, leaf } = this.#game.head;
+    const head = hex(leaf);
+    if (this.#head === head) return;
+    this.#head = head;
+    this.#sinceMs = performance.now();
+    this.#state = null;
+    const moves = await this.#fetched(head, size);
+    if (!moves || this.#head !== head) return;
+    this.#legal = new Set(moves);
+    this.#moves = moves.map((each) => decodeBody(this.#game.rules.move, fromBase64(each)));
+    const position = this.#game.positionAt(size - 1);
+    this.#go(this.#chooser.begin({ position, seat: this.#seat, moves: this.#moves }));
+  }
+
+  /** The seat is not on turn, or its act is on its way. */
+  end() {
+    this.#head = "";
+    this.#state = null;
+    this.element.hidden = true;
+  }
+
+  /** A cell of the board was chosen. */
+  choose(x, y, say) {
+    if (!this.#state || this.#isBusy) return;
+    const next = this.#chooser.choose(this.#state, x, y, say);
+    if (next) this.#go(next);
+  }
+
+  /** What keys of the board do, by key. */
+  get keys() {
+    const act = (change) => () => this.#state && !this.#isBusy && this.#go(change(this.#state));
+    return Object.fromEntries(Object.entries(this.#chooser.keys ?? {}).map(([key, change]) => [key, act(change)]));
+  }
+
+  /** The board as it is chosen on, or null if the turn has none. */
+  model() {
+    const model = this.#state && this.#chooser.board(this.#state);
+    if (!model || !this.#refused.length) return model;
+    const broken = new Map();
+    for (const { rule, cells } of this.#refused) for (const [x, y] of cells) broken.set(`${x},${y}`, [...(broken.get(`${x},${y}`) ?? []), rule]);
+    const cell = (x, y) => {
+      const found = model.cell(x, y);
+      const rules = broken.get(`${x},${y}`);
+      if (!rules) return found;
+      const label = `${found.label}, ${w("cell.broken", { rules: rules.join(", ") })}`;
+      return { ...found, label, marks: [...(found.marks ?? []), "broken"] };
+    };
+    return { ...model, cell };
+  }
+
+  /** Every legal move, exact bytes in base64, or null if the game has gone on. */
+  async #fetched(head, size) {
+    const moves = [];
+    for (let page = "", tries = 0; ; ) {
+      try {
+        const found = await json(`/games/${this.#game.id}/moves?page=${encodeURIComponent(page)}`);
+        if (found.size !== size || found.head !== head) return null;
+        moves.push(...found.moves);
+        page = found.next_page;
+        if (!page) return moves;
+      } catch (error) {
+        if (!(error instanceof Refused)) throw error;
+        if (!error.passes) return null;
+        await pause(tries++, error.waitMs);
+        if (this.#head !== head) return null;
+      }
+    }
+  }
+
+  #go(state) {
+    this.#state = state;
+    this.#refused = [];
+    this.#draw();
+    const move = this.#chooser.move(state);
+    if (move) this.#propose(move);
+  }
+
+  #draw() {
+    const isFocused = this.#groups.contains(document.activeElement) && document.activeElement.dataset.choice;
+    this.element.hidden = false;
+    this.#hint.textContent = this.#chooser.hint(this.#state);
+    this.#groups.replaceChildren(...this.#chooser.groups(this.#state).map((group, at) => this.#group(group, at)));
+    this.#found.replaceChildren();
+    this.#list();
+    this.#board.show();
+    if (isFocused) this.#groups.querySelector(`[data-choice="${isFocused}"]`)?.focus();
+  }
+
+  #group({ label, options }, at) {
+    const option = ({ label: said, picture, chosen, legal, next }, n) =>
+      button(picture ?? said, () => this.#isBusy || this.#go(next), {
+        class: ["choice", legal ? "legal" : "", picture ? "pictured" : ""].join(" "),
+        "aria-pressed": String(Boolean(chosen)),
+        "aria-label": said,
+        title: picture ? said : null,
+        "data-choice": `${at},${n}`,
+      });
+    return h("div", { role: "group", "aria-label": label }, h("h3", {}, label), h("div", { class: "buttons" }, options.map(option)));
+  }
+
+  /** Every legal move in words, for who wants no board. */
+  #list() {
+    if (!this.#listed.open || !this.#state) return;
+    const wanted = this.#filter.value.trim().toLowerCase().split(/\s+/);
+    const words = this.#moves.map((move) => [move, this.#game.wordsOfMove(move)]);
+    const found = words.filter(([, said]) => wanted.every((part) => said.toLowerCase().includes(part)));
+    const shown = found.slice(0, MOST_LISTED).map(([move, said]) => h("li", {}, button(said, () => this.#isBusy || this.#propose(move))));
+    if (found.length > MOST_LISTED) shown.push(h("li", {}, w("seat.more", { n: found.length - MOST_LISTED })));
+    this.#all.replaceChildren(...shown);
+  }
+
+  /** A move is chosen in full: it is to be confirmed, or may not be made. */
+  async #propose(move) {
+    const bytes = encode(this.#game.rules.move, move);
+    const state = this.#state;
+    if (!this.#legal.has(base64(bytes))) {
+      this.#say(h("p", { role: "status" }, w("seat.checking")));
+      const violations = await this.#why(bytes);
+      if (this.#state !== state) return;
+      if (violations.length) return this.#refuse(violations);
+    }
+    this.#confirm(move, bytes);
+  }
+
+  #say(...children) {
+    this.#found.replaceChildren(...children);
+  }
+
+  async #why(bytes) {
+    try {
+      return (await post(`/games/${this.#game.id}/why`, bytes)).violations;
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      return [{ rule: "", cells: [], text: w("seat.unchecked", { message: error.message }) }];
+    }
+  }
+
+  #refuse(violations) {
+    this.#refused = violations;
+    this.#board.show();
+    this.#say(h("div", { class: "refused", role: "alert" }, h("p", { class: "judged" }, w("seat.illegal")), brokenRules(this.#game.opened.rules_id, violations)));
+  }
+
+  #confirm(move, bytes) {
+    const yes = button(w("seat.enter"), () => this.#send(bytes), { class: "primary", onkeydown: unlessHeld });
+    const no = button(w("seat.again"), () => this.#go(this.#chooser.begin({ position: this.#game.positionAt(this.#game.last), seat: this.#seat, moves: this.#moves })));
+    const words = this.#game.wordsOfMove(move);
+    this.#say(
+      h("div", { class: "confirm", role: "group", "aria-label": w("seat.confirm") }, h("p", { class: "judged", id: "chosen-move" }, words), h("div", { class: "buttons" }, yes, no)),
+    );
+    yes.setAttribute("aria-describedby", "chosen-move");
+    yes.focus({ preventScroll: true });
+    this.#found.scrollIntoView({ block: "nearest" });
+  }
+
+  async #send(bytes) {
+    if (this.#isBusy) return;
+    this.#isBusy = true;
+    this.#say(h("p", { role: "status" }, w("seat.sending")));
+    try {
+      const head = this.#head;
+      const entered = await this.#enter(bytes, performance.now() - this.#sinceMs);
+      if (this.#head === head && entered) this.end(); // another turn may be there already
+      else if (this.#head === head) this.#say(h("p", { role: "status" }, w("seat.void")));
+    } catch (error) {
+      if (error.violations?.length) this.#refuse(error.violations);
+      else this.#say(h("p", { class: "problem", role: "alert" }, w("seat.not_entered", { message: error.message })));
+      if (error.name !== "NotEntered") throw error;
+    } finally {
+      this.#isBusy = false;
+    }
+  }
+}
+
