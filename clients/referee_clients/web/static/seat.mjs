@@ -108,12 +108,12 @@ const open = async (id, seat, token) => {
   if (game.opened.seats[seat].scribed) return stop("seat.scribed", { n: seat });
 
   let table = null;
-  const play = async (mine) => {
+  const play = async (mine, joins = false) => {
     await vault.put(mine);
     navigator.storage?.persist?.();
     table = await playing(game, mine, { tell, saveFile, failed });
     app.replaceChildren(table.element);
-    await table.start();
+    await table.start(joins);
   };
   if (kept && fits(game, kept)) await play(kept);
   else ask(kept, seat, token || kept.token, play);
@@ -153,6 +153,7 @@ const ask = (kept, seat, token, play) => {
 };
 
 const start = async () => {
+  if (!globalThis.crypto?.subtle) return stop("seat.key.insecure");
   pinKey();
   const place = seatOfLink();
   if (place) await enter(place);

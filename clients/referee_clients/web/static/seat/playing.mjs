@@ -48,7 +48,7 @@ class Table {
     let turn = null;
     const keys = Object.fromEntries(Object.keys(chooser.keys ?? {}).map((key) => [key, () => turn.keys[key]()]));
     this.#board = grid(w("seat.board", { n: seat }), (x, y) => turn.choose(x, y, (words) => this.#say(words)), keys);
-    const shown = { show: () => this.#show() };
+    const shown = { element: this.#board.element, show: () => this.#show() };
     turn = this.#turn = new Turn(game, seat, chooser, shown, (move, ms) => this.#player.move(move, ms));
     this.#beside = new Beside(game, this.#player, page.saveFile);
     this.#clocks = Array.from({ length: game.seats }, () => game.hasClocks && h("span", { class: "clock", role: "timer" }));
@@ -65,7 +65,7 @@ class Table {
       h("div", { class: "stepper" }, this.#stands, this.#call, this.#told),
       this.#join,
       this.#result,
-      h("section", { class: "own", "aria-label": seatWords(seat) }, title, this.#turn.element, h("div", { class: "scroll" }, this.#board.element), this.#own),
+      h("section", { class: "own", "aria-label": seatWords(seat) }, title, this.#turn.element, this.#own),
       h("section", { "aria-label": w("watch.table") }, h("h2", {}, w("watch.table")), this.#facts),
       h("div", { class: "boards" }, this.#others.map(({ section }) => section)),
       this.#beside.element,
@@ -73,9 +73,10 @@ class Table {
     );
   }
 
-  /** Goes on where this browser stopped. */
-  async start() {
+  /** Goes on where this browser stopped; `joins`: takes the seat at once. */
+  async start(joins) {
     this.#draw();
+    if (joins && !this.#game.keysOf(this.#player.seat).length) return void this.#acting(() => this.#player.join());
     await this.#player.settle();
     void this.#acting(() => this.#player.resume());
     await this.#goOn();

@@ -16,14 +16,13 @@ export const saveFile = (name, text) => {
 };
 
 /** What the vault keeps of a seat, from the bytes of its key. */
-const keptOf = async ({ game, seat, token }, pkcs8, isSaved) => ({
+const keptOf = async ({ game, seat, token }, pkcs8) => ({
   id: idOf(game.id, seat),
   game: game.id,
   seat,
   token,
   ...(await locked(pkcs8)),
   share: await shareOf(pkcs8, game.gameId),
-  isSaved,
   pending: null,
   next: null,
   receipts: [],
@@ -33,8 +32,8 @@ const keptOf = async ({ game, seat, token }, pkcs8, isSaved) => ({
 const isLong = (game) => game.opened.terms?.clock?.control === "correspondence";
 
 /**
- * The panel for a seat, `{game, seat, token}`, that is free or `isTaken`. `done(kept)`: there is a key; called again with
- * another file. Whether it `fits` a taken seat is for the caller to say, in words, or null.
+ * The panel for a seat, `{game, seat, token}`, that is free or `isTaken`. `done(kept, joins)`: there is a key, and
+ * perhaps the wish to take the seat with it. `misfit(kept)`: why a key is not one of a taken seat, in words, or null.
  */
 export const taking = (place, { isTaken, done, misfit }) => {
   const { game, seat } = place;
@@ -65,14 +64,14 @@ export const taking = (place, { isTaken, done, misfit }) => {
     return h("label", { class: "above" }, w(key), h("input", { type: "file", accept: ".pem,.key", onchange: chosen }));
   };
   const opened = field("seat.open", async (pkcs8) => {
-    const kept = await keptOf(place, pkcs8, true);
+    const kept = await keptOf(place, pkcs8);
     const why = misfit(kept);
     if (why) problem.textContent = why;
     else await done(kept);
   });
 
   // A free seat: save, prove it where days may pass, take.
-  const take = button("seat.take", async () => done(await keptOf(place, fresh, !isLong(game))), { disabled: true, class: "primary" });
+  const take = button("seat.take", async () => done(await keptOf(place, fresh), true), { disabled: true, class: "primary" });
   const saved = h("p", { role: "status" });
   const proof = field("seat.prove", async (pkcs8) => {
     if (!fresh || hex(pkcs8) !== hex(fresh)) throw new NoKey("other");
@@ -98,7 +97,7 @@ export const taking = (place, { isTaken, done, misfit }) => {
   const anew = button("seat.save_new", async () => {
     fresh ??= await made();
     saveFile(name, pemOf(fresh));
-    const kept = await keptOf(place, fresh, true);
+    const kept = await keptOf(place, fresh);
     key.textContent = hex(kept.publicKey);
     told.hidden = false;
     await done(kept);

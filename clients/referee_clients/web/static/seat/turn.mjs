@@ -41,7 +41,7 @@ export class Turn {
   #sinceMs = 0;
   #isBusy = false;
 
-  /** `board`: the seat's grid. `enter(move, thoughtMs)`: signs the bytes and sends them; throws NotEntered. */
+  /** `board`: the seat's grid, `{element, show()}`, which stays when the turn is over. `enter(move, thoughtMs)`: signs the bytes and sends them; throws NotEntered. */
   constructor(game, seat, chooser, board, enter) {
     [this.#game, this.#seat, this.#chooser, this.#board, this.#enter] = [game, seat, chooser, board, enter];
     this.#listed.append(
@@ -49,7 +49,15 @@ export class Turn {
       h("label", { class: "above" }, w("seat.filter"), this.#filter),
       this.#all,
     );
-    this.element = h("section", { class: "turn-panel", "aria-label": w("seat.turn"), hidden: true }, this.#hint, this.#groups, this.#found, this.#listed);
+    this.element = h(
+      "section",
+      { class: "turn-panel", "aria-label": w("seat.turn") },
+      this.#hint,
+      this.#groups,
+      h("div", { class: "scroll" }, board.element),
+      this.#found,
+      this.#listed,
+    );
   }
 
   get isOn() {
@@ -76,7 +84,7 @@ export class Turn {
   end() {
     this.#head = "";
     this.#state = null;
-    this.element.hidden = true;
+    this.element.classList.remove("on");
   }
 
   /** A cell of the board was chosen. */
@@ -137,7 +145,7 @@ export class Turn {
 
   #draw() {
     const isFocused = this.#groups.contains(document.activeElement) && document.activeElement.dataset.choice;
-    this.element.hidden = false;
+    this.element.classList.add("on");
     this.#hint.textContent = this.#chooser.hint(this.#state);
     this.#groups.replaceChildren(...this.#chooser.groups(this.#state).map((group, at) => this.#group(group, at)));
     this.#found.replaceChildren();

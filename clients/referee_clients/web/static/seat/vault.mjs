@@ -36,9 +36,9 @@ const within = async (mode, act) => {
 };
 
 /**
- * One seat: `{id, game, seat, token, key, publicKey, share, isSaved, pending, next, receipts}`.
- * `id`: of `idOf`. `isSaved`: its key file was opened again. `pending`: an act that may be on its way, or null. `next`: a key
- * that was named and has not signed yet, `{key, publicKey}`, or null. `receipts`: checkpoints over its own acts.
+ * One seat: `{id, game, seat, token, key, publicKey, share, pending, next, receipts}`.
+ * `id`: of `idOf`. `pending`: an act that may be on its way, or null. `next`: a key that was named and has not signed yet,
+ * `{key, publicKey}`, or null. `receipts`: checkpoints over its own acts.
  */
 export const idOf = (game, seat) => `${game}/${seat}`;
 
