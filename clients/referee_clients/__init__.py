@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from referee_clients.join import Join, JoinError, format_join, parse_join
+from referee_clients.join import Join, JoinError, format_join, format_link, parse_join
 from referee_clients.sdk.errors import BadMove, BotFailed, ClientError, Denied, Distrust, Unreachable
 from referee_clients.sdk.player import GameResult, play, play_async
 from referee_clients.sdk.seats import play_all
@@ -18,6 +18,7 @@ __all__ = [
     "JoinError",
     "Unreachable",
     "format_join",
+    "format_link",
     "parse_join",
     "play",
     "play_all",

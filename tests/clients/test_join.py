@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from referee_clients import Join, JoinError, format_join, parse_join
+from referee_clients import Join, JoinError, format_join, format_link, parse_join
 
 GAME = "0123456789abcdef0123456789abcdef"
 
@@ -17,6 +17,11 @@ def test_there_and_back(address: str) -> None:
     assert parse_join(f" {text}\n") == Join(address, GAME, 2, "s3cret-Token_")
 
 
+def test_a_link_has_its_secret_behind_the_hash_and_in_characters_of_addresses() -> None:
+    link = format_link("https://club.example:8443", GAME, 2, "s3cret/-_%#")
+    assert link == f"https://club.example:8443/seat#{GAME}/2/s3cret%2F-_%25%23"
+
+
 def test_the_token_is_not_shown() -> None:
     assert "s3cret" not in repr(parse_join(format_join("h:1", GAME, 0, "s3cret")))
 
@@ -25,6 +30,8 @@ def test_the_token_is_not_shown() -> None:
     ("text", "said"),
     [
         ("s3cret", "not a join string"),
+        (format_link("https://club.example", GAME, 0, "s3cret"), "a link is for browsers: open it there"),
+        (f" HTTP://127.0.0.1:8080/seat#{GAME}/0/s3cret", "or ask for the join string; expected address:port/game"),
         (f"h:1/{GAME}/0", "not a join string"),
         (f"{GAME}/0#s3cret", "not a join string"),
         (f"/{GAME}/0#s3cret", "address"),
