@@ -21,21 +21,23 @@ class Addresses:
     """To which commands on its own machine connect."""
     public: str
     """Which join strings carry."""
+    web: str = ""
+    """Which links carry: the origin of its pages; empty: it has none where seats can be played."""
 
     @classmethod
-    def of(cls, listening: str, public: str) -> Addresses:
+    def of(cls, listening: str, public: str, web: str = "") -> Addresses:
         """Return those of a referee that listens there. ``public``: what its operator says; empty: nothing."""
         tls, host, target = split_address(listening)
-        here = listening.replace(target, f"127.0.0.1:{target.rpartition(':')[2]}") if host in _EVERYWHERE else listening
+        here = listening.replace(target, f"127.0.0.1:{target.rpartition(':')[2]}") if is_everywhere(host) else listening
         # A certificate is for the name that is public, and without TLS a token leaves no machine.
-        return cls(public if tls and public else here, public or listening)
+        return cls(public if tls and public else here, public or listening, web)
 
     @classmethod
     def remembered(cls, data: Path) -> Addresses | None:
         """Return those of the referee that was started last on the directory; None if it cannot be known."""
         try:
             found = json.loads((data / ADDRESS_FILE).read_text(encoding="utf-8"))
-            addresses = cls(str(found["here"]), str(found["public"]))
+            addresses = cls(str(found["here"]), str(found["public"]), str(found.get("web", "")))
             for address in (addresses.here, addresses.public):
                 split_address(address)
         except (OSError, ValueError, KeyError, TypeError, BadAddress):
@@ -49,10 +51,15 @@ class Addresses:
         part.replace(data / ADDRESS_FILE)
 
 
+def is_everywhere(host: str) -> bool:
+    """Return whether a host to listen on is none to connect to."""
+    return host in _EVERYWHERE
+
+
 def is_reached_from_elsewhere(address: str) -> bool:
     """Return whether a join string with this address can be of use on another machine."""
     _, host, _ = split_address(address)
-    return host not in _EVERYWHERE and not is_loopback(host)
+    return not is_everywhere(host) and not is_loopback(host)
 
 
 def problem_with(public: str, *, tls: bool) -> str:

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
-from urllib.parse import urlsplit
 
 import typer
 
@@ -15,6 +14,7 @@ from referee.log.errors import LogError
 from referee.log.keys import PrivateKey, PublicKey, public_key_from_pem
 from referee.log.note import VerifierKey
 from referee.notation.errors import cut
+from referee_clients.web.secure import has_keys
 
 Key = Annotated[
     str,
@@ -27,6 +27,7 @@ Key = Annotated[
 ]
 
 _HEX_KEY = re.compile("[0-9a-fA-F]{64}", re.ASCII)
+_ORIGIN = re.compile(r"https?://(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]{1,5})?/?", re.ASCII | re.IGNORECASE)
 _KEY_EXPECTED = "64 hexadecimal digits, or a file with them or with a PEM key"
 _MOST_BYTES = 4096
 """Of a file that may hold a key."""
@@ -66,10 +67,18 @@ def new_private_key(path: Path, *, instead: str = "the name of a new file") -> P
 def check_origins(option: str, origins: Iterable[str]) -> None:
     """Raise ``Failure`` for what no browser names as an origin."""
     for origin in origins:
-        parts = urlsplit(origin)
-        if parts.scheme not in ("http", "https") or not parts.netloc or parts.path.strip("/") or parts.query:
+        if not _ORIGIN.fullmatch(origin):
             expected = "expected http:// or https:// and a name, such as https://club.example"
             raise Failure(f"{option} {origin!r}: {expected}", EXIT_USAGE)
+
+
+def web_origin(option: str, origin: str) -> str:
+    """Return where a browser can play a seat, as browsers name it. Raise ``Failure``."""
+    check_origins(option, [origin])
+    if not has_keys(origin):
+        what = "seats cannot be played there, as browsers give keys only to pages over HTTPS"
+        raise Failure(f"{option} {origin!r}: {what}; expected https:// and a name", EXIT_USAGE)
+    return origin.rstrip("/")
 
 
 def verifier_key(option: str, text: str) -> VerifierKey:

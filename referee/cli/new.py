@@ -5,18 +5,29 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import urlsplit
 
 import typer
 
 from referee.cli import components as own_components
 from referee.cli import output
-from referee.cli.addresses import is_reached_from_elsewhere
-from referee.cli.arguments import public_key
+from referee.cli.addresses import Addresses, is_reached_from_elsewhere
+from referee.cli.arguments import public_key, web_origin
 from referee.cli.failure import EXIT_USAGE, Failure
-from referee.cli.office import UNREACHABLE, Office, joins_text, new_file, public_of, tokens_of
+from referee.cli.office import (
+    LINKS_UNREACHABLE,
+    UNREACHABLE,
+    Office,
+    joins_and_links,
+    new_file,
+    new_sheet,
+    seats_text,
+    tokens_of,
+)
 from referee.cli.pairings import read_pairings, told
 from referee.cli.remote import (
     DATA,
@@ -39,6 +50,8 @@ from referee.v1 import game_service_pb2 as pb
 from referee_clients.join import format_join
 from referee_clients.opening.options import options_of_games
 from referee_clients.opening.wishes import DEFAULT_RULES, Proofs, Wishes, game_of
+from referee_clients.sdk.channel import is_loopback
+from referee_clients.web.cards import Card
 
 
 def new(  # noqa: PLR0917 - typer reads options from the signature
@@ -158,6 +171,22 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
             "table in this folder.",
         ),
     ] = None,
+    web: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ORIGIN",
+            help="Where browsers reach the referee's pages, such as https://club.example: every seat gets a link, too.",
+            show_default="what DIR remembers of referee serve --web",
+        ),
+    ] = None,
+    sheet: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Make this new page (HTML), readable only by you, to print and cut up: a card for each seat with a QR "
+            "code of its link, or of its join string. With --from one for the round.",
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     tls_ca: TlsCa = None,
     tls_cert: TlsCert = None,
@@ -165,6 +194,8 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
     insecure: SendInClear = False,
 ) -> None:
     """Open a game: print its id and one join string per seat. Give each to its player: whoever has it takes the seat.
+
+    A join string is for programs. With --web a link, for browsers, stands beside it; --sheet prints either on cards.
 
     With --from, open a game for each row of a table: the round of a tournament. Columns are `table` and, as needed,
     `event`, `round`, `seat 0`, `seat 1`, … with the players' names, `principal 0`, … and these options of the command:
@@ -176,7 +207,8 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
 
     Examples: `referee new --seats 3 --age-order 2,0,1`, `referee new --rules kingdomino --options '{"dynasty": true}'
     --series`, `referee new --series-of first.gamelog`, `referee new --seats 4 --declare scribe.pem --scribed 1
-    --scribed 3 --out joins.txt`, `referee new --from pairings.csv --event 7 --round 2 --clock 5m+3s --out joins`,
+    --scribed 3 --out joins.txt`, `referee new --from pairings.csv --event 7 --round 2 --clock 5m+3s --out joins
+    --web https://club.example --sheet round-2.html`,
     `referee new --clock "10m+5s" --illegal strikes:3 --absence 2m --arbiter-key arbiter.pem --protest-time 10m`
     """
     if show_components:
@@ -215,46 +247,61 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
         token_file or data / TOKEN_FILE, needed=(tls_cert is None or token_file is not None) and not dry_run
     )
     secured = security(address, tls_ca, tls_cert, tls_key, insecure, token)
-    public = address if server is not None else public_of(data, address)
-    office = Office(address, public, token, secured)
-    if tables is not None:
-        opened = asyncio.run(office.open_round(tables, out, dry_run=dry_run))
-        output.write(f"{json.dumps(opened, indent=2)}\n" if as_json else "".join(f"{line}\n" for line in told(opened)))
-    elif request is not None:
-        # Before the game is opened, as its join strings are told only once.
-        with new_file(out) as file:
-            created = asyncio.run(office.open_game(request))
-            joins = office.joins(created)
-            if file is not None:
-                file.write(joins_text(created, joins))
-        print(_as_json(created, joins) if as_json else _as_text(created, joins, out))
-        for seat, name in enumerate(request.principals):
-            if name:
-                print(
-                    f"seat {seat}: {format_join(public, created.game.id, seat, 'TOKEN')} with the token of {name}",
-                    file=sys.stderr,
-                )
-        if absence_ms := request.terms.absence_ms:
-            print(f"a seat that has not joined in {in_words(absence_ms)} forfeits (TBL-38)", file=sys.stderr)
-    if not dry_run and not is_reached_from_elsewhere(public):
+    remembered = Addresses.remembered(data) if server is None else None
+    public = address if remembered is None else remembered.public
+    pages = web_origin("--web", web) if web is not None else "" if remembered is None else remembered.web
+    office = Office(address, public, pages, token, secured)
+    with new_sheet(None if dry_run else sheet) as cards:
+        if tables is not None:
+            opened = asyncio.run(office.open_round(tables, out, cards, dry_run=dry_run))
+            lines = [json.dumps(opened, indent=2)] if as_json else told(opened)
+            output.write("".join(f"{line}\n" for line in lines))
+        elif request is not None:
+            # Before the game is opened, as its join strings are told only once.
+            with new_file(out) as file:
+                created = asyncio.run(office.open_game(request))
+                cards.extend(office.cards(created))
+                if file is not None:
+                    file.write(seats_text(created, cards))
+            print(_as_json(created, cards) if as_json else _as_text(created, cards, out))
+            _tell_the_rest(request, created, public)
+    if dry_run:
+        return
+    if sheet is not None:
+        print(
+            f"{len(cards)} cards in {sheet}" if cards else f"{sheet}: not made, as no seat got a token", file=sys.stderr
+        )
+    if not is_reached_from_elsewhere(public):
         print(UNREACHABLE.format(public), file=sys.stderr)
+    if any(card.link for card in cards) and is_loopback(urlsplit(pages).hostname or ""):
+        print(LINKS_UNREACHABLE.format(pages), file=sys.stderr)
 
 
-def _as_text(created: pb.CreateGameResponse, joins: dict[int, str], out: Path | None) -> str:
+def _tell_the_rest(request: pb.CreateGameRequest, created: pb.CreateGameResponse, public: str) -> None:
+    for seat, name in enumerate(request.principals):
+        if name:
+            join = format_join(public, created.game.id, seat, "TOKEN")
+            print(f"seat {seat}: {join} with the token of {name}", file=sys.stderr)
+    if absence_ms := request.terms.absence_ms:
+        print(f"a seat that has not joined in {in_words(absence_ms)} forfeits (TBL-38)", file=sys.stderr)
+
+
+def _as_text(created: pb.CreateGameResponse, cards: Sequence[Card], out: Path | None) -> str:
     lines = [f"game {created.game.id}", f"verifier key {created.verifier_key}"]
     if out is not None:
         lines.append(f"join strings in {out}")
     else:
-        lines += [f"seat {seat}: {join}" for seat, join in joins.items()]
+        for card in cards:
+            lines += [f"seat {card.seat}: {card.join}", *([f"        {card.link}"] if card.link else [])]
         lines += [f"{role}: {token}" for role, token in tokens_of(created).items() if token]
     return "\n".join(lines)
 
 
-def _as_json(created: pb.CreateGameResponse, joins: dict[int, str]) -> str:
+def _as_json(created: pb.CreateGameResponse, cards: Sequence[Card]) -> str:
     value = {
         "game": created.game.id,
         "verifier_key": created.verifier_key,
-        "joins": {str(seat): join for seat, join in joins.items()},
+        **joins_and_links(cards),
         **{f"{role}_token": token for role, token in tokens_of(created).items()},
     }
     return json.dumps(value, indent=2)

@@ -1,4 +1,4 @@
-"""Opens games at a referee, one or those of a round, and hands out their join strings."""
+"""Opens games at a referee, one or those of a round, and hands out their seats: as join strings, links and cards."""
 
 from __future__ import annotations
 
@@ -11,29 +11,27 @@ from typing import Any, Final, TextIO
 
 import grpc
 
-from referee.cli.addresses import Addresses
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.finding import Games
 from referee.cli.pairings import Pairing
 from referee.cli.remote import refused
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import game_service_pb2_grpc
-from referee_clients.join import format_join
+from referee_clients.join import format_join, format_link
 from referee_clients.opening.wishes import bad_field
 from referee_clients.sdk.channel import Security, bearer, open_channel
 from referee_clients.sdk.errors import answer_of
+from referee_clients.web.cards import Card, sheet
 
 _TIMEOUT_S = 15
 UNREACHABLE: Final = (
     "warning: these join strings work on this machine only, as they carry the address {}. For players elsewhere, give "
     "referee serve their address with --public HOST:PORT, or referee new with --server HOST:PORT"
 )
-
-
-def public_of(data: Path, address: str) -> str:
-    """Return the address for the join strings of a referee whose directory gave the other address."""
-    addresses = Addresses.remembered(data)
-    return address if addresses is None else addresses.public
+LINKS_UNREACHABLE: Final = (
+    "warning: these links work on this machine only, as they carry the address {}. For players elsewhere, give --web "
+    "https://NAME, or give it as --web-origin to referee serve"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +41,8 @@ class Office:
     server: str
     public: str
     """The address in join strings."""
+    web: str
+    """The origin in links, such as ``https://club.example``; empty: there are no links."""
     token: str
     secured: Security
 
@@ -51,8 +51,13 @@ class Office:
         async with open_channel(self.server, self.token, self.secured) as channel:
             return await self._create(channel, request)
 
-    async def open_round(self, tables: Sequence[Pairing], out: Path | None, *, dry_run: bool) -> list[dict[str, Any]]:
-        """Open a game for each table that has none; return what there is to be told of each. Raise ``Failure``."""
+    async def open_round(
+        self, tables: Sequence[Pairing], out: Path | None, cards: list[Card], *, dry_run: bool
+    ) -> list[dict[str, Any]]:
+        """Open a game for each table that has none; return what there is to be told of each. Raise ``Failure``.
+
+        ``cards`` gets those of the seats, table by table, also of the tables before one that cannot be opened.
+        """
         async with open_channel(self.server, self.token, self.secured) as channel:
             there = await self._there(channel, tables)
             new = [table for table in tables if table.key not in there]
@@ -71,21 +76,24 @@ class Office:
                 elif dry_run:
                     told.append({**table.told, "is": "to be opened"})
                 else:
-                    told.append(await self._open(channel, table, paths.get(table.key)))
+                    told.append(await self._open(channel, table, paths.get(table.key), cards))
             return told
 
-    async def _open(self, channel: grpc.aio.Channel, table: Pairing, path: Path | None) -> dict[str, Any]:
+    async def _open(
+        self, channel: grpc.aio.Channel, table: Pairing, path: Path | None, cards: list[Card]
+    ) -> dict[str, Any]:
         with new_file(path) as file:
             try:
                 created = await self._create(channel, table.request)
             except Failure as error:
                 raise Failure(f"{table.where}: {error}; the tables before it are open") from None
-            joins = self.joins(created)
+            seats = self.cards(created, table.names)
+            cards += seats
             if file is not None:
-                file.write(joins_text(created, joins))
+                file.write(seats_text(created, seats))
         secrets: dict[str, Any] = {"joins in": str(path)}
         if path is None:
-            secrets = {"joins": {str(seat): join for seat, join in joins.items()}, **tokens_of(created)}
+            secrets = {**joins_and_links(seats), **tokens_of(created)}
         return {**table.told, "game": created.game.id, "is": "opened", **secrets}
 
     async def _there(self, channel: grpc.aio.Channel, tables: Sequence[Pairing]) -> dict[Any, str]:
@@ -105,13 +113,23 @@ class Office:
         except grpc.aio.AioRpcError as error:
             raise _refused(self.server, error) from None
 
-    def joins(self, created: pb.CreateGameResponse) -> dict[int, str]:
-        """Return the join strings by seat; seats without a token have none."""
-        return {
-            seat: format_join(self.public, created.game.id, seat, token)
+    def cards(self, created: pb.CreateGameResponse, names: Sequence[str] = ()) -> list[Card]:
+        """Return a card for each seat that has a token. ``names``: players by seat, if they are known."""
+        game = created.game
+        return [
+            Card(
+                game.rules_id,
+                seat,
+                format_join(self.public, game.id, seat, token),
+                format_link(self.web, game.id, seat, token) if self.web else "",
+                names[seat] if names else "",
+                game.event_id if game.HasField("event_id") else None,
+                game.round if game.HasField("round") else None,
+                game.table if game.HasField("table") else None,
+            )
             for seat, token in enumerate(created.seat_tokens)
             if token
-        }
+        ]
 
 
 def tokens_of(created: pb.CreateGameResponse) -> dict[str, str]:
@@ -119,9 +137,19 @@ def tokens_of(created: pb.CreateGameResponse) -> dict[str, str]:
     return {"scribe": created.scribe_token, "arbiter": created.arbiter_token}
 
 
-def joins_text(created: pb.CreateGameResponse, joins: dict[int, str]) -> str:
-    """Return what a file of join strings holds: a line for each, then the tokens of scribes and arbiters."""
-    lines = [*joins.values(), *(f"{role} {token}" for role, token in tokens_of(created).items() if token)]
+def joins_and_links(cards: Sequence[Card]) -> dict[str, dict[str, str]]:
+    """Return both by seat, as JSON has them; a seat without a link is not among the links."""
+    return {
+        "joins": {str(card.seat): card.join for card in cards},
+        "links": {str(card.seat): card.link for card in cards if card.link},
+    }
+
+
+def seats_text(created: pb.CreateGameResponse, cards: Sequence[Card]) -> str:
+    """Return what a file of join strings holds: a line for each, then links, then tokens of scribes and arbiters."""
+    lines = [card.join for card in cards]
+    lines += [f"link {card.link}" for card in cards if card.link]
+    lines += [f"{role} {token}" for role, token in tokens_of(created).items() if token]
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -131,18 +159,51 @@ def new_file(path: Path | None) -> Iterator[TextIO | None]:
     if path is None:
         yield None
         return
+    made = _new("--out", path)
     try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-    except OSError as error:
-        raise Failure(f"--out {path}: {error.strerror}", EXIT_USAGE) from None
-    try:
-        with os.fdopen(descriptor, "w", encoding="ascii") as file:
+        with made as file:
             yield file
     except OSError as error:
         raise Failure(f"--out {path}: {error.strerror}; the game is open, but its join strings are lost") from None
     except BaseException:
         path.unlink()
         raise
+
+
+@contextmanager
+def new_sheet(path: Path | None) -> Iterator[list[Card]]:
+    """Take cards, and make a new file that only its owner can read: their sheet. Without cards there is none.
+
+    Cards of games that were opened before something failed are on it.
+    """
+    cards: list[Card] = []
+    if path is None:
+        yield cards
+        return
+    with _new("--sheet", path) as file:
+        try:
+            yield cards
+        finally:
+            if cards:
+                _write(file, path, sheet(cards))
+            else:
+                path.unlink()
+
+
+def _new(option: str, path: Path) -> TextIO:
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    except OSError as error:
+        raise Failure(f"{option} {path}: {error.strerror}", EXIT_USAGE) from None
+    return os.fdopen(descriptor, "w", encoding="utf-8")
+
+
+def _write(file: TextIO, path: Path, text: str) -> None:
+    try:
+        file.write(text)
+        file.flush()
+    except OSError as error:
+        raise Failure(f"--sheet {path}: {error.strerror}; the games are open, but their cards are lost") from None
 
 
 def _make_folder(path: Path) -> None:

@@ -213,6 +213,9 @@ def told(tables: Sequence[Mapping[str, Any]]) -> list[str]:
         lines.append(f"table {table['table']}: {table['is']},{game}; {players}")
         if "joins in" in table:
             lines.append(f"  join strings in {table['joins in']}")
-        lines += [f"  seat {seat}: {join}" for seat, join in table.get("joins", {}).items()]
+        for seat, join in table.get("joins", {}).items():
+            lines.append(f"  seat {seat}: {join}")
+            if link := table["links"].get(seat):
+                lines.append(f"          {link}")
         lines += [f"  {role}: {table[role]}" for role in ("scribe", "arbiter") if table.get(role)]
     return lines

@@ -14,11 +14,12 @@ from pathlib import Path
 from shutil import rmtree
 from socket import socket
 from typing import TYPE_CHECKING, Annotated
+from urllib.parse import urlsplit
 
 import structlog
 import typer
 
-from referee.cli.addresses import Addresses, problem_with
+from referee.cli.addresses import Addresses, is_everywhere, problem_with
 from referee.cli.arguments import address, check_origins
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.log.note import NAME_EXPECTED, is_name
@@ -31,6 +32,7 @@ from referee.service.server import SOLVER_WORKERS, Config, ListenError, Server
 from referee.service.tls import Certificates, Tls, TlsError
 from referee.workers.pool import MEMORY_MIB
 from referee_clients.sdk.channel import TLS_SCHEME, Security, is_loopback
+from referee_clients.web.secure import has_keys
 
 if TYPE_CHECKING:
     from referee_clients.web.child import Gateway
@@ -266,6 +268,12 @@ class _Pages:
     certificate: Path | None
     key: Path | None
 
+    @property
+    def for_seats(self) -> str:
+        """Return the origin at which seats can be played; empty if none is known."""
+        own = [] if is_everywhere(urlsplit(self.address).netloc.rpartition(":")[0]) else [self.address]
+        return next((origin.rstrip("/") for origin in (*self.origins, *own) if has_keys(origin)), "")
+
     def gateway(self, server: Server, where: str, shown: Certificates | None) -> Gateway:
         """Return what serves them. ``where``, ``shown``: the referee's address and certificates."""
         from referee_clients.web.child import Gateway  # noqa: PLC0415 - few referees need it
@@ -323,7 +331,7 @@ async def _run(config: Config, public: str, pages: _Pages | None, *, as_json: bo
     if shown is not None:
         loop.add_signal_handler(signal.SIGHUP, _reload, shown, gateway)
         _warn(shown)
-    _remember(config.data, Addresses.of(where, public))
+    _remember(config.data, Addresses.of(where, public, pages.for_seats if pages is not None else ""))
     metrics = f"http://{server.metrics_address}{PATH}" if server.metrics_address else None
     token, verifier = server.data.token_path, server.data.verifier_path
     if as_json:

@@ -1,0 +1,68 @@
+"""A printed sheet with a card for each seat: who sits where, and the code with which a phone takes the seat.
+
+One HTML file for A4 in black and white, with no scripts and nothing fetched. It holds tokens: whoever reads a card can
+take its seat. Knows neither the referee nor any file.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import segno
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+_FOLDER: Final = Path(__file__).parent
+_QUIET: Final = 4
+"""White modules around a code, without which phones do not find it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A seat, as its player is invited to it."""
+
+    rules_id: str
+    seat: int
+    join: str = field(repr=False)
+    """For programs."""
+    link: str = field(default="", repr=False)
+    """For browsers; empty if the referee is not known to have pages where seats can be played."""
+    player: str = ""
+    """Empty: to be written on the card."""
+    event: int | None = None
+    round: int | None = None
+    table: int | None = None
+
+    @property
+    def code(self) -> Markup:
+        """Return the link, or else the join string, as a QR code: an SVG drawing.
+
+        Level M: a seventh of it may be hidden by a crease or a thumb. More would make the modules smaller.
+        """
+        made = segno.make_qr(self.link or self.join, error="m")
+        # No text is drawn, only modules.
+        return Markup(made.svg_inline(border=_QUIET, omitsize=True, svgclass=None, lineclass=None))  # noqa: S704
+
+
+def sheet(cards: Sequence[Card]) -> str:
+    """Return the whole document."""
+    return _environment().get_template("cards.html.j2").render(cards=cards)
+
+
+@cache
+def _environment() -> Environment:
+    words: dict[str, str] = json.loads((_FOLDER / "static" / "words" / "en.json").read_text(encoding="utf-8"))
+    environment = Environment(
+        loader=FileSystemLoader(_FOLDER / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals["w"] = words.__getitem__
+    return environment

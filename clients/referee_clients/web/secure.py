@@ -1,0 +1,17 @@
+"""Whether seats can be played on pages: browsers give keys to secure pages alone.
+
+https://w3c.github.io/webappsec-secure-contexts/: HTTPS with a certificate that the browser trusts, or the machine
+itself.
+"""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from referee_clients.sdk.channel import is_loopback
+
+
+def has_keys(origin: str) -> bool:
+    """Return whether a browser that trusts the certificate gives keys to a page of this origin."""
+    parts = urlsplit(origin)
+    return parts.scheme == "https" or is_loopback(parts.hostname or "")
