@@ -20,7 +20,7 @@ import referee as program
 from referee import console, core
 from referee.cli import output
 from referee.cli.failure import EXIT_FAILED, EXIT_USAGE, Failure
-from referee_clients.opening.errors import BadWord
+from referee.notation.errors import BadWord
 
 PANELS = {
     "The referee": ("serve", "web", "keys", "new", "abort", "games", "token", "status", "recover"),

@@ -13,6 +13,7 @@ from referee import console
 from referee.certificates.kingdomino.claims import Frame
 from referee.certificates.kingdomino.wire import domino_message, frame_message, placed_of
 from referee.cli import building, output
+from referee.cli.components import components as own_components
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.progress import NO_LIMIT, Seconds, Seed, search
 from referee.cli.solving import Rlimit
@@ -114,9 +115,7 @@ def _frame(text: str) -> Frame:
 
 def _components(file: Path) -> DominoSet:
     """Raise ``Failure``."""
-    found: DominoSet = codec(_GAME, registry.get(_GAME).version).decode_components(
-        components.components(_GAME, file)
-    )
+    found: DominoSet = codec(_GAME, registry.get(_GAME).version).decode_components(own_components(_GAME, file))
     return found
 
 

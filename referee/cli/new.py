@@ -13,10 +13,11 @@ from urllib.parse import urlsplit
 
 import typer
 
-from referee.cli import components as own_components
 from referee.cli import output
 from referee.cli.addresses import Addresses, is_reached_from_elsewhere
 from referee.cli.arguments import public_key, web_origin
+from referee.cli.components import components as own_components
+from referee.cli.components import default_components
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.office import (
     LINKS_UNREACHABLE,
@@ -212,7 +213,7 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
     `referee new --clock "10m+5s" --illegal strikes:3 --absence 2m --arbiter-key arbiter.pem --protest-time 10m`
     """
     if show_components:
-        print(own_components.default_components(game_of(rules, seats, None)[0]))
+        print(default_components(game_of(rules, seats, None)[0]))
         return
     wishes = Wishes(
         rules=rules,
@@ -220,7 +221,7 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
         age_order=age_order,
         principals=principal or [],
         options=options,
-        components=None if components is None else partial(own_components.components, file=components),
+        components=None if components is None else partial(own_components, file=components),
         series=series,
         previous=None if series_of is None else game_before(series_of),
         declare=None if declare is None else public_key(f"--declare {declare}", declare),

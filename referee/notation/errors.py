@@ -81,3 +81,13 @@ def either(words: Iterable[str]) -> str:
     """Return ``a, b or c``."""
     *some, last = list(words) or [""]
     return f"{', '.join(some)} or {last}" if some else last
+
+
+class BadWord(Exception):
+    """A word of an organiser or an arbiter is not what it may be. As text, it begins with the command's option."""
+
+    def __init__(self, word: str, what: str) -> None:
+        """``word``: its name, such as ``protest-time``. ``what``: what is wrong, as it follows the name: ``: …``."""
+        super().__init__(f"--{word}{what}")
+        self.word = word
+        self.what = what

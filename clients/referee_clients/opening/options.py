@@ -8,10 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 from referee.games import registry
-from referee.notation.errors import cut
+from referee.notation.errors import BadWord, cut
 from referee.notation.options import Option, OptionError, options_of
 from referee.wire.registry import Codec, codec
-from referee_clients.opening.errors import BadWord
 
 _AGE_ORDER = "age_order"
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from referee.log.v1 import log_pb2
-from referee_clients.opening.errors import BadWord
+from referee.notation.errors import BadWord
 from referee_clients.opening.times import clock, milliseconds
 
 _ILLEGAL_EXPECTED: Final = "retry, record, strikes:N, penalty:TIME or forfeit"

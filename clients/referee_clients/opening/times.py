@@ -6,8 +6,8 @@ import re
 
 from referee.log.terms import MAX_BUDGET_MS
 from referee.log.v1 import log_pb2
+from referee.notation.errors import BadWord
 from referee.notation.times import duration_ms, in_words
-from referee_clients.opening.errors import BadWord
 
 EXPECTED = "a time such as 90s, 5m, 1h30m or 2d"
 CLOCK_EXPECTED = (

@@ -11,8 +11,8 @@ from referee.games import registry
 from referee.games.game import UnknownRules
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
+from referee.notation.errors import BadWord
 from referee.v1 import game_service_pb2 as pb
-from referee_clients.opening.errors import BadWord
 from referee_clients.opening.options import options as game_options
 from referee_clients.opening.series import next_options, place
 from referee_clients.opening.terms import terms
