@@ -24,8 +24,8 @@ from referee.v1 import arbiter_service_pb2, arbiter_service_pb2_grpc, game_servi
 from referee.v1 import game_service_pb2 as pb
 from referee.wire.strict import MalformedError
 from referee_clients.web.bodies import PROTOBUF, body_of, message_of, question_of
-from referee_clients.web.errors import Refusal, bad_field
-from referee_clients.web.games import game_id_of
+from referee_clients.web.errors import Refusal, away, bad_field
+from referee_clients.web.games import game_id_of, number_of
 from referee_clients.web.tokens import token_of
 from referee_clients.web.upstream import CALL_S, Upstream
 
@@ -134,26 +134,36 @@ class _Acting:
         return JSONResponse(as_json(found.docket))
 
     async def why(self, request: Request) -> Response:
-        """Return every rule that a move would break now, by the rules of this program; nothing is sent."""
+        """Return every rule that a move would break after so many entries, by the rules of this program."""
         data, game_id = await body_of(request, PROTOBUF), game_id_of(request.path_params["id"])
+        size = number_of("size", request.query_params.get("size", ""))
         with ExitStack() as stack:
-            feed = await self._referee.hub.hold(stack, game_id)
+            feed = await self._referee.hub.hold(stack, game_id, size)
             await self._referee.hub.read(feed)
             if feed.is_over:
-                raise Refusal(409, "GAME_OVER", "Nothing was judged: the game is over.")
+                raise _over()
+            if feed.ending:
+                raise away()
             record = feed.history.record
-            game = record.game
-            if record.phase is not Phase.PLAYING:
-                raise Refusal(409, "NOT_AWAITED", "Nothing was judged: no move is awaited in this game now.")
-            try:
-                move = game.position.codec.decode_move(data, game.position.components)
-            except MalformedError as error:
-                raise Refusal(400, "MALFORMED_MOVE", f"Nothing was judged: {error}.") from error
-            violations = game.position.state.check(move)
-            opened = record.opened
+        if record.phase in (Phase.ENDED, Phase.CLOSED):
+            raise _over()
+        if record.size != size:
+            raise Refusal(409, "STALE_HEAD", "Nothing was judged: the game has gone on.", {"size": str(record.size)})
+        if record.phase is not Phase.PLAYING:
+            raise Refusal(409, "NOT_AWAITED", "Nothing was judged: no move is awaited in this game now.")
+        position, opened = record.game.position, record.opened
+        try:
+            move = position.codec.decode_move(data, position.components)
+        except MalformedError as error:
+            raise Refusal(400, "MALFORMED_MOVE", f"Nothing was judged: {error}.") from error
         rules = {rule.id: rule for rule in registry.get(opened.rules_id, opened.rules_version).catalogue}
+        violations = position.state.check(move)
         told = [_violation(each.rule_id, each.cells, each.facts, sentence(each, rules)) for each in violations]
         return JSONResponse({"violations": told})
+
+
+def _over() -> Refusal:
+    return Refusal(409, "GAME_OVER", "Nothing was judged: the game is over.")
 
 
 def as_json(message: Message) -> dict[str, Any]:

@@ -177,7 +177,7 @@ class _Games:
 
     async def positions(self, request: Request) -> Response:
         game_id = game_id_of(request.path_params["id"])
-        first = _number("from", request.query_params.get("from", "0"))
+        first = number_of("from", request.query_params.get("from", "0"))
         hub = self._referee.hub
         with ExitStack() as stack:
             feed = await hub.hold(stack, game_id, first)
@@ -199,7 +199,7 @@ class _Games:
         return _Live(self._referee.hub, wanted)
 
     async def rules(self, request: Request) -> Response:
-        rules_id, version = request.path_params["id"], _number("version", request.query_params.get("version", "0"))
+        rules_id, version = request.path_params["id"], number_of("version", request.query_params.get("version", "0"))
         if not _RULES_ID.fullmatch(rules_id):
             raise bad_field("id", "the name of a game's rules, such as alhambra")
         if version >= 1 << 31:
@@ -343,7 +343,7 @@ def _wanted(values: list[str]) -> dict[str, int]:
         game_id, colon, after = game.partition(":")
         if not colon or game_id_of(game_id) in wanted:
             raise bad_field("g", f"{expected}; each game once")
-        wanted[game_id] = -1 if after == "-1" else _number("after", after)
+        wanted[game_id] = -1 if after == "-1" else number_of("after", after)
     return wanted
 
 
@@ -353,7 +353,7 @@ def game_id_of(text: str) -> str:
     return text
 
 
-def _number(field: str, text: str) -> int:
+def number_of(field: str, text: str) -> int:
     if not _NUMBER.fullmatch(text):
         raise bad_field(field, f"the number of an entry, 0 to {MAX_ENTRIES - 1}" if field != "version" else "a number")
     return int(text)

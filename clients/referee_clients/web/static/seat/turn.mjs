@@ -196,7 +196,7 @@ export class Turn {
 
   async #why(bytes) {
     try {
-      return (await post(`/games/${this.#game.id}/why`, bytes)).violations;
+      return (await post(`/games/${this.#game.id}/why?size=${this.#game.head.size}`, bytes)).violations;
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       return [{ rule: "", cells: [], text: w("seat.unchecked", { message: error.message }) }];
