@@ -32,7 +32,7 @@ from referee.service.server import SOLVER_WORKERS, Config, ListenError, Server
 from referee.service.tls import Certificates, Tls, TlsError
 from referee.workers.pool import MEMORY_MIB
 from referee_clients.sdk.channel import TLS_SCHEME, Security, is_loopback
-from referee_clients.web.secure import has_keys
+from referee_clients.web.secure import Lack, has_keys, lacks
 
 if TYPE_CHECKING:
     from referee_clients.web.child import Gateway
@@ -274,6 +274,15 @@ class _Pages:
         own = [] if is_everywhere(urlsplit(self.address).netloc.rpartition(":")[0]) else [self.address]
         return next((origin.rstrip("/") for origin in (*self.origins, *own) if has_keys(origin)), "")
 
+    def lacks(self) -> list[Lack]:
+        """Return why browsers play no seats there."""
+        return lacks(self.listening.getsockname()[0], self.origins, self.certificate, self.key)
+
+    def warn(self) -> None:
+        """Tell the operator."""
+        for lack in self.lacks():
+            structlog.get_logger("referee.pages").warning("pages lack something", key=lack.key, what=str(lack))
+
     def gateway(self, server: Server, where: str, shown: Certificates | None) -> Gateway:
         """Return what serves them. ``where``, ``shown``: the referee's address and certificates."""
         from referee_clients.web.child import Gateway  # noqa: PLC0415 - few referees need it
@@ -328,8 +337,10 @@ async def _run(config: Config, public: str, pages: _Pages | None, *, as_json: bo
     gateway = pages.gateway(server, where, shown) if pages is not None else None
     if gateway is not None:
         gateway.start()
+    if pages is not None:
+        pages.warn()
     if shown is not None:
-        loop.add_signal_handler(signal.SIGHUP, _reload, shown, gateway)
+        loop.add_signal_handler(signal.SIGHUP, _reload, shown, gateway, pages)
         _warn(shown)
     _remember(config.data, Addresses.of(where, public, pages.for_seats if pages is not None else ""))
     metrics = f"http://{server.metrics_address}{PATH}" if server.metrics_address else None
@@ -341,6 +352,7 @@ async def _run(config: Config, public: str, pages: _Pages | None, *, as_json: bo
             "verifier_key_file": str(verifier),
             "metrics": metrics,
             "web": pages.address if pages is not None else None,
+            "web_lacks": [lack.told for lack in pages.lacks()] if pages is not None else [],
         }
         print(json.dumps(ready), flush=True)
     else:
@@ -381,7 +393,7 @@ def _warn(certificates: Certificates) -> None:
         log.warning("certificate expires soon", expires=expires, days_left=int(left))
 
 
-def _reload(certificates: Certificates, gateway: Gateway | None) -> None:
+def _reload(certificates: Certificates, gateway: Gateway | None, pages: _Pages | None) -> None:
     log = structlog.get_logger("referee.tls")
     try:
         certificates.reload()
@@ -389,6 +401,7 @@ def _reload(certificates: Certificates, gateway: Gateway | None) -> None:
         log.error("reloading the certificates failed", error=str(error))  # noqa: TRY400 - its line says it all
     else:
         log.info("certificates reloaded")
-        if gateway is not None:
+        if gateway is not None and pages is not None:
             gateway.renew()
+            pages.warn()
         _warn(certificates)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +14,7 @@ import typer
 from referee.cli.arguments import address, check_origins, verifier_key
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.remote import TlsCa, is_token, security, token_of
+from referee_clients.web.secure import Lack
 
 TOKEN_VARIABLE = "REFEREE_GATEWAY_TOKEN"  # noqa: S105 - a name
 """In the environment: a gateway's token."""
@@ -76,11 +80,17 @@ def web(  # noqa: PLR0917 - typer reads options from the signature
         Path | None, typer.Option(metavar="FILE", help="Speak TLS with this certificate and its chain (PEM).")
     ] = None,
     tls_key: Annotated[Path | None, typer.Option(metavar="FILE", help="The certificate's private key (PEM).")] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print where the pages are, and what they lack, as one line of JSON.")
+    ] = False,
 ) -> None:
     """Serve pages to browsers until Ctrl-C or SIGTERM: judge a position, verify a file, read the rules.
 
     On /position anybody can put an Alhambra, a kingdom or a sheet together and see whether it is legal, what it scores
     and where a piece may go. Nothing is stored: the position is in the page's link.
+
+    Browsers play seats and verify games only on pages over HTTPS with a certificate that they trust, and on this
+    machine itself. What is lacking for that is said at the start, on standard error.
 
     Exit codes: 0 stopped; 1 the address or the certificate cannot be used; 2 wrong usage.
 
@@ -121,6 +131,17 @@ def web(  # noqa: PLR0917 - typer reads options from the signature
                 security=secured,
             ),
             listen_on(host, port),
+            _tell_as_json if as_json else _tell,
         )
     except CannotServe as error:
         raise Failure(str(error)) from error
+
+
+def _tell(address: str, lacking: Sequence[Lack]) -> None:
+    for lack in lacking:
+        print(f"warning: {lack}", file=sys.stderr)
+    print(f"Pages are at {address}", flush=True)
+
+
+def _tell_as_json(address: str, lacking: Sequence[Lack]) -> None:
+    print(json.dumps({"address": address, "lacks": [lack.told for lack in lacking]}), flush=True)

@@ -63,6 +63,7 @@ async def test_serve_says_as_json_where_it_is(tmp_path: Path) -> None:
         "organiser_token_file": str(data / "organiser.token"),
         "verifier_key_file": str(data / "referee.vkey"),
         "web": None,
+        "web_lacks": [],
     }
 
 

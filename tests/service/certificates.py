@@ -11,9 +11,10 @@ from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, EllipticCurvePrivateKey, generate_private_key
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-from cryptography.x509.oid import NameOID
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 DAY = timedelta(days=1)
+_CA = x509.BasicConstraints(ca=True, path_length=0)
 
 
 @dataclass(frozen=True)
@@ -32,34 +33,56 @@ class Authority:
         self.folder = folder
         self._key = generate_private_key(SECP256R1())
         self._name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
-        made = _builder(self._name, self._name, self._key, -DAY, DAY)
-        made = made.add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
         self.path = folder / f"{name}.pem"
-        self.path.write_bytes(made.sign(self._key, SHA256()).public_bytes(Encoding.PEM))
+        self.path.write_bytes(self._signed(self._name, self._key, -DAY, DAY, _CA).public_bytes(Encoding.PEM))
 
-    def issue(self, name: str, begins: timedelta = -DAY, ends: timedelta = DAY) -> Pair:
-        """For this machine's loopback address."""
+    def issue(
+        self,
+        name: str,
+        begins: timedelta = -DAY,
+        ends: timedelta = DAY,
+        host: str = "localhost",
+        *,
+        for_servers: bool = False,
+    ) -> Pair:
+        """For this host, and for this machine's loopback address."""
+        names = x509.SubjectAlternativeName([x509.DNSName(host), x509.IPAddress(IPv4Address("127.0.0.1"))])
+        uses = [x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH])] if for_servers else []
         key = generate_private_key(SECP256R1())
         subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
-        names = x509.SubjectAlternativeName([x509.DNSName("localhost"), x509.IPAddress(IPv4Address("127.0.0.1"))])
-        made = _builder(subject, self._name, key, begins, ends).add_extension(names, critical=False)
-        certificate = made.sign(self._key, SHA256())
+        return self._pair(name, key, self._signed(subject, key, begins, ends, names, *uses))
+
+    def itself(self, host: str, *, is_authority: bool) -> Pair:
+        """As a server with the authority's own name and key."""
+        names = x509.SubjectAlternativeName([x509.DNSName(host)])
+        uses = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH])
+        made = self._signed(self._name, self._key, -DAY, DAY, names, uses, *([_CA] if is_authority else []))
+        return self._pair("itself", self._key, made)
+
+    def _signed(
+        self,
+        subject: x509.Name,
+        key: EllipticCurvePrivateKey,
+        begins: timedelta,
+        ends: timedelta,
+        *extensions: x509.ExtensionType,
+    ) -> x509.Certificate:
+        now = datetime.now(UTC)
+        made = (
+            x509.CertificateBuilder()
+            .subject_name(subject)
+            .issuer_name(self._name)
+            .public_key(key.public_key())
+            .serial_number(x509.random_serial_number())
+            .not_valid_before(now + begins)
+            .not_valid_after(now + ends)
+        )
+        for extension in extensions:
+            made = made.add_extension(extension, critical=extension is _CA)
+        return made.sign(self._key, SHA256())
+
+    def _pair(self, name: str, key: EllipticCurvePrivateKey, certificate: x509.Certificate) -> Pair:
         pair = Pair(self.folder / f"{name}.crt", self.folder / f"{name}.key", certificate.public_bytes(Encoding.DER))
         pair.certificate.write_bytes(certificate.public_bytes(Encoding.PEM))
         pair.key.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
         return pair
-
-
-def _builder(
-    subject: x509.Name, issuer: x509.Name, key: EllipticCurvePrivateKey, begins: timedelta, ends: timedelta
-) -> x509.CertificateBuilder:
-    now = datetime.now(UTC)
-    return (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(issuer)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now + begins)
-        .not_valid_after(now + ends)
-    )

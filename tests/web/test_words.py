@@ -45,6 +45,7 @@ VERDICTS = [each.name for each in Verdict]
 STATES = [bare_name(game_pb2.GameState, number).lower() for number in game_pb2.GameState.values() if number]
 MADE = {
     "game": registry.names(),
+    "secure": ("http", "expired", "early", "names", "self", "authority", "apple_use", "apple_days"),
     "card": ("event", "round", "table"),
     "type": TYPES,
     "terrain": TERRAINS,

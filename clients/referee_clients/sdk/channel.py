@@ -33,7 +33,7 @@ CHANNEL_OPTIONS: Sequence[tuple[str, int | str]] = (
     ("grpc.max_receive_message_length", 8 << 20),
 )
 
-_ANY_TIME = 0x200000
+ANY_TIME = 0x200000
 """X509_V_FLAG_NO_CHECK_TIME, for which ssl has no name."""
 _HANDSHAKE_S = 5.0
 
@@ -86,7 +86,7 @@ class Security:
         context = self._context()
         if self.ca is None:
             context.load_default_certs()
-        context.verify_flags |= _ANY_TIME
+        context.verify_flags |= ANY_TIME
         context.set_alpn_protocols(["h2"])
         _, host, target = split_address(address)
         name, port = host.removeprefix("[").removesuffix("]"), int(target.rpartition(":")[2])

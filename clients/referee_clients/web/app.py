@@ -14,21 +14,29 @@ from referee_clients.web.errors import HANDLERS
 from referee_clients.web.limits import Limits, LimitsMiddleware
 from referee_clients.web.pages import Site
 from referee_clients.web.safety import Safety
+from referee_clients.web.secure import Lack
 from referee_clients.web.upstream import Upstream
 
 _GZIP_FROM_BYTES = 600
 
 
 def application(
-    referee: Upstream | None = None, *, origins: Collection[str] = (), trusted: Sequence[str] = (), tls: bool = False
+    referee: Upstream | None = None,
+    *,
+    origins: Collection[str] = (),
+    trusted: Sequence[str] = (),
+    tls: bool = False,
+    lacking: Sequence[Lack] = (),
 ) -> Starlette:
     """Return the gateway.
 
     ``referee``: whose games are shown; None: no games, everything else. ``origins``: names under which it is reached,
-    such as ``https://club.example``. ``trusted``: addresses of proxies whose X-Forwarded-For is believed.
+    such as ``https://club.example``. ``trusted``: addresses of proxies whose X-Forwarded-For is believed. ``lacking``:
+    why browsers play no seats here.
     """
     judge = positions.Judge()
-    site = Site() if referee is None else Site(referee.verifier, has_solver=referee.may_bear_tokens)
+    verifier, has_solver = (None, False) if referee is None else (referee.verifier, referee.may_bear_tokens)
+    site = Site(verifier, has_solver=has_solver, lacking=lacking)
 
     @asynccontextmanager
     async def running(_app: Starlette) -> AsyncIterator[None]:

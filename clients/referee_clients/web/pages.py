@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
@@ -24,6 +24,7 @@ from referee_clients.web.components import components
 from referee_clients.web.errors import Refusal, answer
 from referee_clients.web.safety import CSP
 from referee_clients.web.said import words_of
+from referee_clients.web.secure import Lack
 from referee_clients.web.spoken import spoken
 
 FOLDER: Final = Path(__file__).parent
@@ -61,10 +62,13 @@ def static_files() -> dict[str, bytes]:
 class Site:
     """Every page and file of a gateway."""
 
-    def __init__(self, verifier: VerifierKey | None = None, *, has_solver: bool = False) -> None:
+    def __init__(
+        self, verifier: VerifierKey | None = None, *, has_solver: bool = False, lacking: Sequence[Lack] = ()
+    ) -> None:
         """``verifier``: of the referee whose games can be watched; None: there is none.
 
-        ``has_solver``: that referee can be asked for proofs.
+        ``has_solver``: that referee can be asked for proofs. ``lacking``: why browsers play no seats here; on
+        ``/about`` only, which has no hash, as all else depends on nothing but the program and the verifier key.
         """
         self._has_games = verifier is not None
         self._files = static_files()
@@ -94,7 +98,7 @@ class Site:
         }
         self._single = (FOLDER / "static" / "verify" / "index.html").read_bytes()
         self._documents = self._made()
-        self._about = self._render("about.html.j2", "about", hashes=self.hashes(), total=self.total())
+        self._about = self._render("about.html.j2", "about", hashes=self.hashes(), total=self.total(), lacking=lacking)
         self._missing = self._render("missing.html.j2", "missing")
 
     def _render(self, template: str, here: str, **values: Any) -> bytes:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import socket
-import ssl
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,12 +17,14 @@ from referee.log.note import VerifierKey
 from referee_clients.sdk.channel import Security
 from referee_clients.web.app import application
 from referee_clients.web.protocol import Protocol
+from referee_clients.web.secure import Lack, lacks
 from referee_clients.web.upstream import Upstream
 
 _SHUTDOWN_S: Final = 5
 _BACKLOG: Final = 2048
 _AT_ONCE: Final = 2500
 """Connections; what comes then is answered 503."""
+Ready = Callable[[str, Sequence[Lack]], None]
 
 
 class CannotServe(Exception):
@@ -46,10 +47,13 @@ class Settings:
     security: Security | None = None
 
 
-def serve(settings: Settings, listening: socket.socket) -> None:
-    """Serve until SIGTERM or Ctrl-C, and close the socket. Raise ``CannotServe``, ``BadAddress`` and ``Insecure``."""
+def serve(settings: Settings, listening: socket.socket, ready: Ready = lambda _address, _lacks: None) -> None:
+    """Serve until SIGTERM or Ctrl-C, and close the socket. Raise ``CannotServe``, ``BadAddress`` and ``Insecure``.
+
+    ``ready`` is called when browsers may come, with the address and with what they will lack.
+    """
     with listening:
-        asyncio.run(_serve(settings, listening))
+        asyncio.run(_serve(settings, listening, ready))
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -72,7 +76,7 @@ def address_of(listening: socket.socket, *, tls: bool) -> str:
     return f"{'https' if tls else 'http'}://{name}:{at[1]}/"
 
 
-async def _serve(settings: Settings, listening: socket.socket) -> None:
+async def _serve(settings: Settings, listening: socket.socket, ready: Ready) -> None:
     async with AsyncExitStack() as stack:
         referee = None
         if settings.referee:
@@ -81,8 +85,12 @@ async def _serve(settings: Settings, listening: socket.socket) -> None:
             )
             referee = await stack.enter_async_context(upstream)
         tls = settings.certificate is not None
+        try:
+            lacking = lacks(listening.getsockname()[0], settings.origins, settings.certificate, settings.key)
+        except (OSError, ValueError) as error:
+            raise CannotServe(f"The certificate or its key cannot be used: {error}") from error
         config = uvicorn.Config(
-            application(referee, origins=settings.origins, trusted=settings.trusted, tls=tls),
+            application(referee, origins=settings.origins, trusted=settings.trusted, tls=tls, lacking=lacking),
             http=Protocol,
             ws="none",
             proxy_headers=False,
@@ -94,11 +102,8 @@ async def _serve(settings: Settings, listening: socket.socket) -> None:
             ssl_certfile=settings.certificate,
             ssl_keyfile=settings.key,
         )
-        try:
-            config.load()
-        except (OSError, ssl.SSLError) as error:
-            raise CannotServe(f"The certificate or its key cannot be used: {error}") from error
-        print(f"Pages are at {address_of(listening, tls=tls)}", flush=True)
+        config.load()
+        ready(address_of(listening, tls=tls), lacking)
         await _Server(config, referee).serve(sockets=[listening])
 
 
