@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from statistics import median
+from statistics import median, quantiles
 from time import process_time
 
 RUNS = 7
@@ -59,3 +59,8 @@ def against(name: str, work: Callable[[], int], bare: Callable[[], int], target:
     pairs = [(slice_rate(work), slice_rate(bare)) for _ in range(runs)]
     rates, floors = zip(*pairs, strict=True)
     return Figure(name, median(rates), target, median(floors), median(ours / floor for ours, floor in pairs))
+
+
+def p95(values: list[float]) -> float:
+    """Return what 95 of 100 do not exceed."""
+    return quantiles(values, n=20)[-1]

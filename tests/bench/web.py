@@ -7,14 +7,13 @@ import random
 import shutil
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from statistics import quantiles
 
 from playwright.async_api import Page, async_playwright
 
 from referee.games.alhambra.tiles import NAMES
-from tests.bench import web_watchers
+from tests.bench import web_seat, web_watchers
 from tests.bench.acts import REFEREE
-from tests.bench.measure import Figure
+from tests.bench.measure import Figure, p95
 from tests.web.conftest import BROWSERS
 from tests.web.words import address_in
 
@@ -88,13 +87,9 @@ async def tap_to_verdict(taps: int = TAPS, warm_up: int = WARM_UP) -> tuple[list
     return spent[warm_up:], alone[warm_up:]
 
 
-def p95(values: list[float]) -> float:
-    """Return what 95 of 100 do not exceed."""
-    return quantiles(values, n=20)[-1]
-
-
 def figures(taps: int = TAPS) -> Iterator[Figure]:
     """One after the other: each has the machine for itself."""
     spent, alone = asyncio.run(tap_to_verdict(taps))
     yield Figure("tap to verdict, 20 tiles, p95: ms", p95(spent), floor=p95(alone), at_most=TARGET_MS)
     yield from web_watchers.figures()
+    yield from web_seat.figures()

@@ -48,7 +48,7 @@ class Table {
     let turn = null;
     const keys = Object.fromEntries(Object.keys(chooser.keys ?? {}).map((key) => [key, () => turn.keys[key]()]));
     this.#board = grid(w("seat.board", { n: seat }), (x, y) => turn.choose(x, y, (words) => this.#say(words)), keys);
-    const shown = { element: this.#board.element, show: () => this.#show() };
+    const shown = { element: this.#board.element, show: () => this.#show(), focus: () => this.#board.focus() };
     turn = this.#turn = new Turn(game, seat, chooser, shown, (move, ms) => this.#player.move(move, ms));
     this.#beside = new Beside(game, this.#player, page.saveFile);
     this.#clocks = Array.from({ length: game.seats }, () => game.hasClocks && h("span", { class: "clock", role: "timer" }));

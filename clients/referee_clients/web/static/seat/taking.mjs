@@ -4,6 +4,7 @@ import { h } from "../dom.mjs";
 import { hex } from "../verify/bytes.mjs";
 import { w } from "../words.mjs";
 import { NoKey, locked, made, pemOf, readPem, shareOf } from "./keys.mjs";
+import { termsOf } from "./terms.mjs";
 import { idOf } from "./vault.mjs";
 
 const MOST_FILE = 4096;
@@ -113,6 +114,7 @@ export const taking = (place, { isTaken, done, misfit }) => {
     "section",
     { class: "verdict taking", "aria-labelledby": "taking-title" },
     h("h2", { id: "taking-title" }, w(isTaken ? "seat.taken" : "seat.title", { n: seat })),
+    h("dl", { class: "facts" }, termsOf(game).flatMap(([label, value]) => [h("dt", {}, label), h("dd", {}, value)])),
     isTaken ? known : free,
     problem,
   );

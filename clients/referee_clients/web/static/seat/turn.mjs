@@ -41,7 +41,7 @@ export class Turn {
   #sinceMs = 0;
   #isBusy = false;
 
-  /** `board`: the seat's grid, `{element, show()}`, which stays when the turn is over. `enter(move, thoughtMs)`: signs the bytes and sends them; throws NotEntered. */
+  /** `board`: the seat's grid, `{element, show(), focus()}`, which stays when the turn is over. `enter(move, thoughtMs)`: signs the bytes and sends them; throws NotEntered. */
   constructor(game, seat, chooser, board, enter) {
     [this.#game, this.#seat, this.#chooser, this.#board, this.#enter] = [game, seat, chooser, board, enter];
     this.#listed.append(
@@ -69,9 +69,9 @@ export class Turn {
     const { size, leaf } = this.#game.head;
     const head = hex(leaf);
     if (this.#head === head) return;
+    this.end();
     this.#head = head;
     this.#sinceMs = performance.now();
-    this.#state = null;
     const moves = await this.#fetched(head, size);
     if (!moves || this.#head !== head) return;
     this.#legal = new Set(moves);
@@ -84,6 +84,9 @@ export class Turn {
   end() {
     this.#head = "";
     this.#state = null;
+    this.#refused = [];
+    // What had the focus is gone; the board stays.
+    if (this.element.contains(document.activeElement)) this.#board.focus();
     this.element.classList.remove("on");
   }
 
