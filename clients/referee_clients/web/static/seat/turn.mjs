@@ -39,7 +39,8 @@ export class Turn {
   #state = null;
   #refused = [];
   #sinceMs = 0;
-  #isBusy = false;
+  /** The head for which a move is on its way, or null. */
+  #sending = null;
 
   /** `board`: the seat's grid, `{element, show(), focus()}`, which stays when the turn is over. `enter(move, thoughtMs)`: signs the bytes and sends them; throws NotEntered. */
   constructor(game, seat, chooser, board, enter) {
@@ -62,6 +63,11 @@ export class Turn {
 
   get isOn() {
     return this.#state !== null;
+  }
+
+  /** The move of this turn is on its way. */
+  get #isBusy() {
+    return this.#sending === this.#head;
   }
 
   /** The turn is there, with the game as it stands; the same turn told again changes nothing. */
@@ -226,19 +232,20 @@ export class Turn {
 
   async #send(bytes) {
     if (this.#isBusy) return;
-    this.#isBusy = true;
+    const head = this.#head;
+    this.#sending = head;
     this.#say(h("p", { role: "status" }, w("seat.sending")));
     try {
-      const head = this.#head;
       const entered = await this.#enter(bytes, performance.now() - this.#sinceMs);
       if (this.#head === head && entered) this.end(); // another turn may be there already
       else if (this.#head === head) this.#say(h("p", { role: "status" }, w("seat.void")));
     } catch (error) {
-      if (error.violations?.length) this.#refuse(error.violations);
-      else this.#say(h("p", { class: "problem", role: "alert" }, w("seat.not_entered", { message: error.message })));
       if (error.name !== "NotEntered") throw error;
+      if (this.#head !== head) return;
+      if (error.violations.length) this.#refuse(error.violations);
+      else this.#say(h("p", { class: "problem", role: "alert" }, w("seat.not_entered", { message: error.message })));
     } finally {
-      this.#isBusy = false;
+      if (this.#sending === head) this.#sending = null;
     }
   }
 }
