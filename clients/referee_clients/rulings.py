@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from io import BytesIO
@@ -10,15 +11,19 @@ from typing import Any, Final
 from referee.log import file, intent
 from referee.log.entry import Clock, decode_entry
 from referee.log.errors import Code, LogError
-from referee.log.events import Accept, Act, Restore, Ruled, Ruling, SetClock, Skip
+from referee.log.events import Accept, Act, Restore, Ruled, Ruling, SetClock, Skip, read_rule
 from referee.log.frames import FrameType
-from referee.log.intent import Author, Place, SignedIntent, TableAct
+from referee.log.intent import Author, Place, Role, SignedIntent, TableAct
 from referee.log.keys import PrivateKey
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
+from referee.notation import accepted, game_text
+from referee.notation.errors import NotationError
+from referee.notation.grammar import grammar
 from referee.notation.registry import notation
 from referee.notation.sentences import sentence
 from referee.notation.times import in_words
+from referee.transcript.table_text import usual_rule
 from referee.transcript.transcript import Transcript
 from referee.transcript.words import ruling_words
 from referee_clients.sdk.arbiter import TRIES, Arbiter
@@ -34,6 +39,10 @@ class NotAllowed(ClientError):
     """The act may not stand now: why, in words. Nothing was sent."""
 
 
+class BadMove(ClientError):
+    """No move of the position in notation: what is wrong, and where."""
+
+
 def check(record: Record, author: Author, key: PrivateKey, act: TableAct) -> Act:
     """Return what the act says, if it may stand in the record. Raise ``NotAllowed``."""
     return check_signed(record, intent.act(record.place, author, key, act))
@@ -44,8 +53,13 @@ def check_signed(record: Record, signed: SignedIntent) -> Act:
     try:
         return record.check(signed)
     except LogError as error:
-        expected = f"; expected {error.expected}" if error.expected else ""
-        raise NotAllowed(f"not allowed now: {error.what}{expected}") from None
+        raise refused(error) from None
+
+
+def refused(error: LogError) -> NotAllowed:
+    """Return why an act may not stand now."""
+    expected = f"; expected {error.expected}" if error.expected else ""
+    return NotAllowed(f"not allowed now: {error.what}{expected}")
 
 
 def kind_of(ruling: log_pb2.Rule) -> str:
@@ -165,6 +179,40 @@ def _entries(data: bytes) -> list[bytes]:
     if not entries:
         raise LogError(Code.INCOMPLETE, "no entries", "GameOpen in entry 0")
     return entries
+
+
+# --- what is ruled -------------------------------------------------------------------------------------------------
+
+
+def resting(made: log_pb2.Rule, rule_id: str, decides: int | None) -> log_pb2.Rule:
+    """Say which rule a ruling rests on and which protest or appeal it decides.
+
+    ``rule_id``: empty for the rule of the table that allows such rulings.
+    """
+    if decides is not None:
+        made.decides = decides
+    made.rule_id = rule_id or usual_rule(read_rule(made, Author(Role.ARBITER, 0), lambda move: move).ruling)
+    return made
+
+
+def standing_move(record: Record, seat: int, text: str) -> log_pb2.Accept:
+    """Return that a move stands which the seat on turn would make, with every rule that it breaks.
+
+    ``text``: the move in notation, with or without the seat before it. Raise ``BadMove`` for what is none.
+    """
+    game = record.game
+    rules_id = record.opened.rules_id
+    line = text if re.match(r"\d+:", text, re.ASCII) else f"{seat}: {text}"
+    try:
+        act = grammar(rules_id).parse(line, "act")
+        event = game_text.meant(rules_id, game.position.state, act)
+        broken = game.position.violations(event)
+        if (mark := game_text.mark_of(act)) is not None:
+            accepted.check(mark, line, broken, game.position.rules.waivable)
+    except NotationError as error:
+        raise BadMove(f"{line!r}: {error}") from None
+    rule_ids = sorted({violation.rule_id for violation in broken})
+    return log_pb2.Accept(seat=seat, move=game.position.encoded_move(event), rule_ids=rule_ids)
 
 
 # --- what it does --------------------------------------------------------------------------------------------------

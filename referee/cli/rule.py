@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -19,16 +18,11 @@ from referee.cli.arguments import public_key
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.finding import whole_id
 from referee.cli.signing import key_told, sign
-from referee.log.events import read_rule
 from referee.log.intent import Author, Role
 from referee.log.v1 import log_pb2
-from referee.notation import accepted, game_text
-from referee.notation.errors import NotationError
-from referee.notation.grammar import grammar
-from referee.transcript.table_text import usual_rule
 from referee.transcript.words import quoted
 from referee_clients.opening.times import milliseconds
-from referee_clients.rulings import OF_POSITION, Bench, Look
+from referee_clients.rulings import OF_POSITION, BadMove, Bench, Look, resting, standing_move
 from referee_clients.sdk.arbiter import arbiter
 from referee_clients.sdk.errors import ClientError, WentOn
 
@@ -134,12 +128,7 @@ def _rule(make: Callable[..., log_pb2.Rule], words: _Words, own: dict[str, Any])
 
     def ruling(look: Look) -> log_pb2.Rule:
         made = make(**own, **({"look": look} if "look" in make.__annotations__ else {}))
-        made.rule_id = words.rule
-        if words.decides is not None:
-            made.decides = words.decides
-        if not words.rule:
-            made.rule_id = usual_rule(read_rule(made, author, lambda move: move).ruling)
-        return made
+        return resting(made, words.rule, words.decides)
 
     async def run() -> None:
         async with arbiter(words.server, game, token, secured) as calls:
@@ -267,11 +256,10 @@ def accept(
     seat: _Seat,
 ) -> log_pb2.Rule:
     """Let the move of the seat on turn stand as played, although it breaks rules: only rules that allow it (TBL-7)."""
-    game = look.record.game
-    event = _meant(look, seat, move)
-    data = game.position.encoded_move(event)
-    broken = sorted({violation.rule_id for violation in game.position.violations(event)})
-    return log_pb2.Rule(accept=log_pb2.Accept(seat=seat, move=data, rule_ids=broken))
+    try:
+        return log_pb2.Rule(accept=standing_move(look.record, seat, move))
+    except BadMove as error:
+        raise Failure(str(error), EXIT_USAGE) from None
 
 
 @_kind
@@ -342,21 +330,6 @@ rule.command("sign")(sign)
 
 
 # What the words mean
-
-
-def _meant(look: Look, seat: int, text: str) -> Any:
-    """Return the move in the position now, legal or not."""
-    game = look.record.game
-    rules_id = game.opened.rules_id
-    line = text if re.match(r"\d+:", text, re.ASCII) else f"{seat}: {text}"
-    try:
-        act = grammar(rules_id).parse(line, "act")
-        event = game_text.meant(rules_id, game.position.state, act)
-        if (mark := game_text.mark_of(act)) is not None:
-            accepted.check(mark, line, game.position.violations(event), game.position.rules.waivable)
-        return event
-    except NotationError as error:
-        raise Failure(f"{line!r}: {error}", EXIT_USAGE) from None
 
 
 def _numbers(option: str, text: str) -> list[int]:

@@ -23,6 +23,7 @@ from referee.wire.registry import codec as wire
 from referee_clients import parse_join, play_async
 from referee_clients.bots import load
 from referee_clients.opening.options import options, options_of_games
+from referee_clients.opening.wishes import Wishes
 from referee_clients.sdk.organiser import organiser
 from tests.cli.inside import referee
 from tests.clients.referee_process import Referee
@@ -85,6 +86,12 @@ def test_ages_are_asked_for_in_alhambra_only() -> None:
     for rules in ("kingdomino", "rollwrite"):
         with pytest.raises(BadWord, match=f"--age-order: {rules} does not ask for the seats' ages"):
             options(rules, b"", None, "0,1")
+
+
+def test_rules_that_are_not_known_whatever_else_is_given() -> None:
+    for seats in (None, 2):
+        with pytest.raises(BadWord, match=r"^--rules chess: .*; expected one of alhambra, kingdomino, rollwrite"):
+            Wishes(rules="chess", seats=seats).request()
 
 
 def test_a_sheet_of_ones_own(tmp_path: Path) -> None:

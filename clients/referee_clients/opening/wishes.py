@@ -143,6 +143,7 @@ def game_of(rules: str | None, seats: int | None, previous: Record | None) -> tu
         return known
     rules = rules or DEFAULT_RULES
     try:
-        return rules, seats or registry.get(rules).min_seats
+        least = registry.get(rules).min_seats
     except UnknownRules as error:
         raise BadWord("rules", f" {rules}: {error}; expected one of {', '.join(registry.names())}") from None
+    return rules, seats or least

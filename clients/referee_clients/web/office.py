@@ -1,0 +1,187 @@
+"""What organisers and arbiters ask and do: how all games stand, calls answered, rulings prepared, games opened.
+
+Each with the token of whoever asks; the gateway has none for any of this. A ruling is prepared here, and signed
+elsewhere.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from contextlib import ExitStack
+from typing import Any, Final
+
+import grpc
+import segno
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from referee.notation.errors import BadWord
+from referee.v1 import (
+    arbiter_service_pb2,
+    arbiter_service_pb2_grpc,
+    game_service_pb2_grpc,
+    status_service_pb2,
+    status_service_pb2_grpc,
+)
+from referee.v1 import game_service_pb2 as pb
+from referee_clients.join import format_link
+from referee_clients.opening.wishes import Proofs, Wishes, bad_field
+from referee_clients.rulings import NotAllowed
+from referee_clients.sdk.errors import answer_of
+from referee_clients.web.acting import as_json
+from referee_clients.web.bodies import question_of
+from referee_clients.web.errors import Refusal
+from referee_clients.web.games import game_id_of
+from referee_clients.web.given import Given, key_of
+from referee_clients.web.ruling import prepared
+from referee_clients.web.tokens import token_of
+from referee_clients.web.upstream import CALL_S, Upstream
+
+_PAGE: Final = re.compile("[!-~]{0,1000}", re.ASCII)
+_PAGE_SIZE: Final = 200
+_NEVER_STORE: Final = {"Cache-Control": "no-store"}
+
+
+def routes(referee: Upstream) -> list[Route]:
+    """Return where an organiser's or an arbiter's page asks; without those that need a token if it could be read on the
+    way to the referee.
+    """
+    office = _Office(referee)
+    found = [Route("/api/v1/games/{id}/ruling", office.ruling, methods=["POST"])]
+    if referee.may_bear_tokens:
+        found += [
+            Route("/api/v1/status", office.status),
+            Route("/api/v1/games", office.open, methods=["POST"]),
+            Route("/api/v1/games/{id}/answer", office.answer, methods=["POST"]),
+        ]
+    return found
+
+
+class _Office:
+    """The endpoints. Each raises ``Refusal`` and ``grpc.aio.AioRpcError``."""
+
+    def __init__(self, referee: Upstream) -> None:
+        self._referee = referee
+        channel = referee.channel
+        self._games: game_service_pb2_grpc.GameServiceAsyncStub = game_service_pb2_grpc.GameServiceStub(channel)
+        self._table: arbiter_service_pb2_grpc.ArbiterServiceAsyncStub = arbiter_service_pb2_grpc.ArbiterServiceStub(
+            channel
+        )
+        self._status: status_service_pb2_grpc.StatusServiceAsyncStub = status_service_pb2_grpc.StatusServiceStub(
+            channel
+        )
+
+    async def status(self, request: Request) -> Response:
+        """Return the games that the token shows: who is awaited and connected, clocks, calls."""
+        metadata, page = self._referee.metadata(token_of(request, undone="asked")), request.query_params.get("page", "")
+        if not _PAGE.fullmatch(page):
+            raise Refusal(400, "INVALID_ARGUMENT", "Nothing was asked: expected next_page of the answer before.")
+        asked = status_service_pb2.GetStatusRequest(page_size=_PAGE_SIZE, page_token=page)
+        found = await self._status.GetStatus(asked, timeout=CALL_S, metadata=metadata)
+        games = [as_json(game) | {"arbiter_keys": [key.hex() for key in game.arbiter_keys]} for game in found.games]
+        told = {"now_ms": found.server.now_ms, "games": games, "next_page": found.next_page_token}
+        return JSONResponse(told, headers=_NEVER_STORE)
+
+    async def answer(self, request: Request) -> Response:
+        """Answer a call for an arbiter."""
+        metadata = self._referee.metadata(token_of(request, undone="answered"))
+        game_id = game_id_of(request.path_params["id"])
+        given = Given(await question_of(request, undone="answered"))
+        try:
+            number = given.needed("number")
+            given.check_all_read()
+        except BadWord as error:
+            raise _refusal("answered", error) from error
+        asked = arbiter_service_pb2.AnswerCallRequest(game_id=game_id, number=number)
+        found = await self._table.AnswerCall(asked, timeout=CALL_S, metadata=metadata)
+        return JSONResponse({"answered": found.answered})
+
+    async def ruling(self, request: Request) -> Response:
+        """Return a ruling on the game as it stands, to be signed. Nothing is sent to the referee."""
+        game_id = game_id_of(request.path_params["id"])
+        given = Given(await question_of(request, undone="prepared"))
+        with ExitStack() as stack:
+            feed = await self._referee.hub.hold(stack, game_id)
+            await self._referee.hub.read(feed)
+            if feed.is_over:
+                raise Refusal(409, "GAME_OVER", "Nothing was prepared: the game is over.")
+            try:
+                found = prepared(feed.history.record, given)
+            except BadWord as error:
+                raise _refusal("prepared", error) from error
+            except NotAllowed as error:
+                raise Refusal(409, "NOT_AWAITED", f"Nothing was prepared: {error}.") from error
+        return JSONResponse(found.json(), headers=_NEVER_STORE)
+
+    async def open(self, request: Request) -> Response:
+        """Open a game. Return its id and its tokens, which are told only here."""
+        metadata = self._referee.metadata(token_of(request, undone="opened"))
+        given = Given(await question_of(request, undone="opened"))
+        try:
+            asked = _wishes(given).request()
+            given.check_all_read()
+            created = await self._games.CreateGame(asked, timeout=CALL_S, metadata=metadata)
+        except BadWord as error:
+            raise _refusal("opened", error) from error
+        except grpc.aio.AioRpcError as error:
+            found = answer_of(error).metadata
+            if what := found.get("what", ""):
+                raise _refusal("opened", bad_field(found.get("field", ""), what)) from error
+            raise
+        return JSONResponse(_created(created, request.headers["origin"]), headers=_NEVER_STORE)
+
+
+def _wishes(given: Given) -> Wishes:
+    """Raise ``BadWord``. What is in files of its own, components and the game before, only the command takes."""
+    options = given.object("options")
+    proofs = given.text("proofs") or Proofs.NONE.value
+    if proofs not in list(Proofs):
+        raise BadWord("proofs", f" {proofs[:40]!r}: expected one of {', '.join(Proofs)}")
+    declare = given.text("declare")
+    return Wishes(
+        rules=given.text("rules") or None,
+        seats=given.number("seats", most=255),
+        age_order=given.text("age-order") or None,
+        principals=given.texts("principal"),
+        options=None if options is None else json.dumps(options),
+        series=given.truth("series"),
+        declare=key_of("declare", declare) if declare else None,
+        scribed=given.numbers("scribed"),
+        scribes=given.keys("scribe"),
+        illegal=given.texts("illegal"),
+        proofs=Proofs(proofs),
+        clock=given.text("clock") or None,
+        lag=given.text("lag") or None,
+        absence=given.text("absence") or None,
+        take_backs=given.truth("take-backs"),
+        protest_time=given.text("protest-time") or None,
+        arbiter_keys=given.keys("arbiter-key"),
+        event=given.number("event", most=(1 << 64) - 1),
+        round=given.number("round"),
+        table=given.number("table"),
+    )
+
+
+def _created(created: pb.CreateGameResponse, origin: str) -> dict[str, Any]:
+    """Return the game with the link of each seat, and the code of the link as rows of dark and light modules."""
+    links = [
+        format_link(origin, created.game.id, seat, token) if token else ""
+        for seat, token in enumerate(created.seat_tokens)
+    ]
+    return {
+        "game": created.game.id,
+        "seats": [{"link": link, "code": _code(link)} for link in links],
+        "scribe_token": created.scribe_token,
+        "arbiter_token": created.arbiter_token,
+    }
+
+
+def _code(link: str) -> list[str]:
+    return ["".join("1" if module else "0" for module in row) for row in segno.make_qr(link, error="m").matrix]
+
+
+def _refusal(undone: str, error: BadWord) -> Refusal:
+    metadata = {"field": error.word}
+    return Refusal(400, "INVALID_ARGUMENT", f"Nothing was {undone}: {error.word}{error.what}.", metadata)

@@ -1,0 +1,247 @@
+"""What an organiser's and an arbiter's page asks of the gateway: rulings prepared, calls answered, games opened."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from referee.log.intent import Author, Role, unsigned
+from referee.log.v1 import log_pb2
+from referee.v1 import arbiter_service_pb2 as table_pb
+from referee.v1 import game_service_pb2 as pb
+from referee_clients.prepared import Prepared
+from referee_clients.rulings import resting
+from referee_clients.sdk.channel import Security
+from referee_clients.web.office import routes
+from referee_clients.web.upstream import Upstream
+from tests.service.conftest import running
+from tests.service.player import Client, bearer
+from tests.service.test_arbiter import ARBITERS, Table
+from tests.web.club import pages
+from tests.web.gateway import check_refusal
+
+FIRST = Author(Role.ARBITER, 0)
+
+
+@asynccontextmanager
+async def desk(folder: Path) -> AsyncIterator[tuple[str, Client]]:
+    """The address of pages of a referee, and who has its organiser's token."""
+    async with running(folder) as (server, client):
+        key = (await client.create()).verifier_key
+        async with pages(server.address, key) as address:
+            yield address, client
+
+
+async def sent(address: str, path: str, question: Any, token: str = "", **headers: str) -> httpx.Response:
+    async with httpx.AsyncClient(base_url=address, timeout=60) as browser:
+        own = {"Origin": address, "Content-Type": "application/json"} | headers
+        own |= {"Authorization": f"Bearer {token}"} if token else {}
+        body = question if isinstance(question, bytes) else json.dumps(question).encode()
+        return await browser.post(f"/api/v1{path}", content=body, headers=own)
+
+
+RULINGS: list[tuple[dict[str, Any], log_pb2.Rule]] = [
+    ({"ruling": "pause"}, log_pb2.Rule(pause=log_pb2.Pause())),
+    ({"ruling": "adjourn"}, log_pb2.Rule(adjourn=log_pb2.Adjourn())),
+    ({"ruling": "restore", "to": 4}, log_pb2.Rule(restore=log_pb2.Restore(to_seq=4))),
+    (
+        {"ruling": "set-clock", "seat": 1, "left": "1m30s"},
+        log_pb2.Rule(set_clock=log_pb2.SetClock(seat=1, left_ms=90_000)),
+    ),
+    ({"ruling": "penalty", "seat": 0}, log_pb2.Rule(penalty=log_pb2.Penalty(seat=0))),
+    (
+        {"ruling": "penalty", "seat": 1, "time": "30s", "points": 2, "strikes": 1},
+        log_pb2.Rule(penalty=log_pb2.Penalty(seat=1, time_ms=30_000, points=2, strikes=1)),
+    ),
+    (
+        {"ruling": "forfeit", "seat": 1, "ending": "illegal-moves"},
+        log_pb2.Rule(forfeit=log_pb2.Forfeit(seat=1, ending=log_pb2.ENDING_ILLEGAL_MOVES)),
+    ),
+    ({"ruling": "adjudicate", "places": [2, 1]}, log_pb2.Rule(adjudicate=log_pb2.Adjudicate(places=[2, 1]))),
+    (
+        {"ruling": "adjudicate", "places": [1, 2], "scores": [9, -3]},
+        log_pb2.Rule(adjudicate=log_pb2.Adjudicate(places=[1, 2], scores=[9, -3])),
+    ),
+    ({"ruling": "void"}, log_pb2.Rule(void=log_pb2.Void())),
+]
+"""As a page asks for it, and as ``referee rule`` makes it; skip, accept, resume, reinstate and dismiss need more."""
+
+
+async def test_every_ruling_is_what_the_command_would_sign(tmp_path: Path) -> None:
+    async with desk(tmp_path / "data") as (address, client):
+        table = await Table.dealt(client)
+        play = table.play
+        path = f"/games/{play.id}/ruling"
+
+        async def body(question: dict[str, Any]) -> bytes:
+            answer = await sent(address, path, question)
+            assert answer.status_code == 200, answer.text
+            return Prepared.read(answer.content).body
+
+        turn = play.seat_on_turn()
+        skip = ({"ruling": "skip", "seat": turn}, log_pb2.Rule(skip=log_pb2.Skip(seat=turn)))
+        for question, made in (*RULINGS, skip):
+            assert await body(question) == unsigned(play.place, FIRST, resting(made, "", None)), question
+        named = {"ruling": "penalty", "seat": 0, "rule": "TBL-2", "arbiter": 1}
+        expected = resting(log_pb2.Rule(penalty=log_pb2.Penalty(seat=0)), "TBL-2", None)
+        assert await body(named) == unsigned(play.place, Author(Role.ARBITER, 1), expected)
+        key = ARBITERS[0].public.raw
+        changed = unsigned(play.place, FIRST, log_pb2.ChangeKey(seat=0, key=key))
+        assert await body({"ruling": "change-key", "seat": 0, "new-key": key.hex()}) == changed
+        # With what came of rulings, the others are possible.
+        await table.rule(pause=log_pb2.Pause(), rule_id="")
+        assert await body({"ruling": "resume"}) == unsigned(play.place, FIRST, log_pb2.Rule(resume=log_pb2.Resume()))
+
+
+async def test_a_reason_is_committed_to(tmp_path: Path) -> None:
+    async with desk(tmp_path / "data") as (address, client):
+        table = await Table.dealt(client)
+        path = f"/games/{table.play.id}/ruling"
+        salts = set()
+        for _ in range(2):
+            found = Prepared.read((await sent(address, path, {"ruling": "pause", "reason": "Žluťoučký\nkůň"})).content)
+            assert found.words is not None
+            assert found.words.text == "Žluťoučký\nkůň"
+            salts.add(found.words.salt)
+        assert len(salts) == 2
+
+
+async def test_what_cannot_be_prepared_is_said(tmp_path: Path) -> None:
+    async with desk(tmp_path / "data") as (address, client):
+        table = await Table.dealt(client)
+        path = f"/games/{table.play.id}/ruling"
+        bad: list[tuple[dict[str, Any], str]] = [
+            ({}, "ruling"),
+            ({"ruling": "dance"}, "ruling"),
+            ({"ruling": 7}, "ruling"),
+            ({"ruling": "pause", "seat": 0}, "seat"),
+            ({"ruling": "pause", "\x1b" * 100: 0}, "\x1b" * 40),
+            ({"ruling": "restore"}, "to"),
+            ({"ruling": "restore", "to": -1}, "to"),
+            ({"ruling": "restore", "to": True}, "to"),
+            ({"ruling": "restore", "to": 1 << 32}, "to"),
+            ({"ruling": "set-clock", "seat": 0, "left": "5"}, "left"),
+            ({"ruling": "set-clock", "seat": 0, "left": "31d"}, "left"),
+            ({"ruling": "forfeit", "seat": 0, "ending": "tired"}, "ending"),
+            ({"ruling": "adjudicate", "places": "12"}, "places"),
+            ({"ruling": "adjudicate", "places": [0.5]}, "places"),
+            ({"ruling": "accept", "seat": 0, "move": "dance"}, "move"),
+            ({"ruling": "pause", "reason": "\x1b"}, "reason"),
+            ({"ruling": "pause", "reason": "x" * 4001}, "reason"),
+            ({"ruling": "pause", "reason": "\ud800"}, "reason"),
+            ({"ruling": "change-key", "seat": 0, "new-key": "00" * 32}, "new-key"),
+            ({"ruling": "change-key", "seat": 0, "new-key": "/etc/passwd"}, "new-key"),
+        ]
+        for question, field in bad:
+            answer = await sent(address, path, question)
+            assert check_refusal(answer, 400, "INVALID_ARGUMENT") == {"field": field}, question
+        for question in (
+            {"ruling": "resume"},
+            {"ruling": "pause", "arbiter": 9},
+            {"ruling": "void", "rule": "X-1"},
+            {"ruling": "restore", "to": 10_000},
+            {"ruling": "dismiss", "decides": 1},
+            {"ruling": "penalty", "seat": 7},
+            {"ruling": "adjudicate", "places": [1]},
+        ):
+            check_refusal(await sent(address, path, question), 409, "NOT_AWAITED")
+        for body in (b"", b"{", b"[]", b"\xff", b'{"a":1,"a":1}', b"[" * 19_000):
+            check_refusal(await sent(address, path, body), 400, "INVALID_ARGUMENT")
+        check_refusal(await sent(address, path, b" " * 21_000), 413, "TOO_LARGE")
+        pause = {"ruling": "pause"}
+        check_refusal(await sent(address, path, pause, Origin="http://evil.example"), 403, "FOREIGN_ORIGIN")
+        check_refusal(await sent(address, path, pause, **{"Content-Type": "text/plain"}), 415, "WRONG_TYPE")
+        check_refusal(await sent(address, f"/games/{'0' * 32}/ruling", pause), 404, "UNKNOWN_GAME")
+        check_refusal(await sent(address, "/games/x/ruling", pause), 400, "INVALID_ARGUMENT")
+
+
+async def test_status_and_calls_need_a_token(tmp_path: Path) -> None:
+    async with desk(tmp_path / "data") as (address, client), httpx.AsyncClient(base_url=address) as browser:
+        table = await Table.dealt(client)
+        arbiter = table.token(Role.ARBITER)
+        asked = table_pb.CallArbiterRequest(game_id=table.play.id, text="<b>come</b>")
+        await table.calls.CallArbiter(asked, metadata=bearer(table.token(Role.SEAT, 0)))
+
+        async def status(token: str) -> httpx.Response:
+            return await browser.get("/api/v1/status", headers={"Authorization": f"Bearer {token}"})
+
+        check_refusal(await browser.get("/api/v1/status"), 401, "UNAUTHENTICATED")
+        check_refusal(await status("wrong"), 401, "UNAUTHENTICATED")
+        check_refusal(await status(table.token(Role.SEAT, 0)), 403, "PERMISSION_DENIED")
+        (game,) = (await status(arbiter)).json()["games"]
+        assert game["arbiter_keys"] == [key.public.raw.hex() for key in ARBITERS]
+        (call,) = game["calls"]
+        assert call["text"] == "<b>come</b>"
+        assert len((await status(client.organiser)).json()["games"]) == 2
+
+        path, number = f"/games/{table.play.id}/answer", {"number": call["number"]}
+        check_refusal(await sent(address, path, number), 401, "UNAUTHENTICATED")
+        check_refusal(await sent(address, path, number, table.token(Role.SEAT, 0)), 403, "PERMISSION_DENIED")
+        check_refusal(await sent(address, path, {}, arbiter), 400, "INVALID_ARGUMENT")
+        assert (await sent(address, path, number, arbiter)).json() == {"answered": True}
+        assert (await sent(address, path, number, arbiter)).json() == {"answered": False}
+
+
+async def test_a_game_is_opened_in_the_words_of_the_command(tmp_path: Path) -> None:
+    async with desk(tmp_path / "data") as (address, client):
+        wishes = {
+            "rules": "kingdomino",
+            "seats": 3,
+            "options": {"harmony": True},
+            "clock": "5m+3s",
+            "illegal": ["strikes:3"],
+            "take-backs": True,
+            "arbiter-key": [ARBITERS[0].public.raw.hex()],
+            "protest-time": "10m",
+            "event": 7,
+            "round": 2,
+            "table": 1,
+        }
+        answer = await sent(address, "/games", wishes, client.organiser)
+        assert answer.status_code == 200, answer.text
+        assert answer.headers["cache-control"] == "no-store"
+        made = answer.json()
+        game = (await client.games.GetGame(pb.GetGameRequest(game_id=made["game"]))).game
+        opened = log_pb2.GameOpen.FromString(game.open)
+        assert (game.rules_id, game.event_id, game.round, game.table, len(game.seats)) == ("kingdomino", 7, 2, 1, 3)
+        assert (opened.terms.strikes, opened.terms.clock.increment.base_ms) == (3, 300_000)
+        assert list(opened.arbiter_keys) == [ARBITERS[0].public.raw]
+        assert made["arbiter_token"]
+        links = [seat["link"] for seat in made["seats"]]
+        assert [link.rpartition("/")[0] for link in links] == [
+            f"{address}/seat#{made['game']}/{seat}" for seat in range(3)
+        ]
+        for seat in made["seats"]:
+            assert {len(row) for row in seat["code"]} == {len(seat["code"])}
+            assert set("".join(seat["code"])) == {"0", "1"}
+
+        for changes, field in (
+            ({"rules": "chess"}, "rules"),
+            ({"seats": 9}, "seats"),
+            ({"seats": "3"}, "seats"),
+            ({"clock": "fast"}, "clock"),
+            ({"options": {"harmony": 1}}, "options"),
+            ({"options": []}, "options"),
+            ({"arbiter-key": ["/etc/passwd"]}, "arbiter-key"),
+            ({"arbiter-key": []}, "protest-time"),
+            ({"illegal": ["shout"]}, "illegal"),
+            ({"proofs": "some"}, "proofs"),
+            ({"components": "/etc/passwd"}, "components"),
+            ({"event": -1}, "event"),
+        ):
+            refused = await sent(address, "/games", wishes | changes, client.organiser)
+            assert check_refusal(refused, 400, "INVALID_ARGUMENT") == {"field": field}, changes
+        check_refusal(await sent(address, "/games", wishes), 401, "UNAUTHENTICATED")
+        check_refusal(await sent(address, "/games", wishes, made["arbiter_token"]), 403, "PERMISSION_DENIED")
+
+
+async def test_no_token_passes_where_others_could_read_it() -> None:
+    async with Upstream("192.0.2.1:1", security=Security()) as referee:
+        assert [route.path for route in routes(referee)] == ["/api/v1/games/{id}/ruling"]
+    async with Upstream("127.0.0.1:1", security=Security()) as referee:
+        assert len(routes(referee)) == 4
