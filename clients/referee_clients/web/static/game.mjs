@@ -4,6 +4,7 @@ import { h, hold } from "./dom.mjs";
 import { entryWords } from "./entry_words.mjs";
 import { Feed, Lie } from "./feed.mjs";
 import { Refused, bytes, file, pause } from "./gateway.mjs";
+import { modelOf } from "./grid.mjs";
 import { leftMs, standing, whereWords } from "./standing.mjs";
 import { base64, fromBase64, fromHex, u32 } from "./verify/bytes.mjs";
 import { readFrames } from "./verify/frames.mjs";
@@ -71,6 +72,7 @@ const partsOf = (name) => {
 export class Game {
   #feed;
   #rules;
+  #components;
   #game;
   #clock = null;
 
@@ -90,6 +92,7 @@ export class Game {
     const { rules_id: name, rules_version: version, tables } = this.#feed.gameOpen;
     this.#rules = GAMES[name][version];
     const [module, components] = await Promise.all([import(`./games/${name}.mjs`), partsOf(name)]);
+    this.#components = components;
     this.#game = module[name](decodeBody(this.#rules.tables, tables), components);
   }
 
@@ -167,12 +170,9 @@ export class Game {
     return this.#rules;
   }
 
-  /** What a seat chooses its moves with. Fetched when it is asked for. */
-  async chooser() {
-    const { rules_id: name, tables, options } = this.#feed.gameOpen;
-    const made = import(`./choosing/${name}.mjs`).catch(async () => ({ [name]: (await import("./seat/plain.mjs")).plain }));
-    const [module, components] = await Promise.all([made, partsOf(name)]);
-    return module[name](decodeBody(this.#rules.tables, tables), components, decodeBody(this.#rules.options, options));
+  /** The pieces of the game, as components.json has them. */
+  get components() {
+    return this.#components;
   }
 
   /** The keys that can sign for a seat, the newest last. */
@@ -233,14 +233,6 @@ export class Game {
     return this.#game.ofTable(this.#feed.positionAt(n));
   }
 }
-
-const modelOf = ({ cells, cell, tight }, around) => {
-  const all = cells.map((each) => each.split(",").map(Number));
-  const [xs, ys] = [all.map(([x]) => x), all.map(([, y]) => y)];
-  const room = tight ? 0 : around;
-  const [left, top] = [Math.min(...xs) - room, Math.min(...ys) - room];
-  return { left, top, columns: Math.max(...xs) + room - left + 1, rows: Math.max(...ys) + room - top + 1, cell };
-};
 
 /** What an error means for who watches, `[headline, ...sentences]`. `isOpen`: something is shown already. */
 export const problemWords = (error, isOpen) => {

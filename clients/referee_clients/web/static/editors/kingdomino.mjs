@@ -1,6 +1,7 @@
 // A kingdom that is put together: dominoes and the cells of their halves, a domino in the hand.
 
 import { drawing, edges, h, s } from "../dom.mjs";
+import { span } from "../kingdom.mjs";
 import { w } from "../words.mjs";
 
 const SIZES = [5, 7];
@@ -38,13 +39,6 @@ export const kingdomino = ({ dominoes, terrains }) => {
     return left.terrain === right.terrain && left.crowns === right.crowns;
   };
   const emptyHand = { hand: null, turned: false, first: null };
-
-  /** From where to where the board is shown, along one axis: as far as a legal kingdom may reach, one cell at least. */
-  const span = (numbers, size) => {
-    const [low, high, most] = [Math.min(...numbers), Math.max(...numbers), size + 1];
-    const left = Math.max(-most, Math.min(low - 1, Math.max(low - 2, high - size + 1)));
-    return [left, Math.min(most, Math.max(high + 1, Math.min(high + 2, low + size - 1))) - left + 1];
-  };
 
   /** The kingdom in an order in which it can be placed. */
   const kingdomOf = ({ size, laid }, answer) => ({

@@ -1,6 +1,7 @@
 // A sheet of Roll & Write: buildings, dice and coins, and what the seat can then do; or the sheets of a whole game.
 
 import { drawing, h } from "../dom.mjs";
+import { axes } from "../games/rollwrite.mjs";
 import { w } from "../words.mjs";
 
 const DICE = ["blue", "yellow"];
@@ -127,8 +128,7 @@ export const rollwrite = ({ grid, types, boxes, coins: most }) => {
         const marks = ["sheet", ...(isBuilt ? ["built"] : []), ...(legal.has(key) ? ["legal"] : [])];
         return { label, marks, picture: drawing([[`rnw-piece-${type}`, 0, 0]]) };
       };
-      const die = (className) => (at) => h("span", { class: `die ${className}` }, at + 1);
-      return { game: "rollwrite", left: 0, top: 0, columns: 6, rows: 6, cell, axes: [die("yellow"), die("blue")] };
+      return { game: "rollwrite", left: 0, top: 0, columns: 6, rows: 6, cell, axes };
     },
 
     /** What is set above the sheet: it is what changes from turn to turn. */

@@ -28,6 +28,12 @@ export const alhambra = ({ tiles: names }, { tiles }) => {
   const at = ({ x, y }) => w("cell", { x, y });
 
   return {
+    /** A tile in words, by its name. */
+    tileWords,
+    costOf: (name) => byName.get(name).cost,
+    /** Cards in words. */
+    cards,
+
     board: ({ seats }, seat) => {
       const laid = new Map(seats[seat].cells.map(({ x, y, tile }) => [`${x},${y}`, names[tile]]));
       laid.set("0,0", "fountain");

@@ -10,11 +10,11 @@ const half = ({ terrain, crowns }) => {
   return w(key, { terrain: w(`terrain.${TERRAINS[terrain - 1]}`), n: crowns });
 };
 const listed = (each) => each.join(", ") || "–";
+const piece = ({ terrain, crowns }) => `kdo-piece-${TERRAINS[terrain - 1]}-${crowns}`;
 
 /** `tables`: as GameOpen has them, the game's own dominoes. */
 export const kingdomino = ({ dominoes }) => {
   const byNumber = new Map(dominoes.map((domino) => [domino.number, domino]));
-  const piece = ({ terrain, crowns }) => `kdo-piece-${TERRAINS[terrain - 1]}-${crowns}`;
   const words = (number) => {
     const { left, right } = byNumber.get(number);
     return w("kingdomino.domino", { number, left: half(left), right: half(right) });
@@ -22,6 +22,11 @@ export const kingdomino = ({ dominoes }) => {
   const at = ({ x, y }) => w("cell", { x, y });
 
   return {
+    /** A domino in words. */
+    words,
+    /** Its left and its right half: their words, and the ids of their pieces. */
+    halves: (number) => [byNumber.get(number).left, byNumber.get(number).right].map((each) => ({ words: half(each), piece: piece(each) })),
+
     board: ({ seats }, seat) => {
       const laid = new Map([["0,0", null]]);
       const joined = new Map();

@@ -1,5 +1,6 @@
 // A game of Roll & Write for those who watch: sheets, dice, moves in words.
 
+import { h } from "../dom.mjs";
 import { w } from "../words.mjs";
 
 const TYPES = ["pavilion", "seraglio", "arcades", "chambers", "garden", "tower"];
@@ -8,6 +9,12 @@ const DECISIONS = new Set(["ACTION", "SECOND", "KEEP"]);
 const listed = (each) => each.join(", ") || "–";
 const pair = ({ blue, yellow }) => w("cell", { x: blue, y: yellow });
 const pairs = (rolls) => listed(rolls.map(pair));
+
+/** A die of a colour, as a picture. */
+export const die = (colour, value) => h("span", { class: `die ${colour}` }, value);
+
+/** What stands above a column of the sheet, and beside a row. */
+export const axes = [(x) => die("yellow", x + 1), (y) => die("blue", y + 1)];
 
 /** `tables`: as GameOpen has them, the game's own sheet; its grid has types from 1. */
 export const rollwrite = ({ grid }) => ({

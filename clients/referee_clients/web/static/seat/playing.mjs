@@ -1,5 +1,6 @@
 // A seat at its table: the board it builds, its turn, what the others do, and what it can do beside its moves.
 
+import { chooserOf } from "../choosing/chooser.mjs";
 import { h } from "../dom.mjs";
 import { grid, picture } from "../grid.mjs";
 import { clockWords, resultOf, seatWords, standingWords } from "../standing.mjs";
@@ -14,7 +15,7 @@ const facts = (pairs) => pairs.flatMap(([label, value]) => [h("dt", {}, label), 
 
 /** The table of a seat that has a key. `page`: `tell(words, isProblem)` of the head of the page, `saveFile(name, text)`,
  * `failed(error)`. */
-export const playing = async (game, kept, page) => new Table(game, kept, page, await game.chooser());
+export const playing = async (game, kept, page) => new Table(game, kept, page, await chooserOf(game));
 
 class Table {
   #game;
