@@ -19,17 +19,15 @@ from referee.cli.status import Asked, plain
 from referee.games.game import Ending
 from referee.games.results import Result
 from referee.log.endings import CONSEQUENCES
+from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.v1 import game_pb2
 from referee_clients.bots.random_bot import RandomBot
-from referee_clients.desk.folder import Folder, Known
-from referee_clients.desk.place import Place
+from referee_clients.desk import standing
 from referee_clients.desk.reading import Desk
-from referee_clients.desk.table import TableScreen
 from referee_clients.docket import told as told_docket
 from referee_clients.join import Join
 from referee_clients.sdk.arbiter import arbiter
-from referee_clients.sdk.channel import Security
 from referee_clients.sdk.organiser import organiser
 from referee_clients.sdk.player import Player
 from tests.cli.inside import referee
@@ -109,17 +107,11 @@ def read_back(path: Path) -> Said:
     return in_text(done.stdout.partition("\n\n")[0]) if not done.stderr else Said(None, done.stderr)
 
 
-def desk_status(made: Contested, path: Path) -> Said:
+def desk_status(made: Contested, _: Path) -> Said:
     """The line above the boards, as a desk has it that has read the game."""
-    game_id = made.played.record.game_id.hex()
-    folder = Folder(path.parent / "desk")
-    known = Known(game_id, made.rules_id, "", "token", str(made.verifier))
-    screen = TableScreen(folder, Place("127.0.0.1:1", "", Security()), known)
-    screen._scribe.ledger.add(made.entries, made.played.notes[-1])
-    screen._history.read(made.entries)
-    screen._desk = Desk(made.rules_id, made.position(len(made.entries) - 1))
-    screen._names = ("",) * len(made.opened.seats)
-    return in_text(screen._awaited())
+    record = Record.replay(made.entries)
+    desk = Desk(made.rules_id, made.position(len(made.entries) - 1))
+    return in_text(standing.awaited(record, desk, [""] * len(made.opened.seats)))
 
 
 def bots_last_line(made: Contested, _: Path) -> Said:

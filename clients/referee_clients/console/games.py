@@ -19,11 +19,10 @@ from referee.v1 import game_service_pb2
 from referee_clients.console.kinds import KINDS, Kind
 from referee_clients.console.post import Case, Post
 from referee_clients.console.ruling import RulingScreen
-from referee_clients.desk import acts
-from referee_clients.desk.acts import Offer
 from referee_clients.desk.beside import Beside
 from referee_clients.desk.help import Help
 from referee_clients.desk.history import History
+from referee_clients.desk.offers import Offer, of_arbiter
 from referee_clients.docket import told
 from referee_clients.sdk.connection import Connection
 from referee_clients.sdk.errors import ClientError, Unreachable
@@ -290,15 +289,14 @@ class Games(Screen[None]):
         async def begin() -> None:
             bench = self._post.bench(case)
             look = await bench.look()
-            names = [""] * len(look.record.opened.seats)
-            offers = [each for each in acts.offers(look.record, names, case.arbiter) if each.is_ruling]
+            offers = of_arbiter(look.record, case.arbiter)
 
             def chosen(offer: Offer | None) -> None:
                 if offer is not None:
                     self._ended = ""
                     self.app.push_screen(RulingScreen(case.name, bench, look, offer.line), self._ruled)
 
-            self.app.push_screen(Beside(offers, has_arbiter=True, question=_QUESTION, how=_HOW), chosen)
+            self.app.push_screen(Beside(offers, question=_QUESTION, how=_HOW), chosen)
 
         await self._trying(begin())
 

@@ -79,7 +79,7 @@ class RulingScreen(ModalScreen[str | None]):
         if meant.move is None and meant.act.arbiter != self._bench.author.index:
             raise ValueError(f"You are {self._bench.author} of this game: begin the line with that.")
         try:
-            return acts.message(record, meant), meant.act.words
+            return acts.message(record, meant, self._bench.author), meant.act.words
         except LogError as error:
             raise ValueError(f"Not possible: {error.what}; expected {error.expected}") from None
 

@@ -1,4 +1,4 @@
-"""What happened beside the moves, as a scribe types it: what a line means, what it will do, what is possible now.
+"""What happens beside the moves, as a scribe or a player types it: what a line means, will do, and whether it can be.
 
 Numbers are those of entries of the log. Knows no terminal and no game.
 """
@@ -6,11 +6,10 @@ Numbers are those of entries of the log. Knows no terminal and no game.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from referee.games.game import Decision, Ending
+from referee.games.game import Ending
 from referee.games.results import Contest
 from referee.log import events
 from referee.log.errors import Code, LogError
@@ -23,7 +22,7 @@ from referee.notation import game_text, table_acts
 from referee.notation.errors import NotationError
 from referee.notation.grammar import grammar
 from referee.notation.outcomes import counted, outcome
-from referee.notation.table_acts import RULINGS, Kind, TableAct, arbiter_name
+from referee.notation.table_acts import RULINGS, Kind, TableAct
 from referee.notation.times import in_words
 from referee.transcript import table_messages
 
@@ -81,13 +80,26 @@ def fault(rules_id: str, text: str) -> NotationError | None:
     return None
 
 
+def wrong(error: NotationError | None) -> str:
+    """Return in words what is wrong with a line about the table."""
+    if error is None:
+        return "this is no act of the table"
+    return f"{'' if error.is_unfinished else f'{error.what}; '}expected {error.expected}"
+
+
+def fault_words(rules_id: str, text: str) -> str:
+    """Return what to say while such a line is typed."""
+    error = fault(rules_id, text)
+    return f"Not {'yet' if error is not None and error.is_unfinished else 'possible'}: {wrong(error)}"
+
+
 def begins_act(text: str) -> bool:
     """Return whether a line can only be about the table, as neither a move nor a draw begins so."""
     return _ACT.match(text) is not None
 
 
-def message(record: Record, meant: Meant) -> Any:
-    """Return what is signed. Raise ``LogError`` for what cannot be entered at a desk."""
+def message(record: Record, meant: Meant, author: Author) -> Any:
+    """Return what is signed, by a scribe or a seat. Raise ``LogError`` for what its author cannot enter."""
     act, seqs = meant.act, range(record.size + 1)
     if act.kind is Kind.STANDS:
         if meant.move is None:
@@ -102,41 +114,46 @@ def message(record: Record, meant: Meant) -> Any:
     if act.is_ruling:
         return table_messages.ruling(act, seqs)
     proposal = record.game.arbitration.proposal
-    return table_messages.of_scribe(act, seqs, proposal.seq if proposal is not None else record.size)
+    made = table_messages.of_scribe(act, seqs, proposal.seq if proposal is not None else record.size)
+    if author.role is Role.SEAT:
+        if isinstance(made, log_pb2.Correct) or act.seat != author.index:
+            raise _refused("you can act for your own seat alone", f"a line that begins with {author.index}:")
+        made.ClearField("seat")  # its signature says who
+    return made
 
 
-def check(record: Record, meant: Meant) -> str:
+def check(record: Record, meant: Meant, author: Author) -> str:
     """Return why the act is not possible now; empty if it is. Who has which key is not asked."""
     act = meant.act
     if act.kind is Kind.ABORT:
         return "the game is over" if record.game.is_over else ""
     try:
-        made = message(record, meant)
-        judge_act(record.game, _event(record, meant, made), record.size)
+        made = message(record, meant, author)
+        judge_act(record.game, _event(record, meant, made, author), record.size)
     except LogError as error:
         return f"{error.what}; expected {error.expected}" if error.expected else error.what
     return ""
 
 
-def _event(record: Record, meant: Meant, made: Any) -> events.TableAct:
+def _event(record: Record, meant: Meant, made: Any, author: Author) -> events.TableAct:
     act = meant.act
-    scribe = Author(Role.SCRIBE, 0)
+    seat = act.seat if author.role is Role.SCRIBE else events.UNNAMED
     if act.is_ruling:
         arbiter = Author(Role.ARBITER, act.arbiter)
         return read_rule(made, arbiter, record.game.position.decoded_move)
     match act.kind:
         case Kind.RESIGN:
-            return events.Resigned(scribe, act.seat)
+            return events.Resigned(author, seat)
         case Kind.TAKE_BACK:
-            return events.TakeBackProposed(scribe, act.line, act.seat)
+            return events.TakeBackProposed(author, act.line, seat)
         case Kind.AGREE:
-            return events.Consented(scribe, made.to_seq, act.seat)
+            return events.Consented(author, made.to_seq, seat)
         case Kind.PROTEST:
-            return events.Protested(scribe, act.line, act.rule_id, act.seat)
+            return events.Protested(author, act.line, act.rule_id, seat)
         case Kind.APPEAL:
-            return events.Appealed(scribe, act.line, act.rule_id, act.seat)
+            return events.Appealed(author, act.line, act.rule_id, seat)
         case _:
-            return events.Corrected(scribe, act.line)
+            return events.Corrected(author, act.line)
 
 
 def _refused(what: str, expected: str) -> LogError:
@@ -215,81 +232,3 @@ def _after(record: Record, contest: Contest) -> str:
     if result is None:
         return "the game goes on, and from now on the smallest legal moves are entered for it"
     return f"the game ends: {outcome(result, contest)}"
-
-
-# --- what is possible now --------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Offer:
-    """An act that is possible now."""
-
-    words: str
-    line: str
-    """An example, to be changed before it is entered."""
-    is_ruling: bool
-
-
-def offers(record: Record, names: Sequence[str], arbiter: int = 0) -> list[Offer]:
-    """Return what can be entered now beside moves and draws, with seats as they can act.
-
-    ``arbiter``: who rules here, of several.
-    """
-    author = arbiter_name(arbiter)
-    seats = range(len(record.opened.seats))
-    last = max(record.size - 1, 0)
-    back = max((seq for seq in range(record.size) if not check(record, _line(f"scribe: back to {seq}"))), default=0)
-    found: list[Offer] = []
-
-    def offer(words: str, line: str, *, is_ruling: bool = False) -> None:
-        if not check(record, _line(line)):
-            found.append(Offer(words, line, is_ruling))
-
-    for seat in seats:
-        who = f"Seat {seat}, {names[seat]}" if names[seat : seat + 1] and names[seat] else f"Seat {seat}"
-        offer(f"{who} resigns", f"{seat}: resign")
-        offer(f"{who} asks to take moves back", f"{seat}: back to {back}")
-        offer(f"{who} agrees to go back", f"{seat}: agree")
-        offer(f"{who} protests (entry, rule, words)", f"{seat}: protest against {last} TBL-30")
-    for seq, ruling in record.game.arbitration.rulings.items():
-        if ruling.ruled.rule_id:
-            for seat in seats:
-                line = f"{seat}: appeal against {seq} {ruling.ruled.rule_id}"
-                offer(f"Seat {seat} appeals against the ruling of entry {seq}", line)
-    for seq, dispute in record.game.arbitration.disputes.items():
-        if dispute.ruled is None:
-            words = f"{author.capitalize()}: the protest of entry {seq} is turned down"
-            offer(words, f"{author}: dismiss decides {seq}", is_ruling=True)
-    offer("The scribe mistyped: back to an entry", f"scribe: back to {back}")
-    awaited = record.game.position.pending()[0]
-    turn = awaited.seat if isinstance(awaited, Decision) else 0
-    out = next(iter(record.game.arbitration.out), 0)
-    places = " ".join(str(seat + 1) for seat in seats)
-    for words, line in (
-        ("a warning", f"warn seat {turn}"),
-        ("points off", f"penalty seat {turn} points 1"),
-        ("strikes, as for refused moves", f"penalty seat {turn} strikes 1"),
-        ("time off a clock", f"penalty seat {turn} time 30s"),
-        ("a clock is set", f"clock seat {turn} 5m"),
-        ("a seat did not come, or left", f"forfeit seat {turn} disconnected"),
-        ("a seat's time is up", f"forfeit seat {turn} flag"),
-        ("a seat loses the game", f"forfeit seat {turn} adjudicated"),
-        ("a seat that is out plays again", f"reinstate seat {out}"),
-        ("the seat on turn loses this move", f"skip seat {turn}"),
-        ("back to an earlier position", f"restore to {max(last - 1, 0)}"),
-        ("the result", f"result places {places}"),
-        ("the game does not count", "void"),
-        ("pause", "pause"),
-        ("adjourn, to go on another day", "adjourn"),
-        ("the game goes on", "resume"),
-    ):
-        offer(f"{author.capitalize()}: {words}", f"{author}: {line}", is_ruling=True)
-    offer("The organiser breaks the game off", "organiser: abort")
-    return found
-
-
-def _line(text: str) -> Meant:
-    """Of a line that is the same in every game."""
-    found = table_acts.read_line("kingdomino", text)
-    assert found is not None  # noqa: S101 - only lines about the table are made here
-    return Meant(found)

@@ -7,12 +7,12 @@ from typing import ClassVar
 from textual.app import App
 from textual.binding import Binding, BindingType
 
+from referee_clients.desk.desk_screen import DeskScreen
 from referee_clients.desk.driver import OutputDriver
 from referee_clients.desk.folder import Folder, Known
 from referee_clients.desk.opening import Opening
 from referee_clients.desk.place import Place, ReadComponents
 from referee_clients.desk.start import Start
-from referee_clients.desk.table import TableScreen
 
 
 class DeskApp(App[None]):
@@ -57,4 +57,4 @@ class DeskApp(App[None]):
             self._enter(known)
 
     def _enter(self, known: Known) -> None:
-        self.push_screen(TableScreen(self.folder, self.place, known, ascii_only=self.ascii_only))
+        self.push_screen(DeskScreen(self.folder, self.place, known, ascii_only=self.ascii_only))

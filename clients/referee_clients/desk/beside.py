@@ -11,8 +11,8 @@ from textual.screen import ModalScreen
 from textual.widgets import Footer, OptionList, Static
 from textual.widgets.option_list import Option
 
-from referee_clients.desk.acts import NO_KEY, Offer
 from referee_clients.desk.choices import Choices
+from referee_clients.desk.offers import Offer
 
 _QUESTION = "What happened beside the moves? Choose with Up and Down."
 _HOW = (
@@ -32,15 +32,13 @@ class Beside(ModalScreen[Offer | None]):
     Beside #about { border-top: solid; }
     """
 
-    def __init__(
-        self, offers: Sequence[Offer], *, has_arbiter: bool, question: str = _QUESTION, how: str = _HOW
-    ) -> None:
-        """``has_arbiter``: the key that rulings need is there. ``how``: what Enter does."""
+    def __init__(self, offers: Sequence[Offer], *, lacks: str = "", question: str = _QUESTION, how: str = _HOW) -> None:
+        """``lacks``: why there are no rulings; empty: there are, or nobody misses them. ``how``: what Enter does."""
         super().__init__()
         self._question = question
         self._how = how
-        self._offers = [each for each in offers if has_arbiter or not each.is_ruling]
-        self._lacks = "" if has_arbiter else f" Rulings are not offered. {NO_KEY}."
+        self._offers = offers
+        self._lacks = f" Rulings are not offered. {lacks}." if lacks else ""
 
     def compose(self) -> ComposeResult:
         yield Static(self._question, id="question", markup=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -47,3 +47,15 @@ class Line(Input):
         if 0 <= at < len(self._typed):
             self._at = at
             self.begin(self._typed[at])
+
+
+def fitting(words: Sequence[str], width: int) -> str:
+    """Return as many of the words with which a line can go on as one line holds, and how many more there are."""
+    room = width - len("Tab:  and 5000 more")
+    shown: list[str] = []
+    for word in words:
+        room -= len(word) + 1
+        if room < 0:
+            return f"Tab: {' '.join(shown)} and {len(words) - len(shown)} more"
+        shown.append(word)
+    return f"Tab: {' '.join(shown)}" if shown else ""

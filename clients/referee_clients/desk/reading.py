@@ -41,18 +41,25 @@ class Reading:
     unfinished: bool = False
     """Nothing is wrong with it but that it does not go on."""
 
+    def __str__(self) -> str:
+        """Return what is wrong with it, and where."""
+        return f"column {self.column}: {self.error}" if self.column else self.error
+
 
 class Desk:
     """One position, and what may be entered in it."""
 
     def __init__(self, rules_id: str, state: Any, *, goes_on: bool = True) -> None:
-        """``goes_on``: moves and draws are awaited, which is not so of a game that was ended or suspended."""
+        """``goes_on``: moves and draws are awaited here, which is not so of a game that was ended or suspended, nor
+        where another enters them.
+        """
         self._goes_on = goes_on
         self.rules_id = rules_id
         self.state = state
         self.pending = state.pending()[0]
         self._guide = guide(rules_id)
-        self._moves = self._all_moves()
+        self.moves = self._all_moves()
+        """The lines of all legal moves, if one is awaited here."""
         self.beginning = self._beginning()
         """What every line that is right begins with; empty after the end of the game."""
 
@@ -76,7 +83,7 @@ class Desk:
         """Return a line that may be entered: of chance, only how it looks."""
         if isinstance(self.pending, Chance):
             return line(self.rules_id, self.state, self._outcome())
-        return self._moves[0] if self._moves else ""
+        return self.moves[0] if self.moves else ""
 
     def awaited(self, names: Sequence[str]) -> str:
         """Return in words who is awaited, and for what."""
@@ -114,9 +121,12 @@ class Desk:
         kinds = (next(moves) for _, moves in groupby(events, key=type))
         lines = []
         for event in kinds:
-            name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(event).__name__).lower()
-            lines += [_sentence(self._guide.MOVES[name]), f"    {line(self.rules_id, self.state, event)}"]
+            lines += [_sentence(self.does(event)), f"    {line(self.rules_id, self.state, event)}"]
         return lines
+
+    def does(self, move: Any) -> str:
+        """Return in words what a move of this kind does."""
+        return self._guide.MOVES[re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(move).__name__).lower()]
 
     def is_last(self, event: Any) -> bool:
         """Return whether the game is over after it."""
@@ -156,6 +166,16 @@ class Desk:
         except NotationError as error:
             return self._wrong(error, whole, shift=len(text.rstrip()) - len(whole.rstrip()))
         return Reading(event, line(self.rules_id, self.state, event))
+
+    def meaning(self, text: str) -> str:
+        """Return what the line would enter, as it stands there, or why it would not."""
+        if self.whole(text).strip() in ("", self.beginning.strip()):
+            return f"For example: {self.example()}"
+        reading = self.read(text)
+        if reading.event is not None:
+            return f"Enter enters: {reading.line}"
+        goes_on = reading.unfinished or self.choices(self.whole(text))
+        return f"Not yet: {reading.error}" if goes_on else f"Not possible: {reading}"
 
     def _wrong(self, error: NotationError, text: str, shift: int) -> Reading:
         """``shift``: columns before the text."""
@@ -204,9 +224,9 @@ class Desk:
         return longer if len(longer) > len(" ".join(text.split())) else text
 
     def _moves_from(self, typed: str) -> list[str]:
-        found = [move for move in self._moves if move.startswith(typed)]
+        found = [move for move in self.moves if move.startswith(typed)]
         if not found:  # the seat may still be missing
-            found = [move for move in self._moves if move.removeprefix(self.beginning).startswith(typed)]
+            found = [move for move in self.moves if move.removeprefix(self.beginning).startswith(typed)]
             typed = f"{self.beginning}{typed}"
         return _unique(_to_next_blank(move, len(typed)) for move in found)
 

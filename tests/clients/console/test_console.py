@@ -227,9 +227,11 @@ async def test_every_key_begins_a_ruling_and_the_list_has_what_is_possible(clien
             assert str(meant) == line
             if kind.key == "g":
                 with pytest.raises(NotAllowed, match=r"the game is not suspended \(TBL-32\)"):
-                    bench.told(look, acts.message(look.record, meant))
+                    bench.told(look, acts.message(look.record, meant, bench.author))
             else:
-                assert bench.told(look, acts.message(look.record, meant))[0].startswith("arbiter 1 rules: ")
+                assert bench.told(look, acts.message(look.record, meant, bench.author))[0].startswith(
+                    "arbiter 1 rules: "
+                )
         await arbiter.pilot.press("enter")
         await arbiter.shows(Beside)
         assert arbiter.listed()[0] == f"Arbiter 1: the protest of entry {protest} is turned down"

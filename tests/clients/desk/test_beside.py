@@ -19,8 +19,9 @@ from referee_clients.desk.fields import fields_of, line_of
 from referee_clients.desk.filling import Filling
 from referee_clients.desk.folder import Folder, FolderError
 from referee_clients.desk.help import Help
+from referee_clients.desk.hiding import without_hand
 from referee_clients.desk.start import Start
-from referee_clients.desk.table import TableScreen, without_hand
+from referee_clients.desk.table import TableScreen
 from referee_clients.sdk.channel import Security
 from referee_clients.sdk.organiser import organiser
 from tests.cli.inside import referee as command
@@ -98,7 +99,7 @@ async def test_a_protest_and_every_ruling(desk: Desk) -> None:
     assert (await confirmed(desk, "arbiter: penalty seat 1 points 2")).startswith("Accepted as entry 7")
     assert (await confirmed(desk, "arbiter: pause")).startswith("Accepted as entry 8")
     assert desk.text("awaited") == "An arbiter has ruled that the game is paused."
-    assert (await desk.enter("1: choose 3")).startswith("Not entered: no move is awaited; F7")
+    assert (await desk.enter("1: choose 3")).startswith("Not entered: no move is awaited here; F7")
     assert (await confirmed(desk, "arbiter: resume")).startswith("Accepted as entry 9")
     assert (await confirmed(desk, "arbiter: skip seat 1")).startswith("Accepted as entry 10")
     await desk.is_at(12)

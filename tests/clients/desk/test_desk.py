@@ -124,7 +124,7 @@ async def test_a_wrong_entry_is_taken_back_in_the_log_and_the_game_goes_on(desk:
     assert desk.text("awaited") == "Seat 0, Redwing to move: place castle."
     screen = desk.app.screen
     assert isinstance(screen, TableScreen)
-    stands = [entry.taken_back_by is None for entry in screen._history.entries]
+    stands = [entry.taken_back_by is None for entry in screen.history.entries]
     assert stands == [True, *[False] * 4, True, False, True]
 
 

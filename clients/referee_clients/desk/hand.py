@@ -1,0 +1,236 @@
+"""Who enters acts by hand in one game: follows it, signs what is entered, and sends it until its entry is known.
+
+Knows no terminal. The rules judge here first, by the same code as at the referee; what they forbid is never sent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+
+from referee.log import intent
+from referee.log.intent import Author, SignedIntent, TableAct
+from referee.log.keys import PrivateKey
+from referee.log.note import VerifierKey
+from referee.v1 import game_service_pb2 as pb
+from referee_clients.sdk.arbiter import arbiter as calls_of
+from referee_clients.sdk.channel import Security
+from referee_clients.sdk.connection import SILENCE_S, Connection, Cut
+from referee_clients.sdk.errors import ClientError, answer_of_failure, denied
+from referee_clients.sdk.ledger import Ledger
+
+
+class NotEntered(Exception):
+    """The act is in no entry, and the game goes on: why, in words."""
+
+
+class Hand(ABC):
+    """One game, and one author in it: a scribe, or a seat."""
+
+    def __init__(
+        self,
+        address: str,
+        game_id: str,
+        token: str,
+        *,
+        verifier: VerifierKey | None = None,
+        security: Security | None = None,
+        silence_s: float = SILENCE_S,
+        on_commit: Callable[[], None],
+        on_way: Callable[[str], None],
+    ) -> None:
+        """``on_commit`` is called when there are new entries; ``on_way`` with why there is no connection, or "" when
+        there is one."""
+        self.ledger = Ledger(game_id, verifier)
+        self.address = address
+        self.game_id = game_id
+        self.token = token
+        self.security = security
+        self._grown = asyncio.Event()
+        """Set with the next commit."""
+        self._on_commit = on_commit
+        self._on_way = on_way
+        self._connected = False
+        self._ahead_ms = -math.inf
+        """The referee's clock less our own, as far as it is known."""
+        self._sent: tuple[SignedIntent, int] | None = None
+        """Our act for the head as we know it, and its seq, until the entry there is known."""
+        self._thought_ms: int | None = None
+        """What that act took us, where it counts."""
+        self._sent_on = -1
+        """The stream that it was last sent on."""
+        self._answer_by_s = 0.0
+        """From then on the act is taken for lost, and sent again on another stream."""
+        self._answer: asyncio.Future[int] | None = None
+        self._connection = Connection(
+            address,
+            game_id,
+            token,
+            patience_s=math.inf,
+            silence_s=silence_s,
+            security=security,
+            on_cut=self._cut,
+        )
+
+    @property
+    @abstractmethod
+    def author(self) -> Author:
+        """Who acts. Raise ``Denied`` if we are nobody in this game."""
+
+    @property
+    @abstractmethod
+    def key(self) -> PrivateKey:
+        """The author's key. Raise ``Denied`` if we do not have it."""
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether an act is on its way."""
+        return self._answer is not None
+
+    @property
+    def now_ms(self) -> int:
+        """The referee's clock, as far as it is known; milliseconds since 1970."""
+        return int(self._ahead_ms + 1000 * time.monotonic()) if math.isfinite(self._ahead_ms) else 0
+
+    async def run(self) -> None:
+        """Follow the game to its end, through every break of the connection. Raise ``ClientError``."""
+        try:
+            async with self._connection as connection:
+                await connection.play(self.ledger, self._take)
+        except ClientError as error:
+            self._settled(error)
+            raise
+        self._settled(NotEntered("the game is over"))
+
+    async def move(self, data: bytes) -> int:
+        """Make a move that is legal: its exact bytes. Return and raise as ``send`` does."""
+        return await self.send(intent.move(self.ledger.record.place, self.author, self.key, data))
+
+    async def send(self, signed: SignedIntent) -> int:
+        """Send an act for the newest entry. Return the number of its entry, when that is durable.
+
+        Raise ``NotEntered`` and ``ClientError``. A break of the connection raises nothing: the act is sent again.
+        """
+        if self._sent is not None or self._answer is not None:
+            raise NotEntered("the act before this one is not yet acknowledged")
+        self._answer = asyncio.get_running_loop().create_future()
+        self._make(signed)
+        try:
+            if self._connected:
+                await self._again()
+            return await self._answer
+        except Cut:  # the stream that breaks tells so itself, and what is sent is kept
+            return await self._answer
+        finally:
+            self._answer = None
+            self._forget(signed)
+
+    async def submit(
+        self, author: Author, key: PrivateKey, token: str, act: TableAct, words: str = "", *, tries: int = 1
+    ) -> int:
+        """Enter an act of the table, with its words. Return the number of its entry; raise as ``send`` does.
+
+        ``tries``: as for ``Arbiter.act``.
+        """
+        async with calls_of(self.address, self.game_id, token, self.security) as there:
+            seq = (await there.act(self.ledger.record.place, author, key, act, words, tries=tries)).seq
+        while self.ledger.size <= seq:
+            self._grown.clear()
+            await self._grown.wait()
+        return seq
+
+    def owed(self) -> SignedIntent | None:
+        """Return what the game awaits from the author before anybody decides anything; None: nothing.
+
+        Raise ``Denied`` if the author cannot be ours.
+        """
+        return None
+
+    def thought_ms(self) -> int | None:
+        """Return how long the author has had the turn, by our own clock; None where it does not count."""
+        return None
+
+    # --- the stream ------------------------------------------------------------------------------------------------
+
+    def _make(self, signed: SignedIntent) -> None:
+        """Keep an act that is to be sent: for one head always the same bytes."""
+        self._sent, self._sent_on = (signed, self.ledger.size), -1
+        self._thought_ms = self.thought_ms()
+
+    def _forget(self, signed: SignedIntent) -> None:
+        if self._sent is not None and self._sent[0] is signed:
+            self._sent = None
+
+    async def _again(self) -> None:
+        """Send it on this stream, once."""
+        if self._sent is not None and self._sent_on != self._connection.reconnects:
+            self._sent_on = self._connection.reconnects
+            self._answer_by_s = time.monotonic() + self._connection.silence_s / 3
+            await self._connection.send(*self._sent, self._thought_ms)
+
+    def _cut(self, why: str) -> None:
+        self._connected = False
+        self._on_way(why)
+
+    async def _take(self, said: pb.PlayGameResponse) -> None:
+        if not self._connected:
+            self._connected = True
+            self._on_way("")
+        self._settle(said)
+        if said.HasField("commit"):
+            self._set_clock(self.ledger.record.last_ms)
+            self._grown.set()
+            self._on_commit()
+        if said.HasField("heartbeat"):
+            self._set_clock(said.heartbeat.referee_ms)
+        has_all = said.HasField("turn") or said.HasField("heartbeat")  # that there was before
+        if has_all and self._sent is None and (signed := self.owed()) is not None:
+            self._make(signed)
+        await self._again()
+        if said.HasField("heartbeat") and self._sent is not None and time.monotonic() >= self._answer_by_s:
+            raise Cut("no answer to an act")
+
+    def _set_clock(self, referee_ms: int) -> None:
+        """Messages come late, and never early."""
+        self._ahead_ms = max(self._ahead_ms, referee_ms - 1000 * time.monotonic())
+
+    def _settle(self, said: pb.PlayGameResponse) -> None:
+        """What became of our act, if the message tells."""
+        if self._sent is None:
+            return
+        signed, seq = self._sent
+        if self.ledger.size > seq:
+            if self.ledger.holds(signed.intent, seq):
+                self.ledger.receipts.append(said.commit.checkpoint)
+                self._settled(seq)
+            else:
+                self._settled(NotEntered(f"somebody else made entry {seq} in the meantime"))
+        elif said.HasField("answer") and said.answer.id == seq:
+            self._missing(said.answer)
+
+    def _missing(self, told: pb.Answer) -> None:
+        """An answer to an act that is in no entry."""
+        if told.HasField("refused"):
+            broken = "; ".join(violation.text or violation.rule_id for violation in told.refused.violations)
+            self._settled(NotEntered(f"the referee refuses it: {broken}"))
+        elif told.HasField("failure"):
+            answer = answer_of_failure(told.failure)
+            if answer.passes:
+                raise Cut(str(answer), answer.retry_s)
+            if answer.reason in ("STALE_HEAD", "GAME_OVER"):  # of these the entries tell
+                return
+            if self._answer is None:  # nobody has asked for it who could be told
+                raise denied(answer)
+            self._settled(NotEntered(str(denied(answer))))
+
+    def _settled(self, outcome: int | Exception) -> None:
+        self._sent = None
+        if self._answer is None or self._answer.done():
+            return
+        if isinstance(outcome, Exception):
+            self._answer.set_exception(outcome)
+        else:
+            self._answer.set_result(outcome)
