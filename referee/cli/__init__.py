@@ -24,7 +24,7 @@ from referee.notation.errors import BadWord
 
 PANELS = {
     "The referee": ("serve", "web", "keys", "new", "abort", "games", "token", "status", "recover"),
-    "Playing": ("bot", "change-key", "resign", "take-back", "consent", "protest", "appeal", "call"),
+    "Playing": ("play", "bot", "change-key", "resign", "take-back", "consent", "protest", "appeal", "call"),
     "Arbiters": ("arbiter", "rule", "docket"),
     "Games and their logs": (
         "fetch",

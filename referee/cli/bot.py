@@ -16,6 +16,7 @@ import typer
 
 from referee.cli.arguments import verifier_key
 from referee.cli.failure import EXIT_FAILED, EXIT_USAGE, Failure
+from referee.cli.joins import join_of
 from referee.cli.remote import (
     DEFAULT_SERVER,
     SendInClear,
@@ -29,7 +30,7 @@ from referee.cli.seat_keys import folder, key_file
 from referee.console import printable
 from referee.games import registry
 from referee.log.game import Phase
-from referee_clients import BotFailed, ClientError, Distrust, GameResult, Join, JoinError, parse_join, play, play_all
+from referee_clients import BotFailed, ClientError, Distrust, GameResult, Join, play, play_all
 from referee_clients.bots import UnknownBot, maker, names
 from referee_clients.bots.bot import MakeBot, paced
 from referee_clients.opening.times import milliseconds
@@ -151,7 +152,7 @@ def bot(  # noqa: PLR0917 - typer reads options from the signature
         raise Failure("--move-limit 0s: no bot is so fast; expected a longer time", EXIT_USAGE)
     pace_s = milliseconds("pace", pace) / 1000 if pace is not None else 0
     vkey = str(verifier_key("--verifier", verifier)) if verifier is not None else None
-    seat = _join(join) if join is not None else None
+    seat = join_of("--join", join) if join is not None else None
     token = seat.token if seat is not None else _token(token_file, tls_cert)
     sys.path.insert(0, str(Path.cwd()))
     keeping = None if no_keep else key_file if key is None else lambda _: key
@@ -270,29 +271,6 @@ def _failure(name: str, error: Exception) -> Failure:
         case _:
             traceback.print_exception(error.with_traceback(of_the_bot(error)))
             return Failure(f"the bot {name} failed: {type(error).__name__}: {error}", EXIT_BOT)
-
-
-def _join(text: str) -> Join:
-    try:
-        if text == "-":
-            text = sys.stdin.readline()
-        elif text.startswith("@"):
-            text = _only_line(Path(text[1:]))
-        return parse_join(text)
-    except JoinError as error:
-        raise Failure(str(error), EXIT_USAGE) from error
-    except OSError as error:
-        raise Failure(f"--join {text}: {error.strerror}", EXIT_USAGE) from error
-    except UnicodeDecodeError as error:
-        raise Failure(f"--join {text}: {error}", EXIT_USAGE) from error
-
-
-def _only_line(file: Path) -> str:
-    """Return the only line: what ``referee new --out`` writes has one for every seat."""
-    lines = [line for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
-    if len(lines) > 1:
-        raise JoinError(f"--join @{file}: the file has {len(lines)} lines; expected one join string")
-    return lines[0] if lines else ""
 
 
 class _Progress:

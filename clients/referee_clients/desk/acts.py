@@ -22,7 +22,7 @@ from referee.notation import game_text, table_acts
 from referee.notation.errors import NotationError
 from referee.notation.grammar import grammar
 from referee.notation.outcomes import counted, outcome
-from referee.notation.table_acts import RULINGS, Kind, TableAct
+from referee.notation.table_acts import OF_SEATS, RULINGS, Kind, TableAct
 from referee.notation.times import in_words
 from referee.transcript import table_messages
 
@@ -101,6 +101,7 @@ def begins_act(text: str) -> bool:
 def message(record: Record, meant: Meant, author: Author) -> Any:
     """Return what is signed, by a scribe or a seat. Raise ``LogError`` for what its author cannot enter."""
     act, seqs = meant.act, range(record.size + 1)
+    _check_author(act, author)
     if act.kind is Kind.STANDS:
         if meant.move is None:
             raise _refused(
@@ -115,19 +116,24 @@ def message(record: Record, meant: Meant, author: Author) -> Any:
         return table_messages.ruling(act, seqs)
     proposal = record.game.arbitration.proposal
     made = table_messages.of_scribe(act, seqs, proposal.seq if proposal is not None else record.size)
-    if author.role is Role.SEAT:
-        if isinstance(made, log_pb2.Correct) or act.seat != author.index:
-            raise _refused("you can act for your own seat alone", f"a line that begins with {author.index}:")
+    if author.role is Role.SEAT and not isinstance(made, log_pb2.Correct):
         made.ClearField("seat")  # its signature says who
     return made
+
+
+def _check_author(act: TableAct, author: Author) -> None:
+    """Raise ``LogError`` if a seat would act for anybody else."""
+    if author.role is Role.SEAT and (act.kind not in OF_SEATS or act.seat != author.index):
+        raise _refused(f"you act for {author} alone", f"a line that begins with {author.index}:")
 
 
 def check(record: Record, meant: Meant, author: Author) -> str:
     """Return why the act is not possible now; empty if it is. Who has which key is not asked."""
     act = meant.act
-    if act.kind is Kind.ABORT:
-        return "the game is over" if record.game.is_over else ""
     try:
+        _check_author(act, author)
+        if act.kind is Kind.ABORT:
+            return "the game is over" if record.game.is_over else ""
         made = message(record, meant, author)
         judge_act(record.game, _event(record, meant, made, author), record.size)
     except LogError as error:

@@ -56,6 +56,8 @@ class Hand(ABC):
         self._connected = False
         self._ahead_ms = -math.inf
         """The referee's clock less our own, as far as it is known."""
+        self.heard_s = time.monotonic()
+        """When we learnt of the newest entry, or that it is our turn."""
         self._sent: tuple[SignedIntent, int] | None = None
         """Our act for the head as we know it, and its seq, until the entry there is known."""
         self._thought_ms: int | None = None
@@ -179,13 +181,13 @@ class Hand(ABC):
         if not self._connected:
             self._connected = True
             self._on_way("")
+        if said.HasField("commit") or said.HasField("turn"):
+            self.heard_s = time.monotonic()
+        self._see_clock(said)
         self._settle(said)
         if said.HasField("commit"):
-            self._set_clock(self.ledger.record.last_ms)
             self._grown.set()
             self._on_commit()
-        if said.HasField("heartbeat"):
-            self._set_clock(said.heartbeat.referee_ms)
         has_all = said.HasField("turn") or said.HasField("heartbeat")  # that there was before
         if has_all and self._sent is None and (signed := self.owed()) is not None:
             self._make(signed)
@@ -193,9 +195,15 @@ class Hand(ABC):
         if said.HasField("heartbeat") and self._sent is not None and time.monotonic() >= self._answer_by_s:
             raise Cut("no answer to an act")
 
-    def _set_clock(self, referee_ms: int) -> None:
-        """Messages come late, and never early."""
-        self._ahead_ms = max(self._ahead_ms, referee_ms - 1000 * time.monotonic())
+    def _see_clock(self, said: pb.PlayGameResponse) -> None:
+        """Note what the referee's clock showed: messages come late, and never early."""
+        game, shown_ms = self.ledger.record.game, said.heartbeat.referee_ms
+        if said.HasField("commit"):
+            shown_ms = self.ledger.record.last_ms
+        elif said.turn.HasField("left_ms") and game.clocks is not None:
+            since_ms = game.clocks.seat(said.turn.seat).since_ms
+            shown_ms = 0 if since_ms is None else since_ms + game.clocks.available(said.turn.seat) - said.turn.left_ms
+        self._ahead_ms = max(self._ahead_ms, shown_ms - 1000 * time.monotonic())
 
     def _settle(self, said: pb.PlayGameResponse) -> None:
         """What became of our act, if the message tells."""

@@ -455,7 +455,11 @@ class TableScreen(Screen[None]):
 
     def _chosen(self, offer: Offer | None) -> None:
         if offer is not None:
-            self.app.push_screen(Filling(offer.words, self.fields(offer), self._about_line), self._filled)
+            self.fill(offer)
+
+    def fill(self, offer: Offer) -> None:
+        """Ask for what belongs to an act, and enter it."""
+        self.app.push_screen(Filling(offer.words, self.fields(offer), self._about_line), self._filled)
 
     def _about_line(self, text: str) -> tuple[str, bool]:
         """Return what a line about the table will do, or why it cannot be entered, and whether it can."""

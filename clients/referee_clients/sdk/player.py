@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from referee.log import deck, intent
+from referee.log import intent
 from referee.log.clocks import SeatClock
 from referee.log.errors import LogError
 from referee.log.game import Phase
@@ -26,8 +26,9 @@ from referee_clients.join import Join, parse_join
 from referee_clients.sdk.asking import ask
 from referee_clients.sdk.channel import Security
 from referee_clients.sdk.connection import SILENCE_S, Connection, Cut
-from referee_clients.sdk.errors import BadMove, BotFailed, ClientError, Denied, Distrust, answer_of_failure, denied
+from referee_clients.sdk.errors import BadMove, BotFailed, ClientError, Distrust, answer_of_failure, denied
 from referee_clients.sdk.ledger import Ledger
+from referee_clients.sdk.taking import check_seat, owed
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +121,6 @@ class Player:
         self._sending = asyncio.Lock()
         self._current_on: int | None = None
         """The stream on which everything was told that there was before it."""
-        self._seed = deck.own_seed(self.key, bytes.fromhex(join.game_id))
 
     async def run(self) -> GameResult:
         """Play until the game is over, or the seat has forfeited.
@@ -209,13 +209,8 @@ class Player:
 
     def _check_seat(self) -> None:
         """Raise ``Denied`` if the seat is not ours to play, and ``_Left`` once it has forfeited."""
-        record, seat = self.ledger.record, self.join.seat
-        if seat >= len(record.opened.seats) or record.opened.seats[seat].scribed:
-            raise Denied(f"seat {seat} cannot be taken: the game does not have it, or a scribe enters its moves")
-        game, author = record.game, Author(Role.SEAT, seat)
-        if seat in game.joins and (misfit := record.keyring.misfit(author, self.key.public)):
-            newest = record.keyring.keys_of(author)[-1].raw.hex()
-            raise Denied(f"{misfit}; expected the private key of {newest[:16]}…")
+        game, seat = self.ledger.record.game, self.join.seat
+        check_seat(self.ledger.record, seat, self.key.public)
         if seat in game.arbitration.out and not game.is_over and (self._failure is not None or not self._resigns):
             raise _Left
 
@@ -238,12 +233,8 @@ class Player:
         game = record.game
         if self._bot is None:
             self._bot = self._make_bot(record.opened.rules_id)
-        if seat not in game.joins:
-            if seat not in game.missing():
-                return None
-            return intent.join(record.place, seat, self.key, self._seed if game.deal.is_dealt else None)
-        if record.phase is Phase.REVEALING and seat in game.missing():
-            return intent.reveal(record.place, seat, self.key, self._seed)
+        if (signed := owed(record, seat, self.key)) is not None:
+            return signed
         author = Author(Role.SEAT, seat)
         if self._resigns:
             can_resign = record.phase is Phase.PLAYING and game.reached() is None

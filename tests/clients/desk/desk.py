@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
-from textual.pilot import Pilot
-from textual.widgets import OptionList, Select, Static
+from textual.widgets import Select
 
 from referee.cli.desk import _components
 from referee.notation import headers
@@ -17,35 +15,19 @@ from referee.notation.options import options_of
 from referee.wire.registry import codec
 from referee_clients.desk.app import DeskApp
 from referee_clients.desk.folder import Folder
-from referee_clients.desk.line import Line
 from referee_clients.desk.opening import Opening
 from referee_clients.desk.place import Place
 from referee_clients.desk.start import Start
 from referee_clients.desk.table import TableScreen
 from referee_clients.sdk.channel import Security
 from referee_clients.sdk.organiser import organiser
+from tests.clients.desk.table import Table
 from tests.clients.referee_process import Referee
-from tests.waiting import until, waiting_for
+from tests.waiting import until
 
 
-class Desk:
+class Desk(Table[DeskApp]):
     """One that runs."""
-
-    def __init__(self, app: DeskApp, pilot: Pilot[None]) -> None:
-        self.app = app
-        self.pilot = pilot
-
-    async def shows(self, screen: type[Any]) -> None:
-        await until(lambda: isinstance(self.app.screen, screen), screen.__name__)
-        await self.pilot.pause()
-
-    def text(self, name: str) -> str:
-        """What stands in one part of the screen."""
-        return str(self.app.screen.query_one(f"#{name}", Static).content)
-
-    @property
-    def line(self) -> Line:
-        return self.app.screen.query_one(Line)
 
     async def open_game(self, setup: Setup, names: str = "") -> None:
         """With the form, as a scribe fills it in."""
@@ -83,50 +65,11 @@ class Desk:
         await self.shows(TableScreen)
         await self.is_at(1)
 
-    def field(self, name: str) -> Any:
-        return self.app.screen.query_one(f"#{name}")
-
     async def games(self, at_least: int) -> list[str]:
         """What the first screen lists, when it does."""
         await until(lambda: len(self.listed()) >= at_least, f"{at_least} options")
         await self.pilot.pause()
         return self.listed()
-
-    def listed(self) -> list[str]:
-        options = self.app.screen.query_one(OptionList)
-        return [str(option.prompt) for option in options.options]
-
-    async def is_at(self, entries: int) -> None:
-        """Until so many are shown."""
-        await until(lambda: len(self.entries()) >= entries, f"{entries} entries")
-        await self.pilot.pause()
-
-    def entries(self) -> list[str]:
-        """The lines of the list of entries, without numbers."""
-        return [line.split(maxsplit=1)[1] for line in self.text("history").splitlines() if line[:4].strip()]
-
-    async def enter(self, words: str) -> str:
-        """As ``press_enter``: what is said when the referee has answered."""
-        await self.press_enter(words)
-        await self.answered()
-        return self.text("verdict")
-
-    async def submit(self, words: str, told: str) -> None:
-        """As ``enter``, without a key and without waiting for the screen: until this is told."""
-        self.line.begin(words)
-        await self.line.action_submit()
-        await until(lambda: self.text("verdict").startswith(told), told, every_s=0.002)
-
-    async def press_enter(self, words: str) -> None:
-        """Types over what stands there and presses Enter."""
-        self.line.begin(words)
-        await self.pilot.press("enter")
-
-    async def answered(self) -> None:
-        async with waiting_for("the referee's answer"):
-            for worker in [worker for worker in self.app.workers if worker.name == "enter"]:
-                await worker.wait()
-        await self.pilot.pause()
 
 
 @asynccontextmanager

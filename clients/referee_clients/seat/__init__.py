@@ -1,0 +1,1 @@
+"""A seat that a person plays at a terminal, on the table's screen of the desk."""
