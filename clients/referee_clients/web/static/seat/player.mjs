@@ -37,6 +37,7 @@ export const fits = (game, { seat, publicKey, next }) => {
 export class Player {
   #working = Promise.resolve();
   #settled = null;
+  #storing = Promise.resolve();
 
   /**
    * `kept`: the seat, as the vault has it. `on.waiting(error)`: the way is broken, and it is tried again; `on.sent()`: no more.
@@ -154,6 +155,7 @@ export class Player {
   /** Sends what is pending until it is answered; returns what was accepted. Throws NotEntered. */
   async #send() {
     const { pending } = this.kept;
+    if (!pending) return null;
     for (let tries = 0; ; tries++) {
       const answer = await this.#attempt(pending);
       if (answer) {
@@ -208,9 +210,11 @@ export class Player {
     await this.#keep({ receipts: [bytes] });
   }
 
-  async #keep(changes) {
-    const changed = { ...this.kept, ...changes };
-    await vault.put(changed);
-    this.kept = changed;
+  /** Changes what is kept; done when it is on the disk, in the order of the changes. */
+  #keep(changes) {
+    this.kept = { ...this.kept, ...changes };
+    const { kept } = this;
+    this.#storing = this.#storing.then(() => vault.put(kept));
+    return this.#storing;
   }
 }

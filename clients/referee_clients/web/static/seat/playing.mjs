@@ -27,6 +27,8 @@ class Table {
   #isConnected = true;
   #isWaiting = false;
   #isOwn = false;
+  /** Something is being signed that was not chosen in a turn. */
+  #isActing = false;
   #told = h("p", { class: "told", "aria-live": "polite" });
   #call = h("p", { class: "call", "aria-live": "assertive" });
   #join = h("div", {});
@@ -119,11 +121,11 @@ class Table {
   async #goOn() {
     const standing = this.#standing();
     const { seat } = this.#player;
-    const isMissing = standing.seats?.includes(seat);
+    const isMissing = !this.#isActing && !this.#player.isPending && standing.seats?.includes(seat);
     this.#join.replaceChildren();
-    if (standing.is === "joining" && isMissing && !this.#player.isPending) return this.#askToJoin();
+    if (standing.is === "joining" && isMissing) return this.#askToJoin();
     // Not waited for: it may need the next entry, which comes when this one is done with.
-    if (standing.is === "revealing" && isMissing && !this.#player.isPending) return void this.#acting(() => this.#player.reveal());
+    if (standing.is === "revealing" && isMissing) return void this.#acting(() => this.#player.reveal());
     const isOwn = standing.is === "decision" && standing.seat === seat && !standing.scribe && !standing.standIn;
     if (isOwn && !this.#isOwn) this.#call.textContent = w("seat.your_turn", { act: standing.act });
     if (!isOwn) this.#call.textContent = "";
@@ -141,11 +143,14 @@ class Table {
 
   /** Does what signs, and says what became of it if it is no entry. */
   async #acting(work) {
+    this.#isActing = true;
     try {
       await work();
     } catch (error) {
       if (error.name !== "NotEntered") return this.#page.failed(error);
       this.#say(w("seat.not_entered", { message: error.message }));
+    } finally {
+      this.#isActing = false;
     }
   }
 
