@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,11 +12,14 @@ from playwright.async_api import Browser, Page, expect
 
 from tests.service.conftest import running
 from tests.web.club import pages
+from tests.web.hand import Hand, bots
 from tests.web.test_games_api import kingdomino
 
 WIDTHS = {360: 740, 1280: 900}
 """And the height that goes with it: a phone's, a laptop's."""
 THEMES = ("light", "dark")
+SEATS = {"alhambra": 2, "kingdomino": 2, "rollwrite": 1}
+"""Games in which seat 0 is played by hand, and their seats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +28,9 @@ class Look:
 
     name: str
     address: str
-    """With ``{game}`` for the id of a game that is played."""
+    """With ``{game}`` for the id of a game that is played, ``{free}`` for a seat that nobody took, with its token, and
+    ``{alhambra}`` and the like for a seat of such a game that this browser has taken.
+    """
     ready: str
     """What is there when there is nothing more to come (CSS)."""
 
@@ -43,6 +48,11 @@ LOOKS = (
     Look("watch-replay", "/g/{game}#e=7", ".entries li"),
     Look("watch-unknown", f"/g/{'0' * 32}", "#stopped p"),
     Look("wall", "/wall?g={game}", ".mini-board svg"),
+    Look("seat", "/seat", "form"),
+    Look("seat-free", "/seat#{free}", ".taking"),
+    Look("seat-taken", "/seat#{game}/0/TOKEN", ".taking"),
+    Look("seat-plain", "/seat#{game}/7/TOKEN", "#stopped p"),
+    *(Look(f"seat-{name}", f"/seat#{{{name}}}", ".turn-panel.on .choice, .turn-panel.on .legal") for name in SEATS),
     Look("about", "/about", ".spoken li"),
     Look("missing", "/nothing", ".choices"),
     Look("position", "/position", _JUDGED),
@@ -68,12 +78,12 @@ class Site:
 
     page: Page
     address: str
-    game: str
+    places: dict[str, str]
 
     async def open(self, look: Look) -> None:
         """Go there, and wait until everything is there."""
         await self.page.goto("about:blank")
-        await self.page.goto(self.address + look.address.format(game=self.game))
+        await self.page.goto(self.address + look.address.format(**self.places))
         await expect(self.page.locator(look.ready).first).to_be_attached()
         # What is folded away is seen as well.
         await self.page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
@@ -88,13 +98,22 @@ class Site:
 async def site(browser: Browser, folder: Path) -> AsyncIterator[Site]:
     """A gateway with a referee at which a game is played."""
     page = await browser.new_page(viewport={"width": 360, "height": WIDTHS[360]}, has_touch=True)
-    async with running(folder) as (server, client):
-        key = (await client.create()).verifier_key
+    async with AsyncExitStack() as stack:
+        server, client = await stack.enter_async_context(running(folder))
+        free = await client.create()
         play = await kingdomino(client, 4)
         await play.steps(12)
-        async with pages(server.address, key) as address:
-            yield Site(page, address, play.id)
-            await page.context.close()
+        address = await stack.enter_async_context(pages(server.address, free.verifier_key))
+        places = {"game": play.id, "free": f"{free.game.id}/0/{free.seat_tokens[0]}"}
+        for name, seats in SEATS.items():
+            made = await client.create(seats, rules_id=name)
+            await stack.enter_async_context(bots(server.address, made, *range(1, seats)))
+            hand = Hand.of(page, address, made)
+            await hand.sit()
+            assert await hand.on_turn()
+            places[name] = f"{made.game.id}/0"
+        yield Site(page, address, places)
+        await page.context.close()
 
 
 def is_of(look: Look, route: str) -> bool:

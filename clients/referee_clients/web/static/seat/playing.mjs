@@ -26,7 +26,6 @@ class Table {
   #board;
   #isConnected = true;
   #isWaiting = false;
-  #isOwn = false;
   /** Something is being signed that was not chosen in a turn. */
   #isActing = false;
   #told = h("p", { class: "told", "aria-live": "polite" });
@@ -127,9 +126,9 @@ class Table {
     // Not waited for: it may need the next entry, which comes when this one is done with.
     if (standing.is === "revealing" && isMissing) return void this.#acting(() => this.#player.reveal());
     const isOwn = standing.is === "decision" && standing.seat === seat && !standing.scribe && !standing.standIn;
-    if (isOwn && !this.#isOwn) this.#call.textContent = w("seat.your_turn", { act: standing.act });
-    if (!isOwn) this.#call.textContent = "";
-    this.#isOwn = isOwn;
+    const call = isOwn ? w("seat.your_turn", { act: standing.act }) : "";
+    if (this.#call.textContent !== call) this.#call.textContent = call;
+    this.#stands.hidden = isOwn; // it says the same of somebody
     if (isOwn) await this.#turn.begin();
     else this.#turn.end();
     this.#show();
@@ -149,9 +148,11 @@ class Table {
     } catch (error) {
       if (error.name !== "NotEntered") return this.#page.failed(error);
       this.#say(w("seat.not_entered", { message: error.message }));
+      return;
     } finally {
       this.#isActing = false;
     }
+    await this.#goOn(); // its entry may have come before the answer
   }
 
   #standing() {
