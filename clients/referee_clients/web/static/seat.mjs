@@ -10,6 +10,7 @@ import { saveFile, taking } from "./seat/taking.mjs";
 import * as vault from "./seat/vault.mjs";
 import { w } from "./words.mjs";
 
+const place = seatOfLink();
 const app = document.getElementById("app");
 const state = document.getElementById("state");
 const title = document.getElementById("title");
@@ -111,7 +112,11 @@ const open = async (id, seat, token) => {
   const play = async (mine, joins = false) => {
     await vault.put(mine);
     navigator.storage?.persist?.();
-    table = await playing(game, mine, { tell, saveFile, failed });
+    const forget = async () => {
+      await vault.remove(mine.id);
+      location.assign(location.pathname);
+    };
+    table = await playing(game, mine, { tell, saveFile, failed, forget });
     app.replaceChildren(table.element);
     await table.start(joins);
   };
@@ -155,7 +160,6 @@ const ask = (kept, seat, token, play) => {
 const start = async () => {
   if (!globalThis.crypto?.subtle) return stop("seat.key.insecure");
   pinKey();
-  const place = seatOfLink();
   if (place) await enter(place);
   else await choose();
 };

@@ -14,7 +14,7 @@ const LOW_MS = 30_000;
 const facts = (pairs) => pairs.flatMap(([label, value]) => [h("dt", {}, label), h("dd", {}, value)]);
 
 /** The table of a seat that has a key. `page`: `tell(words, isProblem)` of the head of the page, `saveFile(name, text)`,
- * `failed(error)`. */
+ * `failed(error)`, `forget()`: this browser keeps nothing of the seat any more. */
 export const playing = async (game, kept, page) => new Table(game, kept, page, await chooserOf(game));
 
 class Table {
@@ -35,12 +35,14 @@ class Table {
   #result = h("section", { class: "result" });
   #own = h("dl", { class: "facts" });
   #facts = h("dl", { class: "facts" });
+  #forget;
   #others;
   #clocks;
 
   constructor(game, kept, page, chooser) {
     this.#game = game;
     this.#page = page;
+    this.#forget = h("button", { type: "button", hidden: true, onclick: () => page.forget() }, w("seat.forget"));
     const sent = (isWaiting) => () => {
       this.#isWaiting = isWaiting;
       this.#state();
@@ -72,6 +74,7 @@ class Table {
       h("div", { class: "boards" }, this.#others.map(({ section }) => section)),
       this.#beside.element,
       h("p", {}, h("a", { href: `/g/${game.id}` }, w("seat.watch"))),
+      this.#forget,
     );
   }
 
@@ -164,6 +167,7 @@ class Table {
     const { last } = this.#game;
     this.#stands.textContent = standing.is === "over" ? "" : standingWords(standing);
     this.#result.replaceChildren(...resultOf(standing));
+    this.#forget.hidden = standing.is !== "over";
     this.#facts.replaceChildren(...facts(this.#game.ofTableAt(last)));
     this.#own.replaceChildren(...facts(this.#game.ofSeatAt(last, this.#player.seat)));
     for (const { seat, board, own, section } of this.#others) {
