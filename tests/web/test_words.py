@@ -43,13 +43,14 @@ def of(message: type[Message], oneof: str) -> set[str]:
 EVENTS, ACTS, RULINGS = of(log_pb2.Entry, "event"), of(log_pb2.Intent, "act"), of(log_pb2.Rule, "ruling")
 VERDICTS = [each.name for each in Verdict]
 STATES = [bare_name(game_pb2.GameState, number).lower() for number in game_pb2.GameState.values() if number]
+BESIDE = ("agree", "call", "take_back", "protest", "appeal", "change_key", "resign")
 MADE = {
     "game": registry.names(),
     "secure": ("http", "expired", "early", "names", "self", "authority", "apple_use", "apple_days"),
     "card": ("event", "round", "table"),
     "type": TYPES,
     "terrain": TERRAINS,
-    "title": ("about", "home", "missing", "position", "rules", "verify", "wall", "watch"),
+    "title": ("about", "home", "missing", "position", "rules", "seat", "verify", "wall", "watch"),
     "nav": ("home", "position", "rules", "verify"),
     "verify.verdict": VERDICTS,
     "entry": sorted(EVENTS - {"signed", "chance", "refused", "end", "stand_in"}),
@@ -83,6 +84,12 @@ MADE = {
         "UNAVAILABLE",
         "NO_SOLVER",
     ),
+    "beside": (
+        *(f"{act}{part}" for act in BESIDE for part in ("", ".ask", ".yes", ".done")),
+        *("protest.entry", "appeal.entry"),
+    ),
+    "seat.key": ("insecure", "old", "file", "other", "broken"),
+    "terms.clock": tuple(field.name for field in log_pb2.ClockTerms.DESCRIPTOR.oneofs_by_name["control"].fields),
     "rollwrite.action": ("build", "get_coins", "change_dice"),
 }
 """Keys that are put together, by what they begin with."""
@@ -103,7 +110,7 @@ def test_every_key_that_pages_name_has_words() -> None:
     assert named() - set(WORDS) == set()
 
 
-@pytest.mark.parametrize("name", ["watch", "wall", "home", "position", "verify"])
+@pytest.mark.parametrize("name", ["watch", "wall", "home", "position", "seat", "verify"])
 def test_a_page_holds_the_words_that_its_programs_say(name: str) -> None:
     """Of all modules that it can load."""
     found, left = set[str](), [f"{name}.mjs"]
