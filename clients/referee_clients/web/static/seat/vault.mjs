@@ -7,7 +7,9 @@ const SEATS = "seats";
 /** The browser keeps nothing here: private windows of some browsers do not. */
 export class NoVault extends Error {}
 
-const opened = () =>
+let database = null;
+
+const open = () =>
   new Promise((resolve, reject) => {
     const fail = () => reject(new NoVault());
     try {
@@ -20,19 +22,27 @@ const opened = () =>
     }
   });
 
+/** The database, opened once; anew after the browser closed it. */
+const opened = () => {
+  database ??= open().then((found) => {
+    found.onclose = found.onversionchange = () => {
+      found.close();
+      database = null;
+    };
+    return found;
+  });
+  return database;
+};
+
 /** Does one thing in a transaction of its own; done when it is on the disk. Throws NoVault. */
 const within = async (mode, act) => {
-  const database = await opened();
-  try {
-    return await new Promise((resolve, reject) => {
-      const transaction = database.transaction(SEATS, mode, { durability: "strict" });
-      const request = act(transaction.objectStore(SEATS));
-      transaction.oncomplete = () => resolve(request.result);
-      transaction.onabort = transaction.onerror = () => reject(new NoVault(transaction.error?.message));
-    });
-  } finally {
-    database.close();
-  }
+  const found = await opened();
+  return new Promise((resolve, reject) => {
+    const transaction = found.transaction(SEATS, mode, { durability: "strict" });
+    const request = act(transaction.objectStore(SEATS));
+    transaction.oncomplete = () => resolve(request.result);
+    transaction.onabort = transaction.onerror = () => reject(new NoVault(transaction.error?.message));
+  });
 };
 
 /**
