@@ -74,6 +74,7 @@ MADE = {
     "kingdomino.frame": ("5", "7"),
     "kingdomino.variant": ("harmony", "centre"),
     "rollwrite": ("blue", "yellow"),
+    "rollwrite.choosing": ("blue", "yellow"),
     "solver.verdict": ("legal", "illegal", "holds", "fails", "undecided"),
     "solver.error": (
         "UNAUTHENTICATED",

@@ -104,12 +104,12 @@ export const grid = (label, choose, keys = {}) => {
 };
 
 /** The model of a game's board, as games/NAME.mjs have it, with so many empty cells around it; a `tight` one has no place for them. */
-export const modelOf = ({ cells, cell, tight }, around) => {
+export const modelOf = ({ cells, cell, tight, axes }, around) => {
   const all = cells.map((each) => each.split(",").map(Number));
   const [xs, ys] = [all.map(([x]) => x), all.map(([, y]) => y)];
   const room = tight ? 0 : around;
   const [left, top] = [Math.min(...xs) - room, Math.min(...ys) - room];
-  return { left, top, columns: Math.max(...xs) + room - left + 1, rows: Math.max(...ys) + room - top + 1, cell };
+  return { left, top, columns: Math.max(...xs) + room - left + 1, rows: Math.max(...ys) + room - top + 1, cell, axes };
 };
 
 /** The same board as one picture, to be looked at only. */

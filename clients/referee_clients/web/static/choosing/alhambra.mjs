@@ -4,7 +4,7 @@ import { drawing } from "../dom.mjs";
 import { alhambra as watched } from "../games/alhambra.mjs";
 import { modelOf } from "../grid.mjs";
 import { w } from "../words.mjs";
-import { keyOf, marked, moveOf, ofKind } from "./cells.mjs";
+import { captioned, keyOf, marked, moveOf, ofKind } from "./cells.mjs";
 
 const VALUES = 9;
 const ROOM = 1;
@@ -78,8 +78,8 @@ export const alhambra = (tables, components, { slot_currencies: currencies }) =>
       const isChosen = state.slot === slot;
       return [
         {
-          label: w("alhambra.choosing.slot", { tile: game.tileWords(tile), price: game.cards([{ currency: currencyOf(slot), value: game.costOf(tile) }]) }),
-          picture: picture(tile),
+          label: w("alhambra.choosing.slot", { tile: game.tileWords(tile), currency: game.currencyWords(currencyOf(slot)) }),
+          picture: captioned(picture(tile), game.currencyWords(currencyOf(slot))),
           chosen: isChosen,
           legal: payments.length > 0,
           next: isChosen ? begin(state) : { ...state, ...nothing, slot, payment },

@@ -1,5 +1,6 @@
-// What choosing has in common in all games: legal moves by kind, and what they mark on a board.
+// What choosing has in common in all games: legal moves by kind, pictures of options, and what is marked on a board.
 
+import { h } from "../dom.mjs";
 import { w } from "../words.mjs";
 
 /** What the moves of one kind say; `moves`: decoded. */
@@ -7,6 +8,9 @@ export const ofKind = (moves, kind) => moves.filter(({ move }) => move === kind)
 
 /** A move as its message has it. */
 export const moveOf = (kind, fields = {}) => ({ move: kind, [kind]: fields });
+
+/** A picture of an option with what it does not show. */
+export const captioned = (picture, words) => h("span", { class: "captioned" }, picture, h("span", {}, words));
 
 export const keyOf = ({ x, y }) => `${x},${y}`;
 
@@ -18,7 +22,8 @@ export const marked = (model, legal, chosen = new Map()) => ({
   cell: (x, y) => {
     const key = `${x},${y}`;
     const { label, marks = [], ...shown } = { ...model.cell(x, y), ...chosen.get(key) };
-    const [isLegal, isChosen] = [legal.has(key), chosen.has(key)];
+    const isChosen = chosen.has(key);
+    const isLegal = legal.has(key) && !isChosen;
     return {
       ...shown,
       label: [label, ...(isLegal ? [w("cell.legal")] : []), ...(isChosen ? [w("cell.chosen")] : [])].join(", "),

@@ -4,7 +4,7 @@ import { drawing } from "../dom.mjs";
 import { kingdomino as watched } from "../games/kingdomino.mjs";
 import { span } from "../kingdom.mjs";
 import { w } from "../words.mjs";
-import { keyOf, marked, moveOf, ofKind } from "./cells.mjs";
+import { captioned, keyOf, marked, moveOf, ofKind } from "./cells.mjs";
 
 const beside = (one, other) => Math.abs(one.x - other.x) + Math.abs(one.y - other.y) === 1;
 const turn = (state) => (state.phase === "PLACE" ? { ...state, turned: !state.turned } : state);
@@ -51,13 +51,19 @@ export const kingdomino = (tables) => {
     return marked({ left: 0, top: 0, columns: position.size, rows: position.size, cell }, legal, chosen);
   };
 
-  const placeBoard = (state) => {
-    const { position, seat, first, second } = state;
+  /** The kingdom with room to build: its frame, or as far as it may reach. */
+  const kingdom = ({ position, seat, first }) => {
     const { size, seats } = position;
+    const { castle } = seats[seat];
     const { cells, cell } = game.board(position, seat);
     const laid = [...cells.map((key) => key.split(",").map(Number)), ...(first ? [[first.x, first.y]] : [])];
-    const [left, columns] = seats[seat].castle ? [-seats[seat].castle.column, size] : span(laid.map(([x]) => x), size);
-    const [top, rows] = seats[seat].castle ? [-seats[seat].castle.row, size] : span(laid.map(([, y]) => y), size);
+    const [left, columns] = castle ? [-castle.column, size] : span(laid.map(([x]) => x), size);
+    const [top, rows] = castle ? [-castle.row, size] : span(laid.map(([, y]) => y), size);
+    return { left, top, columns, rows, cell };
+  };
+
+  const placeBoard = (state) => {
+    const { first, second } = state;
     const isHalfDone = first && !second;
     const going = isHalfDone ? ways(state).filter(([one]) => keyOf(one) === keyOf(first)) : ways(state);
     const legal = new Set(going.map((way) => keyOf(way[isHalfDone ? 1 : 0])));
@@ -65,7 +71,7 @@ export const kingdomino = (tables) => {
     const chosen = [first, second].flatMap((at, n) =>
       at ? [[keyOf(at), { label: `${w("cell", at)}, ${halves[n].words}`, piece: halves[n].piece }]] : [],
     );
-    return marked({ left, top, columns, rows, cell }, legal, new Map(chosen));
+    return marked(kingdom(state), legal, new Map(chosen));
   };
 
   const choosePlace = (state, at) => {
@@ -81,7 +87,7 @@ export const kingdomino = (tables) => {
       label: w("kingdomino.offer"),
       options: state.position.offer.map(({ domino, seat }) => ({
         label: seat === null ? game.words(domino) : w("kingdomino.king", { seat, domino: game.words(domino) }),
-        picture: picture(game.halves(domino)),
+        picture: captioned(picture(game.halves(domino)), seat === null ? domino : w("kingdomino.choosing.taken", { domino, seat })),
         chosen: state.domino === domino,
         legal: free.has(domino),
         next: { ...state, domino: state.domino === domino ? null : domino },
@@ -91,23 +97,54 @@ export const kingdomino = (tables) => {
 
   /** The domino in the hand: it can be turned, or discarded where the list has that. */
   const inHand = (state) => {
-    const [discard] = ofKind(state.moves, "discard_domino");
+    const { discards } = state;
     const domino = game.words(state.domino);
-    const ofHand = { picture: picture(held(state)), legal: true };
-    const option = discard
-      ? { label: w("kingdomino.choosing.discard", { domino }), chosen: state.discards, next: { ...state, first: null, second: null, discards: !state.discards } }
-      : { label: w("kingdomino.choosing.turn", { domino }), chosen: false, next: turn(state) };
-    return { label: w("kingdomino.choosing.hand"), options: [{ ...ofHand, ...option }] };
+    const option = (label, caption, chosen, next) => ({ label, picture: captioned(picture(held(state)), caption), chosen, legal: true, next });
+    const [discard] = ofKind(state.moves, "discard_domino");
+    return {
+      label: w("kingdomino.choosing.hand"),
+      options: [
+        discard
+          ? option(w("kingdomino.choosing.discard", { domino }), w("kingdomino.choosing.away"), discards, { ...state, first: null, second: null, discards: !discards })
+          : option(w("kingdomino.choosing.turn", { domino }), w("position.turn"), false, turn(state)),
+      ],
+    };
+  };
+
+  /** What each phase asks for: groups of options, the board, what a tap on a cell does, and what to do in words. */
+  const phases = {
+    CASTLE: {
+      groups: [],
+      board: castleBoard,
+      choose: (state, at) => ({ ...state, castle: state.castle && keyOf(state.castle) === keyOf(at) ? null : at }),
+      hint: () => w("kingdomino.choosing.castle"),
+    },
+    CHOOSE: {
+      groups: [line],
+      board: kingdom,
+      choose: (_, __, say) => {
+        say(w("kingdomino.choosing.line"));
+        return null;
+      },
+      hint: () => w("kingdomino.choosing.line"),
+    },
+    PLACE: {
+      groups: [inHand],
+      board: placeBoard,
+      choose: choosePlace,
+      hint: ({ moves, first }) => {
+        if (ofKind(moves, "discard_domino").length) return w("kingdomino.choosing.nowhere");
+        return w(first ? "kingdomino.hand.second" : "kingdomino.hand");
+      },
+    },
   };
 
   return {
     begin,
-
-    groups: (state) => ({ CHOOSE: [line], PLACE: [inHand] })[state.phase]?.map((group) => group(state)) ?? [],
-
-    board: (state) => ({ CASTLE: castleBoard, PLACE: placeBoard })[state.phase]?.(state) ?? null,
-
-    choose: (state, x, y) => ({ CASTLE: () => ({ ...state, castle: { x, y } }), PLACE: () => choosePlace(state, { x, y }) })[state.phase]?.() ?? null,
+    groups: (state) => phases[state.phase].groups.map((group) => group(state)),
+    board: (state) => phases[state.phase].board(state),
+    choose: (state, x, y, say) => phases[state.phase].choose(state, { x, y }, say),
+    hint: (state) => phases[state.phase].hint(state),
 
     move: (state) => {
       const { phase, castle, domino, second, discards } = state;
@@ -115,13 +152,6 @@ export const kingdomino = (tables) => {
       if (phase === "CHOOSE" && domino) return moveOf("choose_domino", { domino });
       if (discards) return moveOf("discard_domino", { domino });
       return second ? moveOf("place_domino", place(state)) : null;
-    },
-
-    hint: ({ phase, moves, first }) => {
-      if (phase === "CASTLE") return w("kingdomino.choosing.castle");
-      if (phase === "CHOOSE") return w("kingdomino.choosing.line");
-      if (ofKind(moves, "discard_domino").length) return w("kingdomino.choosing.nowhere");
-      return w(first ? "kingdomino.hand.second" : "kingdomino.hand");
     },
 
     keys: { r: turn, R: turn, Escape: begin },

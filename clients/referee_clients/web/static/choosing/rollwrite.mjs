@@ -1,7 +1,7 @@
 // Choosing a move of Roll & Write: what the dice show, a building, coins, the pair that is kept.
 
 import { h } from "../dom.mjs";
-import { axes, die, rollwrite as watched } from "../games/rollwrite.mjs";
+import { die, rollwrite as watched } from "../games/rollwrite.mjs";
 import { modelOf } from "../grid.mjs";
 import { w } from "../words.mjs";
 import { marked, moveOf, ofKind } from "./cells.mjs";
@@ -42,32 +42,35 @@ export const rollwrite = (tables) => {
   const pairs = (state) => ({
     label: w("rollwrite.choosing.keep"),
     options: ofKind(state.moves, "keep_pair").map((pair) =>
-      option(state, moveOf("keep_pair", pair), w("rollwrite.cell", pair), h("span", { class: "pair" }, COLOURS.map((colour) => die(colour, pair[colour])))),
+      option(state, moveOf("keep_pair", pair), w("rollwrite.cell", pair), h("span", { class: "choice-dice" }, COLOURS.map((colour) => die(colour, pair[colour])))),
     ),
   });
 
-  /** For each die the values that it can be turned to. */
-  const turned = (state) => {
+  /** Every die turned by one step, down or up. */
+  const steps = (state, colour) => {
     const changes = ofKind(state.moves, "change_dice");
-    if (!changes.length) return [];
     const own = begin(state).dice;
-    return COLOURS.flatMap((colour) =>
-      own[colour].map((value, at) => ({
-        label: w("rollwrite.choosing.die", { colour: w(`rollwrite.${colour}`), value }),
-        options: Array.from({ length: FACES }, (_, n) => {
-          const dice = { ...state.dice, [colour]: state.dice[colour].with(at, n + 1) };
-          const change = { blue: sorted(dice.blue), yellow: sorted(dice.yellow) };
-          const isChange = !isSame(change, own);
-          return {
-            label: String(n + 1),
-            picture: die(colour, n + 1),
-            chosen: state.dice[colour][at] === n + 1,
-            legal: !isChange || changes.some((each) => isSame([each.blue, each.yellow], [change.blue, change.yellow])),
-            next: { ...state, dice, chosen: isChange ? moveOf("change_dice", change) : null },
-          };
-        }),
-      })),
-    );
+    const step = (value, at, by, arrow) => {
+      const dice = { ...state.dice, [colour]: state.dice[colour].with(at, value + by) };
+      const change = { blue: sorted(dice.blue), yellow: sorted(dice.yellow) };
+      const isChange = !isSame(change, own);
+      return {
+        label: w("rollwrite.choosing.step", { colour: w(`rollwrite.${colour}`), from: value, to: value + by }),
+        picture: h("span", { class: "choice-dice" }, die(colour, value), arrow),
+        chosen: false,
+        legal: !isChange || changes.some(({ blue, yellow }) => isSame({ blue, yellow }, change)),
+        next: { ...state, dice, chosen: isChange ? moveOf("change_dice", change) : null },
+      };
+    };
+    return {
+      label: w(`rollwrite.choosing.${colour}`),
+      options: changes.length
+        ? state.dice[colour].flatMap((value, at) => [
+            ...(value > 1 ? [step(value, at, -1, "▾")] : []),
+            ...(value < FACES ? [step(value, at, 1, "▴")] : []),
+          ])
+        : [],
+    };
   };
 
   /** Where the dice meet that the first building did not use. */
@@ -88,14 +91,14 @@ export const rollwrite = (tables) => {
   return {
     begin,
 
-    groups: (state) => [act(state), pairs(state), ...turned(state)].filter(({ options }) => options.length),
+    groups: (state) => [act(state), pairs(state), ...COLOURS.map((colour) => steps(state, colour))].filter(({ options }) => options.length),
 
     board: (state) => {
       const { position, seat, chosen } = state;
       if (position.phase === "KEEP") return null;
       const legal = buildings(state);
       const at = chosen?.build ? keyOf(chosen.build) : chosen?.build_second ? keyOf(second(state)) : null;
-      return { ...marked(modelOf(game.board(position, seat), 0), legal, new Map(at ? [[at, null]] : [])), axes };
+      return marked(modelOf(game.board(position, seat), 0), legal, new Map(at ? [[at, null]] : []));
     },
 
     choose: (state, x, y, say) => {

@@ -21,18 +21,19 @@ export const alhambra = ({ tiles: names }, { tiles }) => {
   };
   const listed = (each) => each.join(", ") || "–";
   const tilesOf = (numbers) => listed(numbers.map((number) => tileWords(names[number])));
-  const card = ({ currency, value }) => w("alhambra.card", { currency: w(`currency.${CURRENCIES[currency - 1]}`), value });
+  const currencyWords = (currency) => w(`currency.${CURRENCIES[currency - 1]}`);
+  const card = ({ currency, value }) => w("alhambra.card", { currency: currencyWords(currency), value });
   const cards = (held) => listed(held.map(card));
   const counted = (counts) =>
     cards(counts.flatMap((n, at) => Array(n).fill({ currency: Math.floor(at / VALUES) + 1, value: (at % VALUES) + 1 })));
   const at = ({ x, y }) => w("cell", { x, y });
 
   return {
-    /** A tile in words, by its name. */
+    /** In words: a tile by its name, a currency by its number, cards. */
     tileWords,
-    costOf: (name) => byName.get(name).cost,
-    /** Cards in words. */
+    currencyWords,
     cards,
+    costOf: (name) => byName.get(name).cost,
 
     board: ({ seats }, seat) => {
       const laid = new Map(seats[seat].cells.map(({ x, y, tile }) => [`${x},${y}`, names[tile]]));

@@ -24,6 +24,7 @@ export const rollwrite = ({ grid }) => ({
     return {
       cells: all,
       tight: true,
+      axes,
       cell: (x, y) => {
         const number = y * FACES + x;
         const type = TYPES[grid[number] - 1];
