@@ -39,14 +39,15 @@ export const alhambra = (tables, components, { slot_currencies: currencies }) =>
   };
 
   /** Each card as an option that is chosen or not; `then`: the state with these cards chosen. */
-  const cardOptions = (kinds, chosen, isLegal, then) =>
+  const cardOptions = (kinds, chosen, then) =>
     kinds.map((kind, at) => {
       const isChosen = numberOf(kinds.slice(0, at), kind) < numberOf(chosen, kind);
       return {
         label: game.cards([cardOf(kind)]),
         picture: null,
         chosen: isChosen,
-        legal: isLegal,
+        legal: true,
+        goesOn: true,
         next: then(isChosen ? without(chosen, kind) : withCard(chosen, kind), kind),
       };
     });
@@ -57,7 +58,7 @@ export const alhambra = (tables, components, { slot_currencies: currencies }) =>
     const takings = ofKind(state.moves, "take_money").map(({ cards }) => cards.map(kindOf));
     /** A card that cannot be taken with the others is taken instead of them. */
     const then = (cards, kind) => ({ ...state, ...nothing, cards: takings.some((taken) => isWithin(cards, taken)) ? cards : [kind] });
-    return { label: w("alhambra.choosing.money"), options: cardOptions(kindsOf(state.position.row), state.cards, true, then) };
+    return { label: w("alhambra.choosing.money"), options: cardOptions(kindsOf(state.position.row), state.cards, then) };
   };
 
   const paymentsFor = (state, slot) =>
@@ -92,7 +93,7 @@ export const alhambra = (tables, components, { slot_currencies: currencies }) =>
     label: w("alhambra.choosing.payment"),
     options:
       state.slot !== null && paymentsFor(state, state.slot).length
-        ? cardOptions(purse(state, state.slot), state.payment, true, (cards) => ({ ...state, payment: cards }))
+        ? cardOptions(purse(state, state.slot), state.payment, (cards) => ({ ...state, payment: cards }))
         : [],
   });
 
@@ -183,7 +184,8 @@ export const alhambra = (tables, components, { slot_currencies: currencies }) =>
       const { slot, payment: paid, tile } = state;
       if (slot !== null) return w("alhambra.choosing.pays", { paid: sum(paid), price: game.costOf(names[state.position.market[slot]]) });
       if (!isAction(state)) return w(tile ? "alhambra.choosing.lay" : "alhambra.choosing.first_tile");
-      return w(tile ? "alhambra.choosing.rebuild" : "alhambra.choosing.action");
+      if (tile) return w("alhambra.choosing.rebuild");
+      return w(state.moves.some((each) => each[each.move].cell) ? "alhambra.choosing.action" : "alhambra.choosing.action.first");
     },
 
     keys: { Escape: begin },

@@ -132,9 +132,9 @@ export const kingdomino = (tables) => {
       groups: [inHand],
       board: placeBoard,
       choose: choosePlace,
-      hint: ({ moves, first }) => {
+      hint: ({ moves, first, second }) => {
         if (ofKind(moves, "discard_domino").length) return w("kingdomino.choosing.nowhere");
-        return w(first ? "kingdomino.hand.second" : "kingdomino.hand");
+        return w(first && !second ? "kingdomino.hand.second" : "kingdomino.hand");
       },
     },
   };

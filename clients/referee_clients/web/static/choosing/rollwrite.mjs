@@ -31,7 +31,7 @@ export const rollwrite = (tables) => {
   const plain = (state, kind, label) => ofKind(state.moves, kind).map((fields) => option(state, moveOf(kind, fields), w(label)));
 
   const act = (state) => ({
-    label: w("rollwrite.choosing.act"),
+    label: w(state.position.phase === "SECOND" ? "rollwrite.choosing.more" : "rollwrite.choosing.instead"),
     options: [
       ...plain(state, "get_coins", "rollwrite.choosing.get_coins"),
       ...plain(state, "build_second", "rollwrite.choosing.build_second"),
@@ -59,6 +59,7 @@ export const rollwrite = (tables) => {
         picture: h("span", { class: "choice-dice" }, die(colour, value), arrow),
         chosen: false,
         legal: !isChange || changes.some(({ blue, yellow }) => isSame({ blue, yellow }, change)),
+        goesOn: true,
         next: { ...state, dice, chosen: isChange ? moveOf("change_dice", change) : null },
       };
     };

@@ -144,12 +144,13 @@ export class Turn {
     }
   }
 
-  #go(state) {
+  /** `goesOn`: more may be chosen where the focus is, so it stays there. */
+  #go(state, goesOn = false) {
     this.#state = state;
     this.#refused = [];
     this.#draw();
     const move = this.#chooser.move(state);
-    if (move) this.#propose(move);
+    if (move) this.#propose(move, goesOn);
   }
 
   #draw() {
@@ -164,8 +165,8 @@ export class Turn {
   }
 
   #group({ label, options }, at) {
-    const option = ({ label: said, picture, chosen, legal, next }, n) =>
-      button(picture ?? said, () => this.#isBusy || this.#go(next), {
+    const option = ({ label: said, picture, chosen, legal, goesOn, next }, n) =>
+      button(picture ?? said, () => this.#isBusy || this.#go(next, goesOn), {
         class: ["choice", legal ? "legal" : "", picture ? "pictured" : ""].join(" "),
         "aria-pressed": String(Boolean(chosen)),
         "aria-label": said,
@@ -187,7 +188,7 @@ export class Turn {
   }
 
   /** A move is chosen in full: it is to be confirmed, or may not be made. */
-  async #propose(move) {
+  async #propose(move, goesOn = false) {
     const bytes = encode(this.#game.rules.move, move);
     const state = this.#state;
     if (!this.#legal.has(base64(bytes))) {
@@ -196,7 +197,7 @@ export class Turn {
       if (this.#state !== state) return;
       if (violations.length) return this.#refuse(violations);
     }
-    this.#confirm(move, bytes);
+    this.#confirm(move, bytes, goesOn);
   }
 
   #say(...children) {
@@ -218,7 +219,7 @@ export class Turn {
     this.#say(h("div", { class: "refused", role: "alert" }, h("p", { class: "judged" }, w("seat.illegal")), brokenRules(this.#game.opened.rules_id, violations)));
   }
 
-  #confirm(move, bytes) {
+  #confirm(move, bytes, goesOn) {
     const yes = button(w("seat.enter"), () => this.#send(bytes), { class: "primary", onkeydown: unlessHeld });
     const no = button(w("seat.again"), () => this.#go(this.#chooser.begin({ position: this.#game.positionAt(this.#game.last), seat: this.#seat, moves: this.#moves })));
     const words = this.#game.wordsOfMove(move);
@@ -226,8 +227,7 @@ export class Turn {
       h("div", { class: "confirm", role: "group", "aria-label": w("seat.confirm") }, h("p", { class: "judged", id: "chosen-move" }, words), h("div", { class: "buttons" }, yes, no)),
     );
     yes.setAttribute("aria-describedby", "chosen-move");
-    yes.focus({ preventScroll: true });
-    this.#found.scrollIntoView({ block: "nearest" });
+    if (!goesOn) yes.focus({ preventScroll: true });
   }
 
   async #send(bytes) {

@@ -1,0 +1,109 @@
+"""Games at a seat by the board alone: by taps on a phone, and by keys."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from playwright.async_api import Locator, Page, expect
+
+from tests.sizes import campaign
+from tests.web.club import Club
+from tests.web.hand import ENTER, Hand, audited, bots
+
+MOST_STEPS = 60
+
+pytestmark = pytest.mark.cut_off  # an act that comes second is refused, of which browsers complain
+
+
+async def tapped(hand: Hand, rng: random.Random) -> None:
+    """Tap what is marked legal until a move is chosen in full; sometimes change the mind."""
+    for _ in range(MOST_STEPS):
+        if await chosen(hand) and rng.random() < 0.8:
+            return
+        legal = hand.turn.locator(".choice.legal, .cell.legal")
+        await legal.nth(rng.randrange(await legal.count())).tap()
+        await expect(hand.turn.locator(".found [role=status]")).to_have_count(0)
+    raise AssertionError("taps lead to no move")
+
+
+async def keyed(hand: Hand, rng: random.Random) -> None:
+    """The same with Tab, Enter and the board's keys: N goes to the next legal cell."""
+    for _ in range(MOST_STEPS):
+        if await chosen(hand):
+            return
+        stops = hand.turn.locator(".choice.legal")
+        on_board = await hand.turn.locator(".cell.legal").count() > 0
+        if on_board and rng.random() < 0.7:
+            await focus(hand.page, hand.turn.locator("[role=gridcell][tabindex='0']"))
+            if rng.random() < 0.2:
+                await hand.page.keyboard.press(rng.choice(["r", "Escape", "Home", "End"]))
+            for _ in range(rng.randint(1, 4)):
+                await hand.page.keyboard.press("n")
+        else:
+            await focus(hand.page, stops.nth(rng.randrange(await stops.count())))
+        await hand.page.keyboard.press("Enter")
+        await expect(hand.turn.locator(".found [role=status]")).to_have_count(0)
+    raise AssertionError("keys lead to no move")
+
+
+async def chosen(hand: Hand) -> bool:
+    return await hand.button(ENTER).count() > 0
+
+
+async def focus(page: Page, wanted: Locator) -> None:
+    """Go there with the tab key, from the head of the page."""
+    await page.locator("#title").evaluate("element => { element.tabIndex = -1; element.focus(); }")
+    place = await wanted.element_handle()
+    for _ in range(200):
+        await page.keyboard.press("Tab")
+        if await page.evaluate("place => document.activeElement === place", place):
+            return
+    raise AssertionError("the tab key does not come there")
+
+
+async def entered_by_key(hand: Hand) -> None:
+    """Enter the move: its button has the focus already, unless more could be chosen where it was."""
+    enter = hand.button(ENTER)
+    hand.chosen.append(await hand.page.locator("#chosen-move").inner_text())
+    if not await enter.evaluate("element => element === document.activeElement"):
+        await focus(hand.page, enter)
+    await hand.page.keyboard.press("Enter")
+    await hand.is_sent()
+
+
+async def played(hand: Hand, by: str, moves: int | None, rng: random.Random) -> None:
+    """So many moves, or all to the end."""
+    choose, enter = {"taps": (tapped, Hand.enter), "keys": (keyed, entered_by_key)}[by]
+    while moves is None or len(hand.chosen) < moves:
+        if not await hand.on_turn():
+            assert moves is None, "the game has ended"
+            return
+        await choose(hand, rng)
+        assert await hand.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "it scrolls sideways"
+        await enter(hand)
+
+
+@pytest.mark.parametrize(
+    ("rules", "seats", "by", "moves"),
+    [
+        ("kingdomino", 2, "taps", 4),
+        ("alhambra", 2, "keys", 3),
+        *(campaign(rules, 2, by, None) for rules in ("alhambra", "kingdomino", "rollwrite") for by in ("taps", "keys")),
+        campaign("kingdomino", 4, "taps", None),
+        campaign("rollwrite", 1, "taps", None),
+    ],
+)
+async def test_a_game_is_played_on_the_board(
+    rules: str, seats: int, by: str, moves: int | None, page: Page, club: Club
+) -> None:
+    made = await club.client.create(seats, rules_id=rules)
+    async with bots(club.referee, made, *range(1, seats)):
+        hand = Hand.of(page, club.address, made)
+        await hand.sit()
+        await played(hand, by, moves, random.Random(1))
+        if moves is not None:
+            await hand.resign()
+        await expect(hand.result).to_be_visible()
+    await audited(club.client, made)
+    assert len(set(hand.chosen)) > 1
