@@ -166,7 +166,7 @@ class Hand:
     async def resign(self) -> None:
         await self.beside("Resign")
         await self.page.get_by_role("group", name="Resign").get_by_role("button", name="Resign").click()
-        await expect(self.page.get_by_text("You have left the game.")).to_be_visible()
+        await expect(self.page.get_by_text("You have left the game.")).to_be_attached()
 
 
 @asynccontextmanager
