@@ -226,6 +226,8 @@ class Watcher:
     async def run(self, send: Sender) -> None:
         """Send what happens, until all games are over or the watcher is dropped."""
         await send(_COMMENT)
+        loop = asyncio.get_running_loop()
+        sent = loop.time()
         while not self.is_dropped:
             self.wake.clear()
             chunk, owed = self._next()
@@ -233,7 +235,8 @@ class Watcher:
                 if all(place.closed for place in self._places.values()):
                     return
                 try:
-                    async with asyncio.timeout(self._comment_s):
+                    # The referee's heartbeats wake it, too, and often there is nothing to send then.
+                    async with asyncio.timeout_at(sent + self._comment_s):
                         await self.wake.wait()
                     continue
                 except TimeoutError:
@@ -246,6 +249,7 @@ class Watcher:
                 return
             finally:
                 self._sending = None
+            sent = loop.time()
             self._owed -= owed
 
     def _next(self) -> tuple[bytes, int]:
