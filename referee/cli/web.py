@@ -90,7 +90,7 @@ def web(  # noqa: PLR0917 - typer reads options from the signature
     and where a piece may go. Nothing is stored: the position is in the page's link.
 
     Browsers play seats and verify games only on pages over HTTPS with a certificate that they trust, and on this
-    machine itself. What is lacking for that is said at the start, on standard error.
+    machine itself. The command says at its start, on standard error, what is lacking for that.
 
     Exit codes: 0 stopped; 1 the address or the certificate cannot be used; 2 wrong usage.
 
