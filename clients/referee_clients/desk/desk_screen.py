@@ -95,6 +95,7 @@ Esc goes back to the list of games, Ctrl+Q leaves the desk. What was accepted is
     async def follow(self) -> None:
         try:
             await self.hand.run()
+            await self.answered()
             await self._keep_file()
         except ClientError as error:
             self.say(f"The desk cannot go on with this game: {error}")

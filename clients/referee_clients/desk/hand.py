@@ -27,6 +27,10 @@ class NotEntered(Exception):
     """The act is in no entry, and the game goes on: why, in words."""
 
 
+class Overtaken(NotEntered):
+    """Another entry has taken the place of the act."""
+
+
 class Hand(ABC):
     """One game, and one author in it: a scribe, or a seat."""
 
@@ -42,8 +46,9 @@ class Hand(ABC):
         on_commit: Callable[[], None],
         on_way: Callable[[str], None],
     ) -> None:
-        """``on_commit`` is called when there are new entries; ``on_way`` with why there is no connection, or "" when
-        there is one."""
+        """``on_commit`` is called when there are new entries, and when all have come that there were at the beginning;
+        ``on_way`` with why there is no connection, or "" when there is one.
+        """
         self.ledger = Ledger(game_id, verifier)
         self.address = address
         self.game_id = game_id
@@ -54,6 +59,8 @@ class Hand(ABC):
         self._on_commit = on_commit
         self._on_way = on_way
         self._connected = False
+        self.is_current = False
+        """Everything was read that there was at the beginning."""
         self._ahead_ms = -math.inf
         """The referee's clock less our own, as far as it is known."""
         self.heard_s = time.monotonic()
@@ -108,8 +115,18 @@ class Hand(ABC):
         self._settled(NotEntered("the game is over"))
 
     async def move(self, data: bytes) -> int:
-        """Make a move that is legal: its exact bytes. Return and raise as ``send`` does."""
-        return await self.send(intent.move(self.ledger.record.place, self.author, self.key, data))
+        """Make a move that is legal: its exact bytes. Return and raise as ``send`` does.
+
+        It is meant in this position: whatever other entry comes first, the move is signed again as long as that stays.
+        """
+        digest = self.ledger.record.game.position.digest()
+        while True:
+            record = self.ledger.record
+            try:
+                return await self.send(intent.move(record.place, self.author, self.key, data))
+            except Overtaken:
+                if not record.game.goes_on or record.game.position.digest() != digest:
+                    raise
 
     async def send(self, signed: SignedIntent) -> int:
         """Send an act for the newest entry. Return the number of its entry, when that is durable.
@@ -189,6 +206,9 @@ class Hand(ABC):
             self._grown.set()
             self._on_commit()
         has_all = said.HasField("turn") or said.HasField("heartbeat")  # that there was before
+        if has_all and not self.is_current:
+            self.is_current = True
+            self._on_commit()
         if has_all and self._sent is None and (signed := self.owed()) is not None:
             self._make(signed)
         await self._again()
@@ -215,7 +235,7 @@ class Hand(ABC):
                 self.ledger.receipts.append(said.commit.checkpoint)
                 self._settled(seq)
             else:
-                self._settled(NotEntered(f"somebody else made entry {seq} in the meantime"))
+                self._settled(Overtaken(f"somebody else made entry {seq} in the meantime"))
         elif said.HasField("answer") and said.answer.id == seq:
             self._missing(said.answer)
 

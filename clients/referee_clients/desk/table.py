@@ -137,6 +137,9 @@ class TableScreen(Screen[None]):
         """Return whether the move or draw that is awaited is entered here."""
         raise NotImplementedError
 
+    def shown(self) -> None:
+        """Do what is to be done when a new position is on the screen."""
+
     def question(self, desk: Desk, reading: Reading) -> str:
         """Return what is to be said before a move is entered, which then needs a second Enter; empty: nothing."""
         raise NotImplementedError
@@ -232,6 +235,7 @@ class TableScreen(Screen[None]):
             entries = counted(len(self.history.entries), "entry", "entries")
             words = f"{entries} so far. F1 shows what you can enter."
             self.query_one("#verdict", Static).update(words)
+        self.shown()
 
     def _begin(self) -> None:
         self._begun = self.desk.beginning if self.desk is not None else ""
@@ -429,6 +433,11 @@ class TableScreen(Screen[None]):
         if line.value == typed:  # otherwise somebody types the next line already
             self._begin()
         self._show_meaning()
+
+    async def answered(self) -> None:
+        """Return when it is told what became of every act that was entered."""
+        for worker in [worker for worker in self.workers if worker.node is self and worker.name == "enter"]:
+            await worker.wait()
 
     # --- beside the moves --------------------------------------------------------------------------------------------
 

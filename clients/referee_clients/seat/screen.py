@@ -60,6 +60,7 @@ Ctrl+Q leaves. The seat stays yours: start the same command again to go on. Your
         self._keys = keys
         self._verifier = verifier
         self._security = security
+        self._was_on_turn = False
         super().__init__(ascii_only=ascii_only)
 
     def make_hand(self) -> Seat:
@@ -78,6 +79,7 @@ Ctrl+Q leaves. The seat stays yours: start the same command again to go on. Your
         except ClientError as error:
             self.app.exit(error)
         else:
+            await self.answered()
             self.add(self.over())
 
     def over(self) -> str:
@@ -92,7 +94,13 @@ Ctrl+Q leaves. The seat stays yours: start the same command again to go on. Your
         return self._join.seat
 
     def can_enter(self) -> bool:
-        return self._join.seat in self.hand.ledger.record.game.awaited()
+        return self.hand.is_current and self._join.seat in self.hand.ledger.record.game.awaited()
+
+    def shown(self) -> None:
+        """Ring when it is our turn: who waits may look elsewhere."""
+        if self.can_enter() and not self._was_on_turn:
+            self.app.bell()
+        self._was_on_turn = self.can_enter()
 
     def question(self, desk: Desk, reading: Reading) -> str:
         ends = " It ends the game." if desk.is_last(reading.event) else ""
