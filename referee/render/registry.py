@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Protocol
 
 from referee.games import registry
+from referee.games.game import Cell
 
 
 class Renderer(Protocol):
@@ -18,11 +19,13 @@ class Renderer(Protocol):
         *,
         names: Sequence[str] = (),
         awaits: bool = True,
+        marked: Collection[Cell] = (),
         ascii_only: bool = False,
     ) -> str:
         """Write what lies on the table, and what these seats (None: all) have.
 
-        ``names``: of those who sit there, by seat, empty for none. ``awaits``: say first what is awaited.
+        ``names``: of those who sit there, by seat, empty for none. ``awaits``: say first what is awaited. ``marked``:
+        cells to be marked with ! on the board of the first of these seats.
         """
 
     def boards_text(self, state: Any, seats: Sequence[int] | None = None, *, ascii_only: bool = False) -> str:

@@ -12,7 +12,7 @@ from itertools import groupby, islice
 from typing import Any, Final
 
 from referee.games import registry
-from referee.games.game import Chance, Decision, Forced, ForcedPass, Over
+from referee.games.game import Cell, Chance, Decision, Forced, ForcedPass, Over
 from referee.notation.errors import NotationError
 from referee.notation.game_text import line, read_line
 from referee.notation.grammar import grammar
@@ -38,6 +38,8 @@ class Reading:
     """In one paragraph."""
     column: int = 0
     """Where the error is, from 1; 0: it is about the whole line."""
+    cells: tuple[Cell, ...] = ()
+    """Where on the board a rule is broken."""
     unfinished: bool = False
     """Nothing is wrong with it but that it does not go on."""
 
@@ -185,7 +187,8 @@ class Desk:
             return Reading(error=f"the line must begin with {self.beginning.rstrip()}", column=1)
         if error.violations:
             rules = {rule.id: rule for rule in registry.get(self.rules_id).catalogue}
-            return Reading(error="; ".join(sentence(violation, rules) for violation in error.violations))
+            told = "; ".join(sentence(violation, rules) for violation in error.violations)
+            return Reading(error=told, cells=tuple(cell for violation in error.violations for cell in violation.cells))
         what = "" if error.is_unfinished else f"{error.what}; "
         told = f"{what}expected {error.expected}"
         return Reading(error=told, column=error.column + shift, unfinished=error.is_unfinished)

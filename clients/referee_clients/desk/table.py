@@ -5,7 +5,7 @@ Who enters, a scribe or a seat, and what only they can do, is for the screens th
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import Any, ClassVar
 
 from textual.app import ComposeResult
@@ -14,7 +14,7 @@ from textual.containers import Container, VerticalScroll
 from textual.screen import Screen
 from textual.widgets import Footer, Input, Static
 
-from referee.games.game import Decision, Forced
+from referee.games.game import Cell, Decision, Forced
 from referee.notation.outcomes import counted
 from referee.render.registry import renderer
 from referee_clients.desk import acts, standing
@@ -103,6 +103,8 @@ class TableScreen(Screen[None]):
         """Hands are not shown."""
         self._refused = ""
         """The line that was refused, as long as it stands there."""
+        self._marked: Collection[Cell] = ()
+        """Where that line breaks a rule."""
         self._begun = ""
         """What the line was begun with; as long as it stands there, nobody has typed."""
         self.hand = self.make_hand()
@@ -240,6 +242,7 @@ class TableScreen(Screen[None]):
     def _begin(self) -> None:
         self._begun = self.desk.beginning if self.desk is not None else ""
         self._refused = self._asked_of = ""
+        self._mark(())
         self.query_one(Line).begin(self._begun)
         self.query_one(Line).password = self._hides_typing()
 
@@ -251,13 +254,21 @@ class TableScreen(Screen[None]):
         awaited = state.pending()[0]
         return awaited.seat if isinstance(awaited, Decision | Forced) else 0
 
+    def _mark(self, cells: Collection[Cell]) -> None:
+        """Mark these cells on the first board, and no others."""
+        if self.desk is not None and self._marked != cells:
+            self._marked = cells
+            self.query_one("#position", Static).update(self._position(self.desk.rules_id, self.desk.state))
+
     def _position(self, rules_id: str, state: Any) -> str:
         """Return the table, then the boards."""
         first = self.first_seat(state)
         seats = [(first + i) % state.seats for i in range(state.seats)]
         draw = renderer(rules_id)
         # What is awaited stands above, in the screen's own words.
-        text = draw.position_text(state, seats, names=self.names, awaits=False, ascii_only=self._ascii_only)
+        text = draw.position_text(
+            state, seats, names=self.names, awaits=False, marked=self._marked, ascii_only=self._ascii_only
+        )
         return without_hands(text) if self._hides else text.rstrip("\n")
 
     def _entries(self) -> str:
@@ -307,6 +318,7 @@ class TableScreen(Screen[None]):
         if self._refused and changed.value != self._refused:
             self._refused = ""
             self.say("")
+            self._mark(())
         if self._asked and changed.value != self._asked_of:
             self._asked = self._asked_of = ""
             self.say("")
@@ -385,7 +397,7 @@ class TableScreen(Screen[None]):
         elif desk.whole(text).strip() == desk.beginning.strip():
             self.say("Nothing was typed, so nothing was entered.")
         else:
-            self._refuse(str(reading), line.value)
+            self._refuse(str(reading), line.value, reading.cells)
 
     def _ask(self, what: str, text: str, words: str) -> None:
         """Say what the line will do; it is entered with the next Enter if it still stands there."""
@@ -394,9 +406,10 @@ class TableScreen(Screen[None]):
         self._meant = None, ""
         self._show_meaning()
 
-    def _refuse(self, why: str, text: str) -> None:
-        """Say why the line is not entered, for as long as it stands there."""
+    def _refuse(self, why: str, text: str, cells: Collection[Cell] = ()) -> None:
+        """Say why the line is not entered, and mark where, for as long as it stands there."""
         self.say(f"Not entered: {why}")
+        self._mark(cells)
         self._refused = text
         self._meant = None, ""
         self._show_meaning()

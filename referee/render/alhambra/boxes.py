@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final
 
 from referee.games.alhambra.layout import Layout
 from referee.games.alhambra.tiles import TYPES, E, N, S, W
 from referee.games.game import Cell
+from referee.render.words import widened, with_mark
 
 _WIDTH: Final = 5
 """Characters inside a box."""
@@ -33,25 +35,27 @@ _ASCII: Final = str.maketrans(
 ABBREVIATIONS: Final = tuple(type_[:3] for type_ in TYPES)
 
 
-def text(layout: Layout, *, ascii_only: bool = False) -> str:
+def text(layout: Layout, *, marked: Collection[Cell] = (), ascii_only: bool = False) -> str:
     """Draw the layout as boxes with type and cost, thick sides where walls are, ``fount`` the fountain; ends in a
     newline.
 
-    Up to 12 columns of cells fit into 80 characters. Columns are numbered above, rows on the left.
+    Up to 12 columns of cells fit into 80 characters. Columns are numbered above, rows on the left. ``marked``: cells to
+    be marked with !, also some that are outside of the Alhambra.
     """
     cells = layout.cells()
     occupied = {(0, 0), *cells}
-    left, right = min(x for x, _ in occupied), max(x for x, _ in occupied)
-    top, bottom = min(y for _, y in occupied), max(y for _, y in occupied)
-    grid = _Grid(layout, occupied)
-    lines = [" " * (_LABEL + 1) + "".join(f"{x:^{_WIDTH}} " for x in range(left, right + 1))]
-    for y in range(top, bottom + 2):
-        lines.append(" " * _LABEL + grid.border(range(left, right + 2), y))
-        if y > bottom:
-            break
+    xs, ys = [x for x, _ in occupied], [y for _, y in occupied]
+    columns = widened(range(min(xs), max(xs) + 1), [x for x, _ in marked])
+    rows = widened(range(min(ys), max(ys) + 1), [y for _, y in marked])
+    grid = _Grid(layout, occupied, marked)
+    lines = [" " * (_LABEL + 1) + "".join(f"{x:^{_WIDTH}} " for x in columns)]
+    edges = range(columns.start, columns.stop + 1)
+    for y in rows:
+        lines.append(" " * _LABEL + grid.border(edges, y))
         for inside in range(2):
             label = f"{y:>{_LABEL - 1}} " if inside == 0 else " " * _LABEL
-            lines.append(label + grid.row(range(left, right + 2), y, inside))
+            lines.append(label + grid.row(edges, y, inside))
+    lines.append(" " * _LABEL + grid.border(edges, rows.stop))
     drawn = "\n".join(line.rstrip() for line in lines) + "\n"
     return drawn.translate(_ASCII) if ascii_only else drawn
 
@@ -59,7 +63,7 @@ def text(layout: Layout, *, ascii_only: bool = False) -> str:
 class _Grid:
     """The lines between cells: 0 none, 1 an open side, 2 a wall."""
 
-    def __init__(self, layout: Layout, occupied: set[Cell]) -> None:
+    def __init__(self, layout: Layout, occupied: set[Cell], marked: Collection[Cell]) -> None:
         self._layout = layout
         self._occupied = occupied
         cells = layout.cells()
@@ -72,6 +76,9 @@ class _Grid:
             for cell, tile in cells.items()
         }
         self._contents[0, 0] = ("fount", f"{'≈≈≈':^{_WIDTH}}")
+        for cell in marked:
+            above, below = self._contents.get(cell, (" " * _WIDTH,) * 2)
+            self._contents[cell] = above, f"{with_mark(below):^{_WIDTH}}"
 
     def _weight(self, one: Cell, side: int, other: Cell, opposite: int) -> int:
         if one not in self._occupied and other not in self._occupied:

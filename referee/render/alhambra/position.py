@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from referee.games.alhambra import State
 from referee.games.alhambra.money import CURRENCIES, KINDS, card_name, total
 from referee.games.alhambra.phases import FREE, Phase
 from referee.games.alhambra.tiles import TYPES, tiles_of
+from referee.games.game import Cell
 from referee.render.alhambra.boxes import text
 from referee.render.words import awaited, listed, seat_words, wrapped
 
@@ -18,13 +19,16 @@ def position_text(
     *,
     names: Sequence[str] = (),
     awaits: bool = True,
+    marked: Collection[Cell] = (),
     ascii_only: bool = False,
 ) -> str:
     """Write the whole position, or with ``seats`` the market and these seats only; ends in a newline."""
     first = [awaited(state.pending()[0])] if awaits else []
     lines = [*wrapped([*first, *_table(state)]), ""]
     for seat in range(state.seats) if seats is None else seats:
-        lines += [*wrapped(_seat(state, seat, names)), "", text(state.layouts[seat], ascii_only=ascii_only)]
+        drawn = text(state.layouts[seat], marked=marked, ascii_only=ascii_only)
+        lines += [*wrapped(_seat(state, seat, names)), "", drawn]
+        marked = ()
     return "\n".join(lines)
 
 

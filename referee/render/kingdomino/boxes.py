@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import replace
 from typing import Final
 
 from referee.games.game import Cell
 from referee.games.kingdomino.dominoes import TERRAINS, DominoSet
 from referee.games.kingdomino.kingdom import CASTLE, Kingdom
 from referee.render.kingdomino.board import Board, board
+from referee.render.words import widened, with_mark
 
 _WIDTH: Final = 8
 """Characters of a cell."""
@@ -22,17 +25,21 @@ _EMPTY: Final = "·"
 _ASCII: Final = str.maketrans({**dict.fromkeys(_CORNERS[1:], "+"), "─": "-", "│": "|", _CROWN: "*", _EMPTY: "."})
 
 
-def text(kingdom: Kingdom, domino_set: DominoSet, *, ascii_only: bool = False) -> str:
+def text(kingdom: Kingdom, domino_set: DominoSet, *, marked: Collection[Cell] = (), ascii_only: bool = False) -> str:
     """Draw the kingdom in boxes, terrain above crowns; a fixed frame with its empty cells. Ends in a newline.
 
-    Seven columns of cells fit into 79 characters. Columns are numbered above, rows on the left.
+    Seven columns of cells fit into 79 characters. Columns are numbered above, rows on the left. ``marked``: cells to be
+    marked with !, also some that are outside of the kingdom, but not of a fixed frame.
     """
     drawn = board(kingdom, domino_set)
+    if not drawn.fixed:
+        columns, rows = widened(drawn.columns, [x for x, _ in marked]), widened(drawn.rows, [y for _, y in marked])
+        drawn = replace(drawn, columns=columns, rows=rows)
     lines = [" " * (_LABEL + 1) + "".join(f"{x:^{_WIDTH}} " for x in drawn.columns)]
     for y in range(drawn.rows.start, drawn.rows.stop + 1):
         lines.append(" " * _LABEL + _border(drawn, y))
         if y in drawn.rows:
-            lines += [f"{y:>{_LABEL - 1}} " + _row(drawn, y, 0), " " * _LABEL + _row(drawn, y, 1)]
+            lines += [f"{y:>{_LABEL - 1}} " + _row(drawn, y, 0, ()), " " * _LABEL + _row(drawn, y, 1, marked)]
     whole = "\n".join(line.rstrip() for line in lines) + "\n"
     return whole.translate(_ASCII) if ascii_only else whole
 
@@ -55,12 +62,14 @@ def _border(drawn: Board, y: int) -> str:
     return shown
 
 
-def _row(drawn: Board, y: int, inside: int) -> str:
-    """Return one of the two lines through the cells of row ``y``."""
-    return "".join(
-        ("│" if _line(drawn, (x - 1, y), (x, y)) else " ") + f"{_content(drawn, (x, y))[inside]:^{_WIDTH}}"
-        for x in range(drawn.columns.start, drawn.columns.stop + 1)
-    )
+def _row(drawn: Board, y: int, inside: int, marked: Collection[Cell]) -> str:
+    """Return one of the two lines through the cells of row ``y``, with marks in it."""
+    shown = ""
+    for x in range(drawn.columns.start, drawn.columns.stop + 1):
+        content = _content(drawn, (x, y))[inside]
+        shown += "│" if _line(drawn, (x - 1, y), (x, y)) else " "
+        shown += f"{with_mark(content) if (x, y) in marked and x in drawn.columns else content:^{_WIDTH}}"
+    return shown
 
 
 def _content(drawn: Board, cell: Cell) -> tuple[str, str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
+from referee.games.game import Cell
 from referee.games.kingdomino import State
 from referee.games.kingdomino.dominoes import UNKNOWN
 from referee.render.kingdomino.boxes import text
@@ -16,24 +17,28 @@ def position_text(
     *,
     names: Sequence[str] = (),
     awaits: bool = True,
+    marked: Collection[Cell] = (),
     ascii_only: bool = False,
 ) -> str:
     """Write the whole position, or with ``seats`` the offer and these seats only; ends in a newline."""
     first = [awaited(state.pending()[0])] if awaits else []
-    lines = [*wrapped([*first, *_table(state)]), "", *_seats(state, seats, names, ascii_only)]
+    lines = [*wrapped([*first, *_table(state)]), "", *_seats(state, seats, names, marked, ascii_only)]
     return "\n".join(lines)
 
 
 def boards_text(state: State, seats: Sequence[int] | None = None, *, ascii_only: bool = False) -> str:
     """Write the kingdoms of these seats; ends in a newline."""
-    return "\n".join(_seats(state, seats, (), ascii_only))
+    return "\n".join(_seats(state, seats, (), (), ascii_only))
 
 
-def _seats(state: State, seats: Sequence[int] | None, names: Sequence[str], ascii_only: bool) -> Iterable[str]:
+def _seats(
+    state: State, seats: Sequence[int] | None, names: Sequence[str], marked: Collection[Cell], ascii_only: bool
+) -> Iterable[str]:
     for seat in range(state.seats) if seats is None else seats:
         yield from wrapped(_seat(state, seat, names))
         yield ""
-        yield text(state.kingdoms[seat], state.domino_set, ascii_only=ascii_only)
+        yield text(state.kingdoms[seat], state.domino_set, marked=marked, ascii_only=ascii_only)
+        marked = ()
 
 
 def _table(state: State) -> Iterable[str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
+from referee.games.game import Cell
 from referee.games.rollwrite import TYPES, State
 from referee.games.rollwrite.awards import Award
 from referee.games.rollwrite.phases import Phase
@@ -17,6 +18,7 @@ def position_text(
     *,
     names: Sequence[str] = (),
     awaits: bool = True,
+    marked: Collection[Cell] = (),  # noqa: ARG001 - no rule of this game names cells
     ascii_only: bool = False,
 ) -> str:
     """Write the whole position, or with ``seats`` the dice and these seats only; ends in a newline."""
