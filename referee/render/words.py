@@ -41,18 +41,3 @@ def wrapped(lines: Iterable[str]) -> Iterable[str]:
 def listed(names: Iterable[str]) -> str:
     """Return the names with spaces between them; a dash for none."""
     return " ".join(names) or "-"
-
-
-MARK_REACH: Final = 2
-"""Cells that a drawing grows on each side to show what is marked there: a domino's length."""
-
-
-def widened(drawn: range, marked: Iterable[int]) -> range:
-    """Return the columns, or rows, that are drawn if these are marked: those far outside are left out."""
-    near = [at for at in marked if drawn.start - MARK_REACH <= at < drawn.stop + MARK_REACH]
-    return range(min([drawn.start, *near]), max([drawn.stop, *(at + 1 for at in near)]))
-
-
-def with_mark(content: str) -> str:
-    """Return what is in a cell, marked: no colour, so that every terminal shows it."""
-    return f"!{content.strip()}!"

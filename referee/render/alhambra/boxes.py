@@ -8,7 +8,7 @@ from typing import Final
 from referee.games.alhambra.layout import Layout
 from referee.games.alhambra.tiles import TYPES, E, N, S, W
 from referee.games.game import Cell
-from referee.render.words import widened, with_mark
+from referee.render.marks import widened, with_mark
 
 _WIDTH: Final = 5
 """Characters inside a box."""
@@ -45,8 +45,7 @@ def text(layout: Layout, *, marked: Collection[Cell] = (), ascii_only: bool = Fa
     cells = layout.cells()
     occupied = {(0, 0), *cells}
     xs, ys = [x for x, _ in occupied], [y for _, y in occupied]
-    columns = widened(range(min(xs), max(xs) + 1), [x for x, _ in marked])
-    rows = widened(range(min(ys), max(ys) + 1), [y for _, y in marked])
+    columns, rows = widened(range(min(xs), max(xs) + 1), range(min(ys), max(ys) + 1), marked)
     grid = _Grid(layout, occupied, marked)
     lines = [" " * (_LABEL + 1) + "".join(f"{x:^{_WIDTH}} " for x in columns)]
     edges = range(columns.start, columns.stop + 1)

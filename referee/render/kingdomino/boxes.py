@@ -10,7 +10,7 @@ from referee.games.game import Cell
 from referee.games.kingdomino.dominoes import TERRAINS, DominoSet
 from referee.games.kingdomino.kingdom import CASTLE, Kingdom
 from referee.render.kingdomino.board import Board, board
-from referee.render.words import widened, with_mark
+from referee.render.marks import widened, with_mark
 
 _WIDTH: Final = 8
 """Characters of a cell."""
@@ -33,7 +33,7 @@ def text(kingdom: Kingdom, domino_set: DominoSet, *, marked: Collection[Cell] = 
     """
     drawn = board(kingdom, domino_set)
     if not drawn.fixed:
-        columns, rows = widened(drawn.columns, [x for x, _ in marked]), widened(drawn.rows, [y for _, y in marked])
+        columns, rows = widened(drawn.columns, drawn.rows, marked)
         drawn = replace(drawn, columns=columns, rows=rows)
     lines = [" " * (_LABEL + 1) + "".join(f"{x:^{_WIDTH}} " for x in drawn.columns)]
     for y in range(drawn.rows.start, drawn.rows.stop + 1):

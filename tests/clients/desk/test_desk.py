@@ -78,6 +78,19 @@ async def test_what_is_refused_is_told_and_stays_in_the_line(desk: Desk) -> None
     assert desk.text("verdict") == "Accepted as entry 1: 0: castle 2,2"
 
 
+async def test_a_refused_move_is_marked_on_the_board_as_long_as_it_stands_there(desk: Desk) -> None:
+    for words in (*START, "1: choose 3", "0: choose 4", "1: choose 17", "0: choose 22", "line: 1 2 5 6"):
+        await desk.enter(words)
+    before = desk.text("position")
+    assert "!" not in before
+    told = await desk.enter("1: place 3 0,0 1,0")
+    assert told.startswith("Not entered: KDO-18 at 0,0 (found: a cell that is taken)")
+    own, other = desk.text("position").split("seat 0, Redwing:")
+    assert (own.count("!!"), other.count("!!")) == (1, 0)
+    await desk.pilot.press("backspace")
+    assert desk.text("position") == before
+
+
 async def test_f1_tells_what_may_be_entered(desk: Desk) -> None:
     await desk.pilot.press("f1")
     await desk.shows(Help)
