@@ -13,8 +13,8 @@ from tests.waiting import until
 PAGE = (ROOT / "README.md").read_text(encoding="utf-8")
 BOT = re.compile(r"^```python\n# mybot\.py\n(.*?)^```", re.DOTALL | re.MULTILINE)
 COMMANDS = [line.partition("  #")[0] for line in re.findall(r"^    (\S.*)", BOT.sub("", PAGE), re.MULTILINE)]
-TYPED_AT = ("make ", ". .venv/", "referee desk ")
-"""Commands that are not run here: a build, and a desk, which needs somebody who types (tests/desk)."""
+TYPED_AT = ("make ", ". .venv/", "referee desk ", "referee play ")
+"""Commands that are not run here: a build, a desk and a seat, which need somebody who types (tests/clients)."""
 
 
 def test_it_is_short() -> None:
