@@ -9,16 +9,17 @@ import asyncio
 import math
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from referee.log import intent
 from referee.log.intent import Author, SignedIntent, TableAct
 from referee.log.keys import PrivateKey
 from referee.log.note import VerifierKey
 from referee.v1 import game_service_pb2 as pb
-from referee_clients.sdk.arbiter import arbiter as calls_of
+from referee_clients.sdk.arbiter import Arbiter
 from referee_clients.sdk.channel import Security
-from referee_clients.sdk.connection import SILENCE_S, Connection, Cut
+from referee_clients.sdk.connection import SILENCE_S, Connection, Cut, cuts
 from referee_clients.sdk.errors import ClientError, answer_of_failure, denied
 from referee_clients.sdk.ledger import Ledger
 
@@ -154,12 +155,25 @@ class Hand(ABC):
 
         ``tries``: as for ``Arbiter.act``.
         """
-        async with calls_of(self.address, self.game_id, token, self.security) as there:
-            seq = (await there.act(self.ledger.record.place, author, key, act, words, tries=tries)).seq
+        with self.calls(token) as calls:
+            seq = (await calls.act(self.ledger.record.place, author, key, act, words, tries=tries)).seq
         while self.ledger.size <= seq:
             self._grown.clear()
             await self._grown.wait()
         return seq
+
+    @contextmanager
+    def calls(self, token: str) -> Iterator[Arbiter]:
+        """Make calls with this token on the connection that there is. Raise ``NotEntered`` if there is none."""
+        if not self._connected:
+            raise NotEntered("there is no connection to the referee now")
+        try:
+            with cuts():
+                yield Arbiter(self._connection.channel(), self.game_id, token)
+        except Cut:
+            raise NotEntered(
+                "the connection broke before there was an answer; the entries show what became of it"
+            ) from None
 
     def owed(self) -> SignedIntent | None:
         """Return what the game awaits from the author before anybody decides anything; None: nothing.

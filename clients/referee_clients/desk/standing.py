@@ -24,7 +24,8 @@ def awaited(record: Record, desk: Desk, names: Sequence[str]) -> str:
     if missing := game.missing():
         what = "join" if game.phase is Phase.JOINING else "reveal their shares of the deck"
         return f"The game waits for {named([seat_words(seat, names) for seat in missing])} to {what}."
-    return " ".join((desk.awaited(names) + ".", *_open(record)))
+    out = [f"{seat_name(seat, names)} is out ({how.words})." for seat, how in game.arbitration.out.items()]
+    return " ".join((desk.awaited(names) + ".", *out, *_open(record)))
 
 
 def _open(record: Record) -> list[str]:

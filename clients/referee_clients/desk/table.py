@@ -225,6 +225,9 @@ class TableScreen(Screen[None]):
         self.history.read(self.hand.ledger.entries)
         if untouched and not self.hand.is_waiting:
             self._begin()
+        if self._asked:
+            self._asked = self._asked_of = ""
+            self.say("Something else was entered meanwhile. Look again before you enter your line.")
         self._show_title()
         self._show_clocks()
         self.query_one("#awaited", Static).update(self._awaited())

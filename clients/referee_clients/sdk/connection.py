@@ -136,10 +136,14 @@ class Connection:
 
     # --- streams -------------------------------------------------------------------------------------------
 
-    def _stub(self) -> pb_grpc.GameServiceAsyncStub:
+    def channel(self) -> grpc.aio.Channel:
+        """Return what the streams go over, for calls beside them. It is closed with the next break: see ``cuts``."""
         if self._channel is None:
             self._channel = open_channel(self.address, self._token, self._security, options=_OPTIONS)
-        return pb_grpc.GameServiceStub(self._channel)
+        return self._channel
+
+    def _stub(self) -> pb_grpc.GameServiceAsyncStub:
+        return pb_grpc.GameServiceStub(self.channel())
 
     async def _watch(self, after_seq: int) -> None:
         request = pb.WatchGameRequest(game_id=self.game_id, after_seq=after_seq)
@@ -197,7 +201,7 @@ class Connection:
 
         A stream that is refused has no metadata: reading it tells why.
         """
-        with _cuts():
+        with cuts():
             try:
                 async with asyncio.timeout(self.silence_s):
                     metadata = await self._stream.initial_metadata()
@@ -212,7 +216,7 @@ class Connection:
 
     async def _next(self) -> Any:
         """Return the next message. Raise ``Cut`` if another stream may bring it, ``ClientError`` if none will."""
-        with _cuts():
+        with cuts():
             try:
                 async with asyncio.timeout(self.silence_s):
                     message = await self._stream.read()
@@ -236,7 +240,7 @@ class Connection:
         return await asyncio.to_thread(security.expired_on, self.address)
 
     async def _write(self, request: pb.PlayGameRequest) -> None:
-        with _cuts():
+        with cuts():
             try:
                 async with asyncio.timeout(self.silence_s):
                     await self._stream.write(request)
@@ -247,7 +251,7 @@ class Connection:
 
 
 @contextmanager
-def _cuts() -> Iterator[None]:
+def cuts() -> Iterator[None]:
     """Turn the cancelled call of a channel that was closed under it into a ``Cut``, unless the task itself is
     cancelled.
     """

@@ -17,7 +17,7 @@ from referee.notation.table_acts import Kind
 from referee_clients.desk.acts import Meant, message
 from referee_clients.desk.hand import Hand, NotEntered
 from referee_clients.join import Join
-from referee_clients.sdk.arbiter import TRIES, arbiter
+from referee_clients.sdk.arbiter import TRIES
 from referee_clients.sdk.channel import Security
 from referee_clients.sdk.taking import check_seat, owed
 from referee_clients.seat.keys import SeatKeys
@@ -96,7 +96,7 @@ class Seat(Hand):
         return ""
 
     async def call(self, text: str) -> str:
-        """Call an arbiter. Return what is to be said; raise ``ClientError``."""
-        async with arbiter(self.address, self.game_id, self.token, self.security) as calls:
+        """Call an arbiter. Return what is to be said; raise ``NotEntered`` and ``ClientError``."""
+        with self.calls(self.token) as calls:
             await calls.call(text)
         return "The arbiters see your call until one of them answers it. The clocks go on."

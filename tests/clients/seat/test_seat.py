@@ -116,6 +116,35 @@ async def test_a_resignation_is_confirmed_and_ends_the_game(seat: AtSeat, game: 
     assert "Nothing more can be entered. The game is over." in seat.text("help")
 
 
+async def test_what_was_asked_about_is_asked_again_if_the_game_went_on(seat: AtSeat, other: Seat) -> None:
+    await seat.plays("0: castle 2,2")
+    told = await seat.enter("resign")
+    assert told.endswith("Press Enter again to enter it.")
+    await moves(other)
+    await until(lambda: seat.text("verdict").startswith("Something else was entered meanwhile."), "the warning")
+    await seat.pilot.press("enter")
+    await seat.answered()
+    assert seat.text("verdict") == told
+    assert "0: resign" not in seat.entries()
+
+
+async def test_a_seat_that_is_out_watches_to_the_end(referee: Referee, tmp_path: Path) -> None:
+    game = open_game(referee, "--rules", "kingdomino", "--seats", 3)
+    others = (beside(join, tmp_path / f"{join.seat}.pem") for join in game.joins[1:])
+    with next(others), next(others):
+        async with running(game.joins[0], tmp_path / "0.pem") as seat:
+            await until(
+                lambda: seat.screen.hand.ledger.size and seat.text("awaited").startswith("Seat "), "the beginning"
+            )
+            await seat.confirms("resign")
+            await until(lambda: "Seat 0, you is out (resigned)." in seat.text("awaited"), "the seat is out")
+            assert seat.text("awaited").startswith(("Seat 1 to move", "Seat 2 to move"))
+            assert not seat.screen.can_enter()
+            await seat.pilot.press("f7")
+            await seat.shows(Beside)
+            assert "Seat 0 resigns" not in seat.listed()
+
+
 async def test_moves_are_taken_back_when_the_other_seat_agrees_and_the_other_way_round(
     seat: AtSeat, other: Seat
 ) -> None:
