@@ -42,7 +42,10 @@ export class Turn {
   /** The head for which a move is on its way, or null. */
   #sending = null;
 
-  /** `board`: the seat's grid, `{element, show(), focus()}`, which stays when the turn is over. `enter(move, thoughtMs)`: signs the bytes and sends them; throws NotEntered. */
+  /**
+   * `board`: the seat's grid, `{element, show(), focus()}`, which stays when the turn is over. `enter(move, thoughtMs)`: signs
+   * the bytes and sends them; null if another entry came first; throws NotEntered.
+   */
   constructor(game, seat, chooser, board, enter) {
     [this.#game, this.#seat, this.#chooser, this.#board, this.#enter] = [game, seat, chooser, board, enter];
     this.#listed.append(
@@ -222,7 +225,7 @@ export class Turn {
   #confirm(move, bytes, goesOn) {
     const yes = button(w("seat.enter"), () => this.#send(bytes), { class: "primary", onkeydown: unlessHeld });
     const no = button(w("seat.again"), () => this.#go(this.#chooser.begin({ position: this.#game.positionAt(this.#game.last), seat: this.#seat, moves: this.#moves })));
-    const words = this.#game.wordsOfMove(move);
+    const words = this.#game.wordsOfMove(decodeBody(this.#game.rules.move, bytes)); // of what is signed, and of nothing else
     this.#say(
       h("div", { class: "confirm", role: "group", "aria-label": w("seat.confirm") }, h("p", { class: "judged", id: "chosen-move" }, words), h("div", { class: "buttons" }, yes, no)),
     );
