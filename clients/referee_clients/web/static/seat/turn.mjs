@@ -200,7 +200,7 @@ export class Turn {
       if (this.#state !== state) return;
       if (violations.length) return this.#refuse(violations);
     }
-    this.#confirm(move, bytes, goesOn);
+    this.#confirm(bytes, goesOn);
   }
 
   #say(...children) {
@@ -222,7 +222,7 @@ export class Turn {
     this.#say(h("div", { class: "refused", role: "alert" }, h("p", { class: "judged" }, w("seat.illegal")), brokenRules(this.#game.opened.rules_id, violations)));
   }
 
-  #confirm(move, bytes, goesOn) {
+  #confirm(bytes, goesOn) {
     const yes = button(w("seat.enter"), () => this.#send(bytes), { class: "primary", onkeydown: unlessHeld });
     const no = button(w("seat.again"), () => this.#go(this.#chooser.begin({ position: this.#game.positionAt(this.#game.last), seat: this.#seat, moves: this.#moves })));
     const words = this.#game.wordsOfMove(decodeBody(this.#game.rules.move, bytes)); // of what is signed, and of nothing else
