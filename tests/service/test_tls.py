@@ -25,6 +25,8 @@ from referee_clients.sdk.channel import Insecure, Security, check, open_channel
 from referee_clients.sdk.errors import Denied
 from referee_clients.sdk.organiser import organiser
 from tests.cli.inside import referee
+from tests.rig.faults import Way
+from tests.rig.network import ByteFault, Mishap, Network
 from tests.service.certificates import DAY, Authority, Pair
 from tests.service.conftest import running
 from tests.service.player import Client, bearer, refused
@@ -60,6 +62,16 @@ async def test_bots_play_over_tls(tmp_path: Path, authority: Authority) -> None:
         results = await asyncio.gather(*(play_async(join, load("random", seed=1), security=trusting) for join in joins))
         assert results[0].entries == results[1].entries
         assert results[0].ending == "RULES"
+
+
+async def test_a_referee_that_is_far_away_is_reached(tmp_path: Path, authority: Authority) -> None:
+    """Every answer takes a third of a second, and a handshake several of them."""
+    async with (
+        running(tmp_path / "data", certificates=shown(tmp_path, authority)) as (server, _),
+        Network(server.address, lambda _: Mishap(ByteFault.DELAY, Way.DOWN)) as far,
+        over(far, "", Security(ca=authority.path)) as client,
+    ):
+        assert not (await client.games.ListGames(pb.ListGamesRequest())).games
 
 
 class TheDayBefore(datetime):

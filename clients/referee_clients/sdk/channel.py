@@ -26,16 +26,18 @@ TLS_SCHEME = "grpcs://"
 _TARGET = re.compile(r"(?P<host>\[[0-9a-fA-F:.%a-z]+\]|[^\s:/#\[\]]+):(?P<port>[0-9]{1,5})\Z", re.ASCII)
 ADDRESS_EXPECTED = "HOST:PORT, such as 127.0.0.1:50051, or grpcs://HOST:PORT for TLS"
 
+_HANDSHAKE_S = 5.0
 CHANNEL_OPTIONS: Sequence[tuple[str, int | str]] = (
     ("grpc.initial_reconnect_backoff_ms", 100),
-    ("grpc.min_reconnect_backoff_ms", 100),
+    # This is how long a connection may take to be made: over the internet with TLS often more than 0.1 s. One that is
+    # refused is tried again as the other two say.
+    ("grpc.min_reconnect_backoff_ms", int(1000 * _HANDSHAKE_S)),
     ("grpc.max_reconnect_backoff_ms", 2000),
     ("grpc.max_receive_message_length", 8 << 20),
 )
 
 ANY_TIME = 0x200000
 """X509_V_FLAG_NO_CHECK_TIME, for which ssl has no name."""
-_HANDSHAKE_S = 5.0
 
 Metadata = tuple[tuple[str, str], ...]
 
