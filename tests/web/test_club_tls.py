@@ -14,7 +14,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.async_api import Browser, Error, async_playwright
+from playwright.async_api import Browser, Error, async_playwright, expect
 
 from referee_clients.join import parse_join
 from tests.docs.shell import ENVIRONMENT, ROOT
@@ -154,6 +154,7 @@ async def test_with_the_authority_a_player_has_keys_and_takes_a_seat(hall: Hall,
         hand = Hand(await browser.new_page(), BY_NUMBER, joins[1].game_id, 1, joins[1].token)
         assert hand.link == links[1]
         await hand.sit()
+        await expect(hand.page.locator(".stands")).to_have_text("Not begun yet. Still to join: Seat 0. ")
         assert hand.token not in hand.page.url
 
 
