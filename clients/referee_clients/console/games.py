@@ -296,7 +296,7 @@ class Games(Screen[None]):
                     self._ended = ""
                     self.app.push_screen(RulingScreen(case.name, bench, look, offer.line), self._ruled)
 
-            self.app.push_screen(Beside(offers, question=_QUESTION, how=_HOW), chosen)
+            self.app.push_screen(Beside(offers, _QUESTION, how=_HOW), chosen)
 
         await self._trying(begin())
 

@@ -14,7 +14,6 @@ from textual.widgets.option_list import Option
 from referee_clients.desk.choices import Choices
 from referee_clients.desk.offers import Offer
 
-_QUESTION = "What happened beside the moves? Choose with Up and Down."
 _HOW = (
     "Enter asks for its seat, numbers and words, and then says what it will do. "
     "You can also type this line into the prompt."
@@ -32,7 +31,7 @@ class Beside(ModalScreen[Offer | None]):
     Beside #about { border-top: solid; }
     """
 
-    def __init__(self, offers: Sequence[Offer], *, lacks: str = "", question: str = _QUESTION, how: str = _HOW) -> None:
+    def __init__(self, offers: Sequence[Offer], question: str, *, lacks: str = "", how: str = _HOW) -> None:
         """``lacks``: why there are no rulings; empty: there are, or nobody misses them. ``how``: what Enter does."""
         super().__init__()
         self._question = question

@@ -39,6 +39,7 @@ class DeskScreen(TableScreen):
         Binding("escape", "leave", "Games", key_display="Esc"),
     ]
     HELP = f"""\
+Enter enters the line, once it means one thing that the rules allow: its meaning is shown below the line.
 {KEYS}
 F7, or :table, lists what can happen beside the moves: resign, protest, take back, rulings.
 F8, or :correct and an entry's number, goes back to an earlier entry, to correct a mistake.

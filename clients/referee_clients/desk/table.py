@@ -1,4 +1,4 @@
-"""A game on the screen: what is awaited, the boards, what was entered, and the line that is typed into. Knows no game.
+"""A game, and the line that is typed into: what it means, what it will do, and what becomes of it. Knows no game.
 
 Who enters, a scribe or a seat, and what only they can do, is for the screens that are made of this one.
 """
@@ -10,22 +10,16 @@ from typing import Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Container, VerticalScroll
-from textual.screen import Screen
 from textual.widgets import Footer, Input, Static
 
-from referee.games.game import Cell, Decision, Forced
-from referee.notation.outcomes import counted
-from referee.render.registry import renderer
-from referee_clients.desk import acts, standing
+from referee.games.game import Cell
+from referee_clients.desk import acts
 from referee_clients.desk.beside import Beside
+from referee_clients.desk.boards import BoardScreen
 from referee_clients.desk.fields import Field
 from referee_clients.desk.filling import Filling
-from referee_clients.desk.guide import guide
-from referee_clients.desk.hand import Hand, NotEntered
+from referee_clients.desk.hand import NotEntered
 from referee_clients.desk.help import Help
-from referee_clients.desk.hiding import without_hand, without_hands
-from referee_clients.desk.history import History
 from referee_clients.desk.intended import Intended
 from referee_clients.desk.line import Line, fitting
 from referee_clients.desk.moves import Moves
@@ -34,7 +28,6 @@ from referee_clients.desk.reading import Desk, Reading, last_words
 from referee_clients.sdk.errors import ClientError
 
 KEYS = """\
-Enter enters the line, once it means one thing that the rules allow: its meaning is shown below the line.
 Tab completes a word. Up and Down bring back what was typed before.
 PageUp and PageDown scroll the boards; F2 shows the entries in their place.
 F3 lists the moves that the rules allow now.
@@ -48,8 +41,8 @@ _SOON_S = 0.3
 _NOT_YET = "The referee has not answered yet."
 
 
-class TableScreen(Screen[None]):
-    """One game."""
+class TableScreen(BoardScreen):
+    """One game, in which somebody enters something."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f1", "help", "Help"),
@@ -58,56 +51,30 @@ class TableScreen(Screen[None]):
         Binding("f6", "hide", "Hide hands", show=False),
         Binding("f7", "beside", "Beside moves"),
     ]
-    CSS = """
-    TableScreen #title { height: 1; }
-    TableScreen #awaited, TableScreen #clocks { height: auto; }
-    TableScreen #panes { height: 1fr; }
-    TableScreen #board, TableScreen #entries { scrollbar-size-vertical: 1; border-top: solid; }
-    TableScreen.-narrow #panes { layout: vertical; }
-    TableScreen.-narrow #board { height: 1fr; }
-    TableScreen.-narrow #entries { height: 4; }
-    TableScreen.-narrow.entries #board { display: none; }
-    TableScreen.-narrow.entries #entries { height: 1fr; }
-    TableScreen.-wide #panes { layout: horizontal; }
-    TableScreen.-wide #board { width: 82; }
-    TableScreen.-wide #entries { width: 1fr; margin-left: 1; }
-    TableScreen.-wide.entries #board { display: none; }
-    TableScreen #board Static { width: auto; }
-    TableScreen #entries Static { width: 1fr; }
-    TableScreen #verdict { height: auto; max-height: 12; border-top: solid; }
+    CSS = (
+        BoardScreen.CSS
+        + """
     TableScreen Line { margin-right: 1; }
     TableScreen #meaning { height: auto; max-height: 5; }
     TableScreen #choices { height: 1; }
     """
-    SCOPED_CSS = False
-    """The rules are for every screen that is made of this one, and name it themselves."""
+    )
     HELP = f"{KEYS}\n\n{NOTATION}"
     """What the keys do."""
+    ASKS_BESIDE = "What happened beside the moves? Choose with Up and Down."
 
     def __init__(self, *, ascii_only: bool = False) -> None:
-        super().__init__()
-        self._ascii_only = ascii_only
-        self.names: Sequence[str] = ()
-        self.desk: Desk | None = None
-        self.history = History()
-        self._way = "connecting"
-        self._said = False
-        """Whether anything was to be told since the game was read."""
+        super().__init__(ascii_only=ascii_only)
         self._meant: tuple[Desk | None, str] = None, ""
         """The position and the line whose meaning is shown."""
         self._asked = ""
         """The last line that was asked about, as it cannot be corrected."""
         self._asked_of = ""
         """As it was typed."""
-        self._hides = False
-        """Hands are not shown."""
         self._refused = ""
         """The line that was refused, as long as it stands there."""
-        self._marked: Collection[Cell] = ()
-        """Where that line breaks a rule."""
         self._begun = ""
         """What the line was begun with; as long as it stands there, nobody has typed."""
-        self.hand = self.make_hand()
         self._commands: dict[str, Command] = {
             **self.commands(),
             "table": (lambda _: self.action_beside(), "table: what happened beside the moves"),
@@ -119,28 +86,9 @@ class TableScreen(Screen[None]):
 
     # --- who enters: what each screen says for itself ---------------------------------------------------------------
 
-    def make_hand(self) -> Hand:
-        """Return who enters; it calls ``moved_on`` and ``on_way``."""
-        raise NotImplementedError
-
     def commands(self) -> dict[str, Command]:
         """Return the screen's own."""
         return {}
-
-    async def follow(self) -> None:
-        """Follow the game to its end, and say what comes then."""
-        raise NotImplementedError
-
-    def named(self, state: Any) -> Sequence[str]:
-        """Return the names by seat, empty for none."""
-        raise NotImplementedError
-
-    def can_enter(self) -> bool:
-        """Return whether the move or draw that is awaited is entered here."""
-        raise NotImplementedError
-
-    def shown(self) -> None:
-        """Do what is to be done when a new position is on the screen."""
 
     def question(self, desk: Desk, reading: Reading) -> str:
         """Return what is to be said before a move is entered, which then needs a second Enter; empty: nothing."""
@@ -173,15 +121,7 @@ class TableScreen(Screen[None]):
     # --- the game ----------------------------------------------------------------------------------------------------
 
     def compose(self) -> ComposeResult:
-        yield Static("", id="title", markup=False)
-        yield Static("", id="awaited", markup=False)
-        yield Static("", id="clocks", markup=False)
-        with Container(id="panes"):
-            with VerticalScroll(id="board", can_focus=False):
-                yield Static("", id="position", markup=False)
-            with VerticalScroll(id="entries", can_focus=False):
-                yield Static("", id="history", markup=False)
-        yield Static("Reading the game.", id="verdict", markup=False)
+        yield from super().compose()
         yield Line(self._completed)
         yield Static("", id="meaning", markup=False)
         yield Static("", id="choices", markup=False)
@@ -189,117 +129,30 @@ class TableScreen(Screen[None]):
 
     def on_mount(self) -> None:
         self.query_one(Line).focus()
-        self._show_title()
-        self._show_clocks()
-        self.set_interval(1, self._show_clocks)
-        self.run_worker(self.follow(), name="follow")
 
-    def moved_on(self) -> None:
-        """Entries came. A few of them at once are shown once."""
-        self.desk = None
-        self.call_later(self._show)
-
-    def _catch_up(self) -> None:
-        """Show at once what has come, so that a key that is pressed meanwhile is not lost."""
-        if self.hand.ledger.size:
-            self._show()
-
-    def on_way(self, why: str) -> None:
-        """Tell that there is no connection, and why, or that there is one again."""
-        self._way = why
-        self._show_title()
-        if why and self.hand.is_waiting:
-            self.say(f"No connection to the referee ({why}). Everything is sent again once there is one.")
-
-    def _show(self) -> None:
-        """The position after the last entry."""
+    def show(self) -> None:
         if self.desk is not None:
             return
-        record = self.hand.ledger.record
-        rules_id = record.opened.rules_id
-        state: Any = record.game.position.state
-        typed = self.query_one(Line)
-        untouched = self._begun == typed.value
-        self.names = self.named(state)
-        self.desk = Desk(rules_id, state, goes_on=record.game.goes_on and self.can_enter())
-        self.history.read(self.hand.ledger.entries)
+        untouched = self._begun == self.query_one(Line).value
+        super().show()
         if untouched and not self.hand.is_waiting:
             self._begin()
         if self._asked:
             self._asked = self._asked_of = ""
             self.say("Something else was entered meanwhile. Look again before you enter your line.")
-        self._show_title()
-        self._show_clocks()
-        self.query_one("#awaited", Static).update(self._awaited())
-        self.query_one("#position", Static).update(self._position(rules_id, state))
-        self.query_one("#board", VerticalScroll).scroll_home(animate=False)
-        self.query_one("#history", Static).update(self._entries())
-        self.query_one("#entries", VerticalScroll).scroll_end(animate=False)
         self._show_meaning()
-        if not self._said:
-            entries = counted(len(self.history.entries), "entry", "entries")
-            words = f"{entries} so far. F1 shows what you can enter."
-            self.query_one("#verdict", Static).update(words)
-        self.shown()
+
+    def _catch_up(self) -> None:
+        """Show at once what has come, so that a key that is pressed meanwhile is not lost."""
+        if self.hand.ledger.size:
+            self.show()
 
     def _begin(self) -> None:
         self._begun = self.desk.beginning if self.desk is not None else ""
         self._refused = self._asked_of = ""
-        self._mark(())
+        self.mark(())
         self.query_one(Line).begin(self._begun)
         self.query_one(Line).password = self._hides_typing()
-
-    def _awaited(self) -> str:
-        return standing.awaited(self.hand.ledger.record, self.desk, self.names) if self.desk is not None else ""
-
-    def first_seat(self, state: Any) -> int:
-        """Return the seat whose board comes first: by default the one on turn."""
-        awaited = state.pending()[0]
-        return awaited.seat if isinstance(awaited, Decision | Forced) else 0
-
-    def _mark(self, cells: Collection[Cell]) -> None:
-        """Mark these cells on the first board, and no others."""
-        if self.desk is not None and self._marked != cells:
-            self._marked = cells
-            self.query_one("#position", Static).update(self._position(self.desk.rules_id, self.desk.state))
-
-    def _position(self, rules_id: str, state: Any) -> str:
-        """Return the table, then the boards."""
-        first = self.first_seat(state)
-        seats = [(first + i) % state.seats for i in range(state.seats)]
-        draw = renderer(rules_id)
-        # What is awaited stands above, in the screen's own words.
-        text = draw.position_text(
-            state, seats, names=self.names, awaits=False, marked=self._marked, ascii_only=self._ascii_only
-        )
-        return without_hands(text) if self._hides else text.rstrip("\n")
-
-    def _entries(self) -> str:
-        lines = self.history.lines()
-        return "\n".join(map(without_hand, lines) if self._hides else lines)
-
-    def _show_title(self) -> None:
-        ledger = self.hand.ledger
-        game = guide(ledger.record.opened.rules_id).TITLE if ledger.size else "Tile Referee"
-        way = f"NO CONNECTION ({self._way})" if self._way else "connected"
-        self.query_one("#title", Static).update(f"{game}, game {self.hand.game_id[:8]}; {way}", layout=False)
-
-    def _show_clocks(self) -> None:
-        ledger = self.hand.ledger
-        shown = standing.clocks(ledger.record, self.names, self.hand.now_ms) if ledger.size else ""
-        line = self.query_one("#clocks", Static)
-        line.display = bool(shown)
-        line.update(shown)
-
-    def say(self, words: str) -> None:
-        """Say it above the line."""
-        self._said = True
-        self.query_one("#verdict", Static).update(without_hand(words) if self._hides else words)
-
-    def add(self, words: str) -> None:
-        """Say it under what was said of the last act, if anything was."""
-        said = str(self.query_one("#verdict", Static).content)
-        self.say(f"{said}\n{words}" if self._said else words)
 
     # --- the line ----------------------------------------------------------------------------------------------------
 
@@ -321,7 +174,7 @@ class TableScreen(Screen[None]):
         if self._refused and changed.value != self._refused:
             self._refused = ""
             self.say("")
-            self._mark(())
+            self.mark(())
         if self._asked and changed.value != self._asked_of:
             self._asked = self._asked_of = ""
             self.say("")
@@ -348,14 +201,12 @@ class TableScreen(Screen[None]):
                 choices = last_words(self.desk.choices(self.desk.whole(text)))
             elif text.strip():
                 meaning = "No move and no draw is awaited here now. F7 shows what else can be entered."
-        if self._hides and meaning.startswith("For example"):
+        if self.hides and meaning.startswith("For example"):
             meaning = ""
         elif meaning and self._hides_typing():
             meaning = f"{meaning.partition(':')[0]}: (hidden)"
         self.query_one("#meaning", Static).update(meaning)
-        self.query_one("#choices", Static).update(
-            "" if self._hides else fitting(choices, self.size.width), layout=False
-        )
+        self.query_one("#choices", Static).update("" if self.hides else fitting(choices, self.size.width), layout=False)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         text = event.value
@@ -412,7 +263,7 @@ class TableScreen(Screen[None]):
     def _refuse(self, why: str, text: str, cells: Collection[Cell] = ()) -> None:
         """Say why the line is not entered, and mark where, for as long as it stands there."""
         self.say(f"Not entered: {why}")
-        self._mark(cells)
+        self.mark(cells)
         self._refused = text
         self._meant = None, ""
         self._show_meaning()
@@ -438,14 +289,14 @@ class TableScreen(Screen[None]):
         except (NotEntered, ClientError) as error:
             self.say(f"Not entered: {error}. It was: {words}")
             self._refused = typed if line.value == typed else ""
-            self._show()
+            self.show()
             return
         finally:
             is_answered = True
             later.stop()
         self.say(f"Accepted as entry {done}: {words}" if isinstance(done, int) else done)
         self.desk = None
-        self._show()
+        self.show()
         if line.value == typed:  # otherwise somebody types the next line already
             self._begin()
         self._show_meaning()
@@ -476,7 +327,10 @@ class TableScreen(Screen[None]):
         elif self.hand.ledger.record.game.is_over:
             self.say(f"Nothing more can be entered. {self.over()}")
         else:
-            self.app.push_screen(Beside(self.offers(), lacks=self.lacks()), self._chosen)
+            self.app.push_screen(
+                Beside(self.offers(), self.ASKS_BESIDE, lacks=self.lacks()),
+                self._chosen,
+            )
 
     def _chosen(self, offer: Offer | None) -> None:
         if offer is not None:
@@ -514,7 +368,7 @@ class TableScreen(Screen[None]):
         if self.desk is not None:
             over = self.hand.ledger.record.game.is_over
             now = [f"Nothing more can be entered. {self.over()}"] if over else self.desk.help()
-            self.app.push_screen(Help("\n".join([self._awaited(), "", *now, "", *self._help_beside(), self.HELP])))
+            self.app.push_screen(Help("\n".join([self.awaited(), "", *now, "", *self._help_beside(), self.HELP])))
 
     def _help_beside(self) -> list[str]:
         if self.hand.ledger.record.game.is_over:
@@ -534,29 +388,11 @@ class TableScreen(Screen[None]):
             self.query_one(Line).begin(line)
 
     def action_hide(self) -> None:
-        """Hide hands, and show them again."""
-        self._hides = not self._hides
+        super().action_hide()
         self.query_one(Line).password = self._hides_typing()
         self._meant = None, ""
-        if self.desk is not None:
-            self.query_one("#position", Static).update(self._position(self.desk.rules_id, self.desk.state))
-            self.query_one("#history", Static).update(self._entries())
         self._show_meaning()
-        self.say("Hands are hidden; F6 shows them." if self._hides else "Hands are shown.")
 
     def _hides_typing(self) -> bool:
         """Return whether what is typed now is a hand, or was brought back as one."""
-        return self._hides and (self._begun.startswith("hand") or "hand" in self.query_one(Line).value)
-
-    def on_resize(self) -> None:
-        """Show the newest entries in a list that has another size, too."""
-        self.call_after_refresh(lambda: self.query_one("#entries", VerticalScroll).scroll_end(animate=False))
-
-    def action_entries(self) -> None:
-        self.toggle_class("entries")
-
-    def action_look(self, step: int) -> None:
-        """Scroll the boards, or the entries where they have their place."""
-        shown = "#entries" if self.has_class("entries") else "#board"
-        pane = self.query_one(shown, VerticalScroll)
-        pane.scroll_relative(y=step * max(1, pane.size.height - 1), animate=False)
+        return self.hides and (self._begun.startswith("hand") or "hand" in self.query_one(Line).value)

@@ -27,17 +27,17 @@ from referee_clients.seat.seat import Seat
 
 _CALL, _KEY = ":call", ":key"
 """What no log has as an act of the table in words: a call, and another key of one's own."""
-_OWN = (
-    Offer("Call an arbiter to this game", f"{_CALL} why"),
-    Offer("Go on with another key", _KEY),
-)
+_CALLING = Offer("Call an arbiter to this game", f"{_CALL} why")
+_CHANGING = Offer("Go on with another key", _KEY)
 
 
 class SeatScreen(TableScreen):
     """One game, played from one of its seats."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("f9", "call", "Call arbiter")]
+    ASKS_BESIDE = "What do you want to do beside the moves? Choose with Up and Down."
     HELP = f"""\
+Enter says what the line will do; the second Enter signs and sends it. What the rules forbid is never sent.
 {KEYS}
 F7, or :table, lists what you can do beside the moves: resign, protest, take back, change your key.
 F9, or :call and why, calls an arbiter.
@@ -115,9 +115,9 @@ Ctrl+Q leaves. The seat stays yours: start the same command again to go on. Your
         whole = desk.whole(text).strip()
         word, _, argument = whole.removeprefix(desk.beginning.strip()).strip().partition(" ")
         if word == _CALL:
-            why_not = "" if argument.strip() else f"expected why you call, such as {_CALL} the line is wrong"
             does = "calls an arbiter, who sees these words; they are not in the log"
-            return Intended(f"{_CALL} {argument.strip()}", does, why_not, partial(self.hand.call, argument.strip()))
+            call = partial(self.hand.call, argument.strip())
+            return Intended(f"{_CALL} {argument.strip()}", does, self._why_no_call(argument), call)
         if word == _KEY:
             does = "your next act is signed with a new key, which is saved before, and the old one ends with it"
             return Intended(_KEY, does, self.hand.why_no_change(), self.hand.change_key)
@@ -129,6 +129,11 @@ Ctrl+Q leaves. The seat stays yours: start the same command again to go on. Your
         does = acts.consequence(self.hand.ledger.record, meant, gone) if not why_not else ""
         return Intended(str(meant), does, why_not, partial(self.hand.act, meant))
 
+    def _why_no_call(self, text: str) -> str:
+        if not self.hand.ledger.record.opened.arbiter_keys:
+            return "this game has no arbiter, who could answer"
+        return "" if text.strip() else f"expected why you call, such as {_CALL} the line is wrong"
+
     def _meant_by(self, desk: Desk, text: str) -> Meant | None:
         """Return what a line says of the table; which seat acts may be left out."""
         for line in (text, f"{self._join.seat}: {text}"):
@@ -137,7 +142,8 @@ Ctrl+Q leaves. The seat stays yours: start the same command again to go on. Your
         return None
 
     def offers(self) -> Sequence[Offer]:
-        own = _OWN if not self.hand.why_no_change() else _OWN[:1]
+        own = [_CALLING] if not self._why_no_call("why") else []
+        own += [_CHANGING] if not self.hand.why_no_change() else []
         return [*offers.of_seat(self.hand.ledger.record, self.hand.author), *own]
 
     def fields(self, offer: Offer) -> Sequence[Field]:
@@ -152,7 +158,7 @@ Ctrl+Q leaves. The seat stays yours: start the same command again to go on. Your
     def action_call(self) -> None:
         """Ask why an arbiter is called."""
         if self.hand.ledger.size:
-            self.fill(_OWN[0])
+            self.fill(_CALLING)
 
 
 def _fixed(field: Field) -> Field:
