@@ -61,7 +61,7 @@ test: $(GENERATED) ## Run the tests (T=tests/log K=take_back)
 test-long: $(GENERATED) ## Run the campaigns, of which `make test` has samples (T=tests/log K=take_back)
 	@$(PYTEST) -m long
 
-test-web: $(GENERATED) ## Test the pages; without Chromium this fails, where `make test` skips what needs it
+test-web: $(GENERATED) ## Test the pages; without Chromium and certutil this fails, where `make test` skips what needs it
 	@REFEREE_TESTS_BROWSER=needed $(BIN)/python -m pytest -n 3 $(if $(K),-k '$(K)') tests/web
 
 web-pictures: $(GENERATED) ## Take pictures of every page, light and dark, phone and laptop, into build/web-pictures

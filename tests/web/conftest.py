@@ -34,13 +34,24 @@ def gateway() -> Iterator[str]:
         assert process.wait(30) == 0
 
 
+def tool(*names: str, package: str) -> str:
+    """Return the path of the first of these programs that is there; without one the test is skipped, or fails."""
+    path = next(filter(None, map(shutil.which, names)), None)
+    if path is None:
+        what = f"there is no {names[0]} here: apt-get install {package}"
+        assert NEEDED not in os.environ, what
+        pytest.skip(what)
+    return path
+
+
+def chromium_path() -> str:
+    return tool(*BROWSERS, package="chromium")
+
+
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def browser() -> AsyncIterator[Browser]:
     """Yield the system's Chromium."""
-    path = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if path is None:
-        assert NEEDED not in os.environ, "no Chromium: apt-get install chromium"
-        pytest.skip("there is no Chromium here: apt-get install chromium")
+    path = chromium_path()
     async with async_playwright() as playwright:
         # Root, as which containers run tests, has no sandbox.
         launched = await playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])

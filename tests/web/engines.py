@@ -31,6 +31,7 @@ NEEDED = {
     "firefox-esr": "firefox-esr",
     "WebKitWebDriver": "webkit2gtk-driver",
     "Xvfb": "xvfb",
+    "certutil": "libnss3-tools",
 }
 """Packages of Debian by the command that each brings."""
 

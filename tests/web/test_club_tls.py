@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager
@@ -18,7 +17,7 @@ from playwright.async_api import Browser, Error, async_playwright, expect
 
 from referee_clients.join import parse_join
 from tests.docs.shell import ENVIRONMENT, ROOT
-from tests.web.conftest import BROWSERS, NEEDED
+from tests.web.conftest import chromium_path, tool
 from tests.web.hand import Hand
 from tests.web.words import address_in
 
@@ -74,10 +73,8 @@ def started(command: str, folder: Path) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def hall(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hall]:
     """Yield one whose organiser did what the page says; beside it, pages over plain HTTP and those of a thief."""
-    for tool in ("openssl", "certutil"):
-        if shutil.which(tool) is None:
-            assert NEEDED not in os.environ, f"no {tool}: apt-get install openssl libnss3-tools"
-            pytest.skip(f"there is no {tool} here: apt-get install openssl libnss3-tools")
+    tool("openssl", package="openssl")
+    tool("certutil", package="libnss3-tools")
     folder = tmp_path_factory.mktemp("hall")
     (serve,) = (command for command in COMMANDS if command.startswith("referee serve "))
     at = COMMANDS.index(serve)
@@ -100,10 +97,7 @@ def hall(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hall]:
 @asynccontextmanager
 async def chromium(hall: Hall, home: Path) -> AsyncIterator[Browser]:
     """Yield the browser of somebody with this home, who is in the hall."""
-    path = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if path is None:
-        assert NEEDED not in os.environ, "no Chromium: apt-get install chromium"
-        pytest.skip("there is no Chromium here: apt-get install chromium")
+    path = chromium_path()
     async with async_playwright() as playwright:
         launched = await playwright.chromium.launch(
             executable_path=path,
