@@ -13,19 +13,31 @@ from playwright.async_api import Page
 
 from referee.games import registry
 from referee.games.alhambra.money import Currency
-from referee.games.alhambra.moves import Buy
+from referee.games.alhambra.moves import (
+    Buy,
+    GiveTile,
+    PlaceTile,
+    RebuildAdd,
+    RebuildSwap,
+    ReserveTile,
+    TakeMoney,
+)
 from referee.games.alhambra.options import Options as Alhambra
 from referee.games.game import Decision
+from referee.games.kingdomino.moves import PlaceDomino
 from referee.games.kingdomino.options import Frame
 from referee.games.kingdomino.options import Options as Kingdomino
+from referee.games.rollwrite.dice import change_cost
+from referee.games.rollwrite.moves import ChangeDice
 from referee.games.rollwrite.options import Options as Rollwrite
 from referee.games.rollwrite.options import Solo
 from referee.wire.registry import codec
+from tests.sizes import campaign
 from tests.web.test_positions import at_random
 from tests.web.words import wordy
 
-# For each turn [all moves that can be chosen in full, as [bytes, whether the last step was marked legal]], and what was
-# wrong on the way. The walk goes on only where a step is marked legal.
+# For each turn [all moves that can be chosen in full, as [bytes, whether the last tap was on a legal mark, taps], those
+# with few taps first, and what was wrong on the way]. The walk goes on only where legal marks lead.
 WALK = """async ([rules, version, tables, options, turns]) => {
   const bytes = (digits) => Uint8Array.from(digits.match(/../g) ?? [], (each) => parseInt(each, 16));
   const hex = (data) => Array.from(data, (each) => each.toString(16).padStart(2, "0")).join("");
@@ -40,24 +52,25 @@ WALK = """async ([rules, version, tables, options, turns]) => {
     const listed = moves.map((each) => decodeBody(schema.move, bytes(each)));
     const [found, wrong, seen] = [[], new Set(), new Set()];
     const left = [];
-    const come = (state, isLegal) => {
+    const come = (state, isLegal, taps) => {
       const move = chooser.move(state);
-      if (move) found.push([hex(encode(schema.move, move)), isLegal]);
+      if (move) found.push([hex(encode(schema.move, move)), isLegal, taps]);
       const { position, moves, ...chosen } = state;
       const key = JSON.stringify(chosen);
-      if (isLegal && !seen.has(key)) left.push(state);
-      seen.add(key);
+      if (isLegal && !seen.has(key)) left.push([state, taps]);
+      if (isLegal) seen.add(key);
     };
-    come(chooser.begin({ position: decode(bytes(position)), seat, moves: listed }), true);
-    if (chooser.move(left[0])) wrong.add("a move is chosen at the beginning");
+    come(chooser.begin({ position: decode(bytes(position)), seat, moves: listed }), true, 0);
+    if (found.length) wrong.add("a move is chosen at the beginning");
     while (left.length) {
-      const state = left.pop();
+      const [state, before] = left.shift();
+      const taps = before + 1;
       if (!chooser.hint(state)) wrong.add("no hint");
       for (const { label, options } of chooser.groups(state)) {
         if (!label || !options.length) wrong.add("a group without label or options");
         for (const option of options) {
           if (!option.label) wrong.add("an option without label");
-          come(option.next, option.legal);
+          come(option.next, option.legal, taps);
         }
       }
       const board = chooser.board(state);
@@ -69,11 +82,13 @@ WALK = """async ([rules, version, tables, options, turns]) => {
             if (label.includes("may go here") !== isLegal) wrong.add("a mark without words");
             let said = "";
             const next = chooser.choose(state, x, y, (words) => (said = words));
-            if (next) come(next, isLegal);
+            if (next) come(next, isLegal, taps);
             else if (isLegal) wrong.add("a legal cell that cannot be chosen");
             else if (!said) wrong.add("nothing happens, and nothing is said");
           }
-      for (const key of Object.values(chooser.keys)) come(key(state), true);
+      // Of what keys lead to nothing is marked.
+      const byKey = Object.values(chooser.keys).map((key) => key(state));
+      for (const next of byKey) if (!chooser.move(next)) come(next, true, taps);
     }
     return [found, [...wrong]];
   });
@@ -103,11 +118,38 @@ def turns(rules: str, seats: int, seed: int, options: Any) -> Iterator[Turn]:
 
 
 def sampled(every: Sequence[Turn], rng: random.Random, each: int) -> list[Turn]:
-    """Some of each phase with the same kinds of moves: a move's first byte is its kind's."""
+    """Some of each phase with the same kinds of moves, of which a move's first byte tells."""
     alike = defaultdict(list)
     for turn in every:
-        alike[turn.phase, frozenset(move[0] for move in turn.moves)].append(turn)
+        alike[turn.phase, frozenset(move[0] for move in turn.moves), is_twin(turn)].append(turn)
     return [turn for several in alike.values() for turn in rng.sample(several, min(each, len(several)))]
+
+
+def is_twin(turn: Turn) -> bool:
+    """Whether a domino with equal halves is to be placed."""
+    if not isinstance(next(turn.state.legal_moves()), PlaceDomino):
+        return False
+    domino = turn.state.due()
+    return bool(domino.left == domino.right)
+
+
+def taps_of(move: Any, turn: Turn) -> int:
+    """In how many taps a move is chosen: no choice that there is not costs one."""
+    tiles = {each.tile for each in turn.state.legal_moves() if isinstance(each, ReserveTile)}
+    match move:
+        case PlaceDomino() | RebuildAdd() | RebuildSwap():
+            return 2
+        case TakeMoney(cards):
+            return len(cards)
+        case Buy(slot, payment):
+            payments = [each for each in turn.state.legal_moves() if isinstance(each, Buy) and each.slot == slot]
+            return 1 + (len(payment) if len(payments) > 1 else 0)
+        case PlaceTile() | ReserveTile() | GiveTile():
+            return 1 + (len(tiles) > 1)
+        case ChangeDice(blue, yellow):
+            state = turn.state
+            return change_cost(state.blue[turn.seat], blue) + change_cost(state.yellow[turn.seat], yellow)
+    return 1
 
 
 KINDS = [
@@ -121,16 +163,12 @@ KINDS = [
 ]
 
 
+@pytest.mark.parametrize(("seed", "each"), [(1, 1), campaign(2, 12)])
 @pytest.mark.parametrize(("rules", "seats", "options"), KINDS)
 async def test_every_legal_move_is_chosen_and_nothing_else_is_marked_legal(
-    rules: str, seats: int, options: Any, page: Page, gateway: str
+    rules: str, seats: int, options: Any, seed: int, each: int, page: Page, gateway: str
 ) -> None:
     await wordy(page, gateway)
-    await walked(page, rules, seats, options, seed=1, each=1)
-
-
-async def walked(page: Page, rules: str, seats: int, options: Any, seed: int, each: int) -> None:
-    """Choose everything in some turns of a game at random."""
     chosen = sampled(list(turns(rules, seats, seed, options)), random.Random(seed), each)
     made, version = codec(rules, registry.get(rules).version), registry.get(rules).version
     components = made.decode_components(made.encode_components(None))
@@ -139,9 +177,14 @@ async def walked(page: Page, rules: str, seats: int, options: Any, seed: int, ea
     found = await page.evaluate(WALK, [rules, version, made.encode_components(None).hex(), told.hex(), asked])
     for turn, (moves, wrong) in zip(chosen, found, strict=True):
         assert wrong == [], turn.phase
-        marked, unmarked = ({bytes.fromhex(move) for move, legal in moves if legal is kind} for kind in (True, False))
-        assert set(turn.moves) <= marked, turn.phase
-        for move in marked - set(turn.moves):
+        marked, unmarked = (
+            {bytes.fromhex(move): taps for move, legal, taps in reversed(moves) if legal is kind}
+            for kind in (True, False)
+        )
+        for move in turn.moves:
+            assert move in marked, turn.phase
+            assert marked[move] == taps_of(made.decode_move(move, components), turn), turn.phase
+        for move in marked.keys() - set(turn.moves):
             overpaid = made.decode_move(move, components)
             assert isinstance(overpaid, Buy)
             assert turn.state.check(overpaid) == ()

@@ -35,6 +35,10 @@ export const kingdomino = (tables) => {
       return [state.turned ? [right, left] : [left, right]];
     });
 
+  /** Whether what is chosen of the place can still become a legal one. */
+  const isOpen = (state) =>
+    ways(state).some((way) => [state.first, state.second].every((at, n) => !at || keyOf(at) === keyOf(way[n])));
+
   const place = (state) => {
     const cells = [state.first, state.second];
     if (isTwin(held(state))) cells.sort((one, other) => one.x - other.x || one.y - other.y);
@@ -99,14 +103,14 @@ export const kingdomino = (tables) => {
   const inHand = (state) => {
     const { discards } = state;
     const domino = game.words(state.domino);
-    const option = (label, caption, chosen, next) => ({ label, picture: captioned(picture(held(state)), caption), chosen, legal: true, next });
+    const option = (label, caption, chosen, legal, next) => ({ label, picture: captioned(picture(held(state)), caption), chosen, legal, next });
     const [discard] = ofKind(state.moves, "discard_domino");
     return {
       label: w("kingdomino.choosing.hand"),
       options: [
         discard
-          ? option(w("kingdomino.choosing.discard", { domino }), w("kingdomino.choosing.away"), discards, { ...state, first: null, second: null, discards: !discards })
-          : option(w("kingdomino.choosing.turn", { domino }), w("position.turn"), false, turn(state)),
+          ? option(w("kingdomino.choosing.discard", { domino }), w("kingdomino.choosing.away"), discards, true, { ...state, first: null, second: null, discards: !discards })
+          : option(w("kingdomino.choosing.turn", { domino }), w("position.turn"), false, isOpen(turn(state)), turn(state)),
       ],
     };
   };
