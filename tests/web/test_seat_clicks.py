@@ -87,7 +87,6 @@ async def played(hand: Hand, by: str, moves: int | None, rng: random.Random) -> 
 @pytest.mark.parametrize(
     ("rules", "seats", "by", "moves"),
     [
-        ("kingdomino", 2, "taps", 4),
         ("alhambra", 2, "keys", 3),
         *(campaign(rules, 2, by, None) for rules in ("alhambra", "kingdomino", "rollwrite") for by in ("taps", "keys")),
         campaign("kingdomino", 4, "taps", None),
@@ -107,3 +106,38 @@ async def test_a_game_is_played_on_the_board(
         await expect(hand.result).to_be_visible()
     await audited(club.client, made)
     assert len(set(hand.chosen)) > 1
+
+
+async def test_what_may_not_be_chosen_is_explained_and_taken_back(page: Page, club: Club) -> None:
+    made = await club.client.create(2, rules_id="kingdomino")
+    async with bots(club.referee, made, 1):
+        hand, rng = Hand.of(page, club.address, made), random.Random(1)
+        await hand.sit()
+        await played(hand, "taps", 1, rng)
+        line = hand.turn.locator(".choice.pictured")
+        while await hand.on_turn() and await line.count() > 1:  # a domino is chosen, with a king on others
+            taken = hand.turn.locator(".choice:not(.legal)")
+            if await taken.count():
+                await taken.first.tap()
+                await expect(hand.turn.get_by_role("alert")).to_contain_text("You cannot make this move")
+                await expect(hand.turn.get_by_role("alert").get_by_role("link")).to_have_text("KDO-5")
+                await taken.first.tap()  # the same again takes it back
+                await expect(hand.turn.get_by_role("alert")).to_have_count(0)
+            await tapped(hand, rng)
+            await hand.enter()
+
+        halves = hand.turn.locator(".choice use")
+        before = [await half.get_attribute("href") for half in await halves.all()]
+        cells = [await cell.get_attribute("data-cell") or "" for cell in await hand.turn.locator(".cell.empty").all()]
+        x, y = max((tuple(map(int, cell.split(","))) for cell in cells), key=lambda at: abs(at[0]) + abs(at[1]))
+        corner = hand.turn.locator(f'[data-cell="{x},{y}"]')  # far from the castle
+        await corner.tap()
+        beside = ", ".join(f'[data-cell="{x + dx},{y + dy}"].empty' for dx, dy in ((1, 0), (0, 1), (-1, 0)))
+        await page.keyboard.press("r")
+        assert [await half.get_attribute("href") for half in await halves.all()] == before[::-1]
+        await hand.turn.locator(beside).first.tap()
+        await expect(hand.turn.get_by_role("alert").get_by_role("link")).not_to_have_count(0)
+        await expect(hand.turn.locator(".cell.broken.chosen")).not_to_have_count(0)
+        await corner.press("Escape")
+        await expect(hand.turn.locator(".chosen, [role=alert]")).to_have_count(0)
+        await expect(hand.button(ENTER)).to_have_count(0)
