@@ -109,7 +109,7 @@ class Organiser:
         """End a game without a result. Return the number of its last entry."""
         try:
             request = pb.AbortGameRequest(game_id=game_id)
-            ended = await self._stub.AbortGame(request, timeout=CALL_S, metadata=self._metadata)
+            ended = await self._stub.AbortGame(request, timeout=CALL_S, metadata=self._metadata, wait_for_ready=True)
         except grpc.aio.AioRpcError as error:
             raise denied(answer_of(error)) from None
         return int(ended.game.size) - 1
