@@ -218,7 +218,7 @@ def test_new_refuses(tmp_path: Path, here: Run) -> None:
         (
             ("--proofs", "refusals"),
             2,
-            "--proofs refusals: only recorded refusals are proved; expected --record-attempts",
+            "--proofs refusals: only recorded refusals are proved; expected illegal to be record or strikes:N",
         ),
         (("--server", "nonsense"), 2, "--server 'nonsense': expected HOST:PORT"),
         (("--seats", "0"), 2, "--seats"),

@@ -90,7 +90,7 @@ class Wishes:
             terms(self.clock, self.lag, self.illegal, self.absence, self.take_backs, self.protest_time)
         )
         if self.proofs is Proofs.REFUSALS and not request.terms.illegal_moves:
-            what = " refusals: only recorded refusals are proved; expected refused moves to be recorded"
+            what = " refusals: only recorded refusals are proved; expected illegal to be record or strikes:N"
             raise BadWord("proofs", what)
         if self.proofs is not Proofs.NONE:
             request.terms.proofs = log_pb2.ProofPolicy.Value(f"PROOF_POLICY_{self.proofs.name}")
