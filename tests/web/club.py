@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
 import subprocess
 import sys
-from asyncio.subprocess import PIPE
+from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import httpx
 
@@ -58,18 +60,41 @@ def started(folder: Path) -> Iterator[Started]:
             assert process.wait(60) == 0
 
 
+class Pages:
+    """`referee web` in a process of its own, which a test can kill and start again on the same port."""
+
+    def __init__(self, referee: str, key: str) -> None:
+        """``referee``: whose games it shows; ``key``: its verifier key."""
+        self._words = ("--server", referee, "--key", key)
+        self._process: Process | None = None
+        self.address = "http://127.0.0.1:0"
+        """Without a slash at its end."""
+
+    async def start(self) -> None:
+        """Returns when it reaches the referee."""
+        words = ("web", "--listen", urlsplit(self.address).netloc, *self._words)
+        command = (sys.executable, "-c", "from referee.cli import main; main()", *words)
+        self._process = await asyncio.create_subprocess_exec(*command, stdout=PIPE)
+        assert self._process.stdout is not None
+        self.address = address_in((await self._process.stdout.readline()).decode())
+        async with httpx.AsyncClient(base_url=self.address) as browser:
+            await reached(browser)
+
+    async def stop(self, how: signal.Signals = signal.SIGKILL) -> int:
+        """By default as a power cut does. Return with which code it ended."""
+        process, self._process = self._process, None
+        if process is None:
+            return 0
+        process.send_signal(how)
+        return await process.wait()
+
+
 @asynccontextmanager
 async def pages(referee: str, key: str) -> AsyncIterator[str]:
     """The address of `referee web` that shows this referee's games, without a slash at its end."""
-    words = ("web", "--listen", "127.0.0.1:0", "--server", referee, "--key", key)
-    command = (sys.executable, "-c", "from referee.cli import main; main()", *words)
-    process = await asyncio.create_subprocess_exec(*command, stdout=PIPE)
-    assert process.stdout is not None
+    running = Pages(referee, key)
+    await running.start()
     try:
-        address = address_in((await process.stdout.readline()).decode())
-        async with httpx.AsyncClient(base_url=address) as browser:
-            await reached(browser)
-        yield address
+        yield running.address
     finally:
-        process.terminate()
-        assert await process.wait() == 0
+        assert await running.stop(signal.SIGTERM) == 0

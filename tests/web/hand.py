@@ -16,8 +16,11 @@ from pathlib import Path
 
 from playwright.async_api import FilePayload, Locator, Page, expect
 
+from referee.log import file
 from referee.log.audit import Policy, audit
+from referee.log.entry import decode_entry
 from referee.log.note import VerifierKey
+from referee.log.v1 import log_pb2
 from referee.log.verdict import Verdict
 from referee.v1 import game_service_pb2 as pb
 from referee_clients import Join, format_link, play_async
@@ -82,6 +85,11 @@ class Hand:
         """Open the link, as if it had been scanned: the page is loaded, whatever was there before."""
         await self.page.goto("about:blank")
         await self.page.goto(self.link)
+
+    async def come_back(self) -> None:
+        """Open the page of the seat as the browser remembers it: without the token."""
+        await self.page.goto("about:blank")
+        await self.page.goto(f"{self.address}/seat#{self.game}/{self.seat}")
 
     async def save_key(self, button: str = SAVE) -> None:
         async with self.page.expect_download() as saved:
@@ -164,9 +172,11 @@ class Hand:
         await self.button(name).first.click()
 
     async def resign(self) -> None:
+        """Leave the game for good."""
         await self.beside("Resign")
-        await self.page.get_by_role("group", name="Resign").get_by_role("button", name="Resign").click()
-        await expect(self.page.get_by_text("You have left the game.")).to_be_attached()
+        asked = self.page.get_by_role("group", name="Resign")
+        await asked.get_by_role("button", name="Resign").click()
+        await expect(asked).to_have_count(0)
 
 
 @asynccontextmanager
@@ -181,6 +191,14 @@ async def bots(referee: str, made: pb.CreateGameResponse, *seats: int) -> AsyncI
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def acts(client: Client, hand: Hand) -> list[bytes]:
+    """What the seat has signed, as it is entered."""
+    entries = map(decode_entry, file.entries(BytesIO(await client.log(hand.game))))
+    signed = [entry.signed.intent or entry.refused.intent for entry in entries]
+    read = [(intent, log_pb2.Intent.FromString(intent)) for intent in signed if intent]
+    return [data for data, intent in read if intent.WhichOneof("author") == "seat" and intent.seat == hand.seat]
 
 
 async def audited(client: Client, made: pb.CreateGameResponse, *receipts: bytes) -> None:

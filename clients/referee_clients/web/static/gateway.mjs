@@ -4,6 +4,8 @@ const API = "/api/v1";
 const WAIT_MS = [500, 1000, 2000, 5000, 10000];
 /** The gateway says something every 10 s. A phone that changed its network is told nothing of the old connection. */
 const SILENCE_MS = 30000;
+/** How long an answer is waited for: longer than the gateway waits. */
+const ANSWER_MS = 60000;
 
 /** The gateway refused, or did not answer: then `status` is 0. */
 export class Refused extends Error {
@@ -22,7 +24,7 @@ export class Refused extends Error {
 const ask = async (address, options) => {
   let response;
   try {
-    response = await fetch(address, options);
+    response = await fetch(address, { signal: AbortSignal.timeout(ANSWER_MS), ...options });
   } catch {
     throw new Refused(0);
   }

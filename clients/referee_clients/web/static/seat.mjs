@@ -1,10 +1,12 @@
 // The page of one seat: it is taken with a link, and played by hand. The key never leaves this browser but as a file.
 
 import { taken as seatOfLink, ofText } from "./seat/link.mjs"; // first: it takes the token out of the address
+import { chooserOf } from "./choosing/chooser.mjs";
 import { h } from "./dom.mjs";
 import { Game, pinKey, showTrouble } from "./game.mjs";
 import { follow } from "./gateway.mjs";
-import { playing } from "./seat/playing.mjs";
+import { NoKey } from "./seat/keys.mjs";
+import { Table } from "./seat/playing.mjs";
 import { fits } from "./seat/player.mjs";
 import { saveFile, taking } from "./seat/taking.mjs";
 import * as vault from "./seat/vault.mjs";
@@ -73,13 +75,21 @@ const alone = (id, run, lost) => {
 
 let game = null;
 let stream = null;
+let table = null;
 let isLost = false;
+
+/** Nothing more is followed, signed or kept here. */
+const leave = () => {
+  isLost = true;
+  stream?.stop();
+  table?.stop();
+};
 
 const failed = (error) => {
   if (isLost) return;
-  isLost = true;
-  stream?.stop();
+  leave();
   if (error instanceof vault.NoVault) return stop("seat.no_vault");
+  if (error instanceof NoKey) return stop(`seat.key.${error.reason}`);
   tell(showTrouble(error, game ?? { id: "", isOpen: false }), true);
 };
 
@@ -89,8 +99,7 @@ const enter = async ({ game: id, seat, token }) => {
     vault.idOf(id, seat),
     () => open(id, seat, token),
     () => {
-      isLost = true;
-      stream?.stop();
+      leave();
       app.replaceChildren();
       stop("seat.lost");
     },
@@ -108,15 +117,17 @@ const open = async (id, seat, token) => {
   if (!game.opened.seats[seat]) return stop("seat.none", { n: seat });
   if (game.opened.seats[seat].scribed) return stop("seat.scribed", { n: seat });
 
-  let table = null;
-  const play = async (mine, joins = false) => {
+  // Now, and not when the seat is taken: it can be taken while the gateway is away.
+  const chooser = await chooserOf(game);
+  const play = async (taken, joins = false) => {
+    const mine = { ...taken, receipts: kept?.receipts ?? [] };
     await vault.put(mine);
     navigator.storage?.persist?.();
     const forget = async () => {
       await vault.remove(mine.id);
       location.assign(location.pathname);
     };
-    table = await playing(game, mine, { tell, saveFile, failed, forget });
+    table = new Table(game, mine, chooser, { tell, saveFile, failed, forget });
     app.replaceChildren(table.element);
     await table.start(joins);
   };
@@ -153,7 +164,7 @@ const ask = (kept, seat, token, play) => {
   tell("");
   const isTaken = game.keysOf(seat).length > 0;
   const misfit = (mine) => (fits(game, mine) ? null : w("seat.misfit"));
-  const panel = taking({ game, seat, token }, { isTaken, misfit, done: play });
+  const panel = taking({ game, seat, token }, { isTaken, misfit, done: (...taken) => play(...taken).catch(failed) });
   app.replaceChildren(panel);
 };
 

@@ -8,24 +8,26 @@ import { locked, made, pemOf } from "./keys.mjs";
 
 const MOST_TEXT = 4000;
 const MOST_CALL = 200;
+/** An act that is no entry, a call that did not arrive. */
+const EXPECTED = new Set(["NotEntered", "Refused"]);
 
 const field = (key, attributes) => {
   const input = h(attributes.rows ? "textarea" : "input", attributes);
   return [input, h("label", { class: "above" }, w(key), input)];
 };
 
-/** The part of the page; `player` acts, `save(name, text)` gives a file. */
+/** The part of the page; `player` acts; `page`: `saveFile(name, text)`, `failed(error)`. */
 export class Beside {
   #game;
   #player;
-  #save;
+  #page;
   #said = h("p", { role: "status" });
   #asked = h("div", { class: "found" });
   #buttons = h("div", { class: "buttons" });
   #proposal = null;
 
-  constructor(game, player, save) {
-    [this.#game, this.#player, this.#save] = [game, player, save];
+  constructor(game, player, page) {
+    [this.#game, this.#player, this.#page] = [game, player, page];
     this.element = h("details", { class: "verdict beside" }, h("summary", {}, w("beside.title")), this.#buttons, this.#asked, this.#said);
     this.draw();
   }
@@ -86,6 +88,7 @@ export class Beside {
       this.#asked.replaceChildren();
       this.#said.textContent = w(`beside.${name}.done`);
     } catch (error) {
+      if (!EXPECTED.has(error.name)) return this.#page.failed(error);
       this.#said.textContent = w("beside.failed", { message: error.message });
       for (const each of this.#asked.querySelectorAll("button")) each.disabled = false;
     }
@@ -122,7 +125,7 @@ export class Beside {
     this.#ask("change_key", {}, [], async () => {
       const pkcs8 = await made();
       const next = await locked(pkcs8);
-      this.#save(`seat-${this.#game.id.slice(0, 8)}-${this.#player.seat}-${hex(next.publicKey).slice(0, 8)}.pem`, pemOf(pkcs8));
+      this.#page.saveFile(`seat-${this.#game.id.slice(0, 8)}-${this.#player.seat}-${hex(next.publicKey).slice(0, 8)}.pem`, pemOf(pkcs8));
       await this.#player.changeKey(next);
     });
   }

@@ -3,6 +3,7 @@
 // What is signed is kept before it leaves, and is sent again as it was until the referee has answered: the same bytes get the
 // first answer again, so that no break of the way makes two acts of one.
 
+import { Lie } from "../feed.mjs";
 import { Refused, pause, post } from "../gateway.mjs";
 import { Refusal, equal, fromBase64, sha256, utf8 } from "../verify/bytes.mjs";
 import { seatCommitment } from "../verify/deck.mjs";
@@ -20,10 +21,13 @@ const VOID = new Set(["STALE_HEAD", "GAME_OVER"]);
 /** So often an act that is meant wherever the game stands is signed again, while others play on. */
 const TRIES = 8;
 
+/** This page has the seat no more. */
+export class Stopped extends Error {}
+
 /** The act did not become an entry, and never will. `violations`: the rules that it breaks; or `refused`: the referee's reason. */
 export class NotEntered extends Error {
   constructor({ violations = [], refused = null, recorded = null }) {
-    super(refused?.message ?? "");
+    super(refused?.message ?? violations.map(({ text }) => text).join(" "));
     Object.assign(this, { name: "NotEntered", violations, refused, recorded });
   }
 }
@@ -36,8 +40,9 @@ export const fits = (game, { seat, publicKey, next }) => {
 
 export class Player {
   #working = Promise.resolve();
-  #settled = null;
   #storing = Promise.resolve();
+  #waiting = [];
+  isStopped = false;
 
   /**
    * `kept`: the seat, as the vault has it. `on.waiting(error)`: the way is broken, and it is tried again; `on.sent()`: no more.
@@ -55,6 +60,11 @@ export class Player {
     return this.kept.pending !== null;
   }
 
+  /** Signs, keeps and sends nothing any more: what is asked for is answered Stopped. */
+  stop() {
+    this.isStopped = true;
+  }
+
   async join() {
     const { publicKey, share } = this.kept;
     const { gameId } = this.#place();
@@ -66,9 +76,12 @@ export class Player {
     return this.#anywhere("acts", { reveal: { seed: this.kept.share } });
   }
 
-  /** `move`: exact bytes; `thoughtMs`: since the turn was there. Returns null if another entry came first: then it is void. */
-  async move(move, thoughtMs) {
-    return this.#act("acts", { move }, { thought_ms: Math.max(0, Math.round(thoughtMs)) });
+  /**
+   * `move`: exact bytes; `size`: of how many entries it was chosen after; `thoughtMs`: since the turn was there. Returns null
+   * if another entry came first: then it is void.
+   */
+  async move(move, size, thoughtMs) {
+    return this.#act("acts", { move }, { thought_ms: Math.max(0, Math.round(thoughtMs)) }, size);
   }
 
   /** An act of the table: `name` as in Intent, with its fields; `text` goes with it in words. */
@@ -88,14 +101,17 @@ export class Player {
   /** Sends again what may not have arrived. Throws NotEntered. */
   async resume() {
     await this.settle();
-    if (this.isPending) await this.#serially(() => this.#send());
+    await this.#serially(() => this.#finish());
   }
 
   /** Finds out from the entries what became of the act that is on its way. */
   async settle() {
     const { pending, next } = this.kept;
-    if (pending && this.game.last >= pending.seq) await this.#keep({ pending: null });
-    this.#settled?.();
+    // Why the referee refused it, only the answer says.
+    if (pending && this.game.last >= pending.seq && !this.#isRefused(pending)) {
+      await this.#keep({ pending: null, receipts: [this.game.head.checkpoint] });
+    }
+    for (const go of this.#waiting.splice(0)) go();
     // Named and used: the old key has ended.
     const newest = this.game.keysOf(this.seat).at(-1);
     if (next && newest && equal(newest, next.publicKey) && this.game.keysOf(this.seat).length === 1) {
@@ -115,13 +131,17 @@ export class Player {
     return { gameId: this.game.gameId, size, leaf };
   }
 
-  /** Does what is meant wherever the game stands: if another entry comes first, it is signed again after that one. */
+  /** Does what is meant wherever the game stands: if another entry comes first, it is signed again after that one. Done when
+   * its entry is there. */
   async #anywhere(path, act, more) {
     for (let tries = 1; ; tries++) {
       const { size } = this.game.head;
       const moved = this.#moved();
       const accepted = await this.#act(path, act, more);
-      if (accepted) return accepted;
+      if (accepted) {
+        while (this.game.last < accepted.seq) await this.#moved();
+        return accepted;
+      }
       if (this.game.isOver || tries === TRIES) throw new NotEntered({});
       if (this.game.head.size === size) await moved;
     }
@@ -129,20 +149,34 @@ export class Player {
 
   /** Resolves with the next entry. */
   #moved() {
-    return new Promise((resolve) => (this.#settled = resolve));
+    return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
-  #act(path, act, more = {}) {
+  /** Resolves when the entries say what became of the act. */
+  async #told(pending) {
+    while (this.kept.pending === pending) await this.#moved();
+  }
+
+  /** `at`: after how many entries it is meant, if not wherever the game stands. */
+  #act(path, act, more = {}, at = null) {
     return this.#serially(async () => {
-      if (this.isPending) await this.#send();
+      await this.#finish();
       const { gameId, size, leaf } = this.#place();
+      if (at !== null && at !== size) return null;
       const intent = encode(Intent, { game_id: gameId, seq: size, prev: leaf, seat: this.seat, ...act });
       const signature = await sign(this.#signer(), intent);
       const schema = path === "acts" ? SubmitIntentRequest : SubmitActRequest;
       const body = encode(schema, { game_id: this.game.id, intent, signature, ...more });
-      await this.#keep({ pending: { seq: size, path, intent, body } });
-      return this.#send();
+      const pending = { seq: size, path, intent, body };
+      await this.#keep({ pending });
+      return this.#send(pending);
     });
+  }
+
+  /** What was kept is sent before anything is signed after it. */
+  async #finish() {
+    const { pending } = this.kept;
+    if (pending) await this.#send(pending);
   }
 
   /** The newest key that counts. */
@@ -153,26 +187,27 @@ export class Player {
   }
 
   /** Sends what is pending until it is answered; returns what was accepted. Throws NotEntered. */
-  async #send() {
-    const { pending } = this.kept;
-    if (!pending) return null;
-    for (let tries = 0; ; tries++) {
-      const answer = await this.#attempt(pending);
+  async #send(pending) {
+    const told = this.#told(pending); // the stream may say what the answer did not
+    for (let tries = 0; this.kept.pending === pending; tries++) {
+      if (this.isStopped) throw new Stopped();
+      const answer = await Promise.race([this.#attempt(pending), told]);
       if (answer) {
         this.on.sent();
         return this.#answered(pending, answer);
       }
-      await pause(tries, this.leastMs);
-      // The stream may tell what the answer did not.
-      if (this.kept.pending !== pending) return this.#became(pending);
+      await Promise.race([pause(tries, this.leastMs), told]);
     }
+    this.on.sent();
+    return this.#isEntered(pending) || null; // null: another entry came first
   }
 
-  /** What was accepted as the entries have it: true, or null if another entry came first. */
-  #became({ seq, intent }) {
-    this.on.sent();
-    const { signed, refused } = this.game.entries[seq];
-    return equal((signed ?? refused)?.intent ?? new Uint8Array(), intent) || null;
+  #isEntered({ seq, intent }) {
+    return equal(this.game.entries[seq].signed?.intent ?? new Uint8Array(), intent);
+  }
+
+  #isRefused({ seq, intent }) {
+    return equal(this.game.entries[seq].refused?.intent ?? new Uint8Array(), intent);
   }
 
   /** The answer, or null if there is to be another attempt. */
@@ -189,29 +224,35 @@ export class Player {
   }
 
   async #answered(pending, { accepted, refused, failed }) {
-    const receipt = accepted ?? refused?.recorded;
-    if (receipt) await this.#receive(receipt);
-    if (this.kept.pending === pending) await this.#keep({ pending: null });
+    const isEntered = !failed && (!refused || refused.recorded);
+    const receipts = isEntered ? [await this.#receipt(accepted ?? refused?.recorded, pending)] : this.kept.receipts;
+    if (this.kept.pending === pending) await this.#keep({ pending: null, receipts });
     if (failed && VOID.has(failed.reason)) return null;
     if (failed) throw new NotEntered({ refused: failed });
     if (refused) throw new NotEntered(refused);
     return accepted;
   }
 
-  /** Keeps the newest checkpoint over an act of this seat: every history that is shown here later has to contain it. */
-  async #receive({ checkpoint }) {
-    const bytes = fromBase64(checkpoint);
+  /**
+   * The checkpoint in an answer, as bytes: the referee's own, over the act. It is kept, and every history that is shown here
+   * later has to contain it. Throws a Lie.
+   */
+  async #receipt(accepted, { seq, body }) {
+    const bytes = fromBase64(accepted?.checkpoint ?? "") ?? new Uint8Array();
     try {
-      await openCheckpoint(bytes, await this.game.verifier());
+      const head = await openCheckpoint(bytes, await this.game.verifier());
+      if (head.gameId !== this.game.id) throw new Refusal("WRONG_GAME", "an answer with a checkpoint of another game");
+      if (Number(head.size) <= seq) throw new Refusal("CHECKPOINT", "an answer with a checkpoint that is older than the act");
     } catch (error) {
-      if (error instanceof Refusal) return; // the stream brings it as well, and there it ends the page
-      throw error;
+      if (!(error instanceof Refusal)) throw error;
+      throw new Lie(error.code, seq, error.message, { checkpoint: bytes, sent: body });
     }
-    await this.#keep({ receipts: [bytes] });
+    return bytes;
   }
 
   /** Changes what is kept; done when it is on the disk, in the order of the changes. */
   #keep(changes) {
+    if (this.isStopped) throw new Stopped();
     this.kept = { ...this.kept, ...changes };
     const { kept } = this;
     this.#storing = this.#storing.then(() => vault.put(kept));

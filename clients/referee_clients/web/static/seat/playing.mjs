@@ -1,6 +1,5 @@
 // A seat at its table: the board it builds, its turn, what the others do, and what it can do beside its moves.
 
-import { chooserOf } from "../choosing/chooser.mjs";
 import { h } from "../dom.mjs";
 import { grid, picture } from "../grid.mjs";
 import { clockWords, resultOf, seatWords, standingWords } from "../standing.mjs";
@@ -13,11 +12,8 @@ const LOW_MS = 30_000;
 
 const facts = (pairs) => pairs.flatMap(([label, value]) => [h("dt", {}, label), h("dd", {}, value)]);
 
-/** The table of a seat that has a key. `page`: `tell(words, isProblem)` of the head of the page, `saveFile(name, text)`,
- * `failed(error)`, `forget()`: this browser keeps nothing of the seat any more. */
-export const playing = async (game, kept, page) => new Table(game, kept, page, await chooserOf(game));
-
-class Table {
+/** The table of a seat that has a key. */
+export class Table {
   #game;
   #page;
   #player;
@@ -39,7 +35,11 @@ class Table {
   #others;
   #clocks;
 
-  constructor(game, kept, page, chooser) {
+  /**
+   * `kept`: the seat, as the vault has it. `chooser`: of the game. `page`: `tell(words, isProblem)` of the head of the page,
+   * `saveFile(name, text)`, `failed(error)`, `forget()`: this browser keeps nothing of the seat any more.
+   */
+  constructor(game, kept, chooser, page) {
     this.#game = game;
     this.#page = page;
     this.#forget = h("button", { type: "button", hidden: true, onclick: () => page.forget() }, w("seat.forget"));
@@ -53,8 +53,8 @@ class Table {
     const keys = Object.fromEntries(Object.keys(chooser.keys ?? {}).map((key) => [key, () => turn.keys[key]()]));
     this.#board = grid(w("seat.board", { n: seat }), (x, y) => turn.choose(x, y, (words) => this.#say(words)), keys);
     const shown = { element: this.#board.element, show: () => this.#show(), focus: () => this.#board.focus() };
-    turn = this.#turn = new Turn(game, seat, chooser, shown, (move, ms) => this.#player.move(move, ms));
-    this.#beside = new Beside(game, this.#player, page.saveFile);
+    turn = this.#turn = new Turn(game, seat, chooser, shown, (...chosen) => this.#enter(...chosen));
+    this.#beside = new Beside(game, this.#player, page);
     this.#clocks = Array.from({ length: game.seats }, () => game.hasClocks && h("span", { class: "clock", role: "timer" }));
     this.#others = Array.from({ length: game.seats }, (_, each) => each).filter((each) => each !== seat).map((each) => {
       const board = h("div", { class: "mini-board" });
@@ -81,10 +81,21 @@ class Table {
   /** Goes on where this browser stopped; `joins`: takes the seat at once. */
   async start(joins) {
     this.#draw();
-    if (joins && !this.#game.keysOf(this.#player.seat).length) return void this.#acting(() => this.#player.join());
+    if (joins && !this.#game.keysOf(this.#player.seat).length) return this.#takeSeat();
     await this.#player.settle();
-    void this.#acting(() => this.#player.resume());
-    await this.#goOn();
+    if (!this.#player.isPending) return this.#goOn();
+    // What comes next depends on what is on its way.
+    void this.#acting(() => this.#player.resume(), () => this.#goOn());
+  }
+
+  /** Something ended it: nothing can be signed here any more. */
+  stop() {
+    this.#player.stop();
+    this.#turn.end();
+    this.#call.textContent = "";
+    this.#join.replaceChildren();
+    this.#beside.element.remove();
+    this.#show();
   }
 
   connected(isConnected) {
@@ -121,6 +132,7 @@ class Table {
 
   /** What is signed without a question: the seat's part of the deck, once all have joined. */
   async #goOn() {
+    if (this.#player.isStopped) return;
     const standing = this.#standing();
     const { seat } = this.#player;
     const isMissing = !this.#isActing && !this.#player.isPending && standing.seats?.includes(seat);
@@ -139,23 +151,39 @@ class Table {
   }
 
   #askToJoin() {
-    const join = h("button", { type: "button", class: "primary", onclick: () => this.#acting(() => this.#player.join()) }, w("seat.join", { n: this.#player.seat }));
+    const join = h("button", { type: "button", class: "primary", onclick: () => this.#takeSeat() }, w("seat.join", { n: this.#player.seat }));
     this.#join.replaceChildren(h("p", {}, w("seat.join.about")), join);
   }
 
-  /** Does what signs, and says what became of it if it is no entry. */
-  async #acting(work) {
+  #takeSeat() {
+    this.#join.replaceChildren();
+    void this.#acting(() => this.#player.join(), () => this.#askToJoin());
+  }
+
+  /** Sends a move; what is no entry is the turn's to tell. */
+  async #enter(move, size, thoughtMs) {
+    try {
+      return await this.#player.move(move, size, thoughtMs);
+    } catch (error) {
+      if (error.name === "NotEntered") throw error;
+      return this.#page.failed(error);
+    }
+  }
+
+  /** Does what signs, and goes on; if it is no entry, says what became of it, and does something else. */
+  async #acting(work, otherwise) {
+    let next = () => this.#goOn();
     this.#isActing = true;
     try {
       await work();
     } catch (error) {
       if (error.name !== "NotEntered") return this.#page.failed(error);
       this.#say(w("seat.not_entered", { message: error.message }));
-      return;
+      next = otherwise;
     } finally {
       this.#isActing = false;
     }
-    await this.#goOn(); // its entry may have come before the answer
+    await next?.();
   }
 
   #standing() {

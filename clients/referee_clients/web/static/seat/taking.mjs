@@ -41,14 +41,20 @@ export const taking = (place, { isTaken, done, misfit }) => {
   const problem = h("p", { class: "problem", role: "alert" });
   const name = `seat-${game.id.slice(0, 8)}-${seat}.pem`;
   let fresh = null;
+  let isBusy = false;
 
+  /** One thing at a time, however quickly somebody taps. */
   const attempt = (work) => async (event) => {
+    if (isBusy) return;
+    isBusy = true;
     problem.textContent = "";
     try {
       await work(event);
     } catch (error) {
       if (!(error instanceof NoKey)) throw error;
       problem.textContent = w(`seat.key.${error.reason}`);
+    } finally {
+      isBusy = false;
     }
   };
   const button = (key, work, more = {}) => h("button", { type: "button", onclick: attempt(work), ...more }, w(key));
@@ -98,10 +104,8 @@ export const taking = (place, { isTaken, done, misfit }) => {
   const anew = button("seat.save_new", async () => {
     fresh ??= await made();
     saveFile(name, pemOf(fresh));
-    const kept = await keptOf(place, fresh);
-    key.textContent = hex(kept.publicKey);
+    key.textContent = hex((await locked(fresh)).publicKey);
     told.hidden = false;
-    await done(kept);
   });
   const told = h("p", { hidden: true }, w("seat.new_key"), " ", key);
   const known = [

@@ -34,6 +34,7 @@ export class Turn {
   #filter = h("input", { type: "search", oninput: () => this.#list() });
   #listed = h("details", { ontoggle: () => this.#list() });
   #head = "";
+  #size = 0;
   #moves = [];
   #legal = new Set();
   #state = null;
@@ -43,8 +44,8 @@ export class Turn {
   #sending = null;
 
   /**
-   * `board`: the seat's grid, `{element, show(), focus()}`, which stays when the turn is over. `enter(move, thoughtMs)`: signs
-   * the bytes and sends them; null if another entry came first; throws NotEntered.
+   * `board`: the seat's grid, `{element, show(), focus()}`, which stays when the turn is over. `enter(move, size, thoughtMs)`:
+   * signs the bytes for the place after so many entries, and sends them; null if another entry came first; throws NotEntered.
    */
   constructor(game, seat, chooser, board, enter) {
     [this.#game, this.#seat, this.#chooser, this.#board, this.#enter] = [game, seat, chooser, board, enter];
@@ -80,6 +81,7 @@ export class Turn {
     if (this.#head === head) return;
     this.end();
     this.#head = head;
+    this.#size = size;
     this.#sinceMs = performance.now();
     const moves = await this.#fetched(head, size);
     if (!moves || this.#head !== head) return;
@@ -198,7 +200,7 @@ export class Turn {
       this.#say(h("p", { role: "status" }, w("seat.checking")));
       const violations = await this.#why(bytes);
       if (this.#state !== state) return;
-      if (violations.length) return this.#refuse(violations);
+      if (violations.length) return this.#refuse(w("seat.illegal"), violations);
     }
     this.#confirm(bytes, goesOn);
   }
@@ -216,10 +218,10 @@ export class Turn {
     }
   }
 
-  #refuse(violations) {
+  #refuse(words, violations) {
     this.#refused = violations;
     this.#board.show();
-    this.#say(h("div", { class: "refused", role: "alert" }, h("p", { class: "judged" }, w("seat.illegal")), brokenRules(this.#game.opened.rules_id, violations)));
+    this.#say(h("div", { class: "refused", role: "alert" }, h("p", { class: "judged" }, words), brokenRules(this.#game.opened.rules_id, violations)));
   }
 
   #confirm(bytes, goesOn) {
@@ -239,13 +241,13 @@ export class Turn {
     this.#sending = head;
     this.#say(h("p", { role: "status" }, w("seat.sending")));
     try {
-      const entered = await this.#enter(bytes, performance.now() - this.#sinceMs);
+      const entered = await this.#enter(bytes, this.#size, performance.now() - this.#sinceMs);
       if (this.#head === head && entered) this.end(); // another turn may be there already
       else if (this.#head === head) this.#say(h("p", { role: "status" }, w("seat.void")));
     } catch (error) {
       if (error.name !== "NotEntered") throw error;
       if (this.#head !== head) return;
-      if (error.violations.length) this.#refuse(error.violations);
+      if (error.violations.length) this.#refuse(w("seat.refused"), error.violations);
       else this.#say(h("p", { class: "problem", role: "alert" }, w("seat.not_entered", { message: error.message })));
     } finally {
       if (this.#sending === head) this.#sending = null;
