@@ -47,9 +47,8 @@ class Way:
             await route.fulfill(response=response)
 
     async def tried(self, times: int) -> None:
-        """So often it is tried from now on."""
-        enough = len(self.sent) + times
-        await until(lambda: len(self.sent) >= enough, "the same act again", every_s=0.01)
+        """Wait until so much was sent in all."""
+        await until(lambda: len(self.sent) >= times, "the same act again", every_s=0.01)
 
     @property
     def intents(self) -> set[bytes]:
