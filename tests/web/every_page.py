@@ -53,6 +53,8 @@ LOOKS = (
     Look("seat-taken", "/seat#{game}/0/TOKEN", ".taking"),
     Look("seat-plain", "/seat#{game}/7/TOKEN", "#stopped p"),
     *(Look(f"seat-{name}", f"/seat#{{{name}}}", ".turn-panel.on .choice, .turn-panel.on .legal") for name in SEATS),
+    Look("desk", "/desk", "form.opening"),
+    Look("desk-game", "/desk#{game}", "form.ruling"),
     Look("about", "/about", ".spoken li"),
     Look("missing", "/nothing", ".choices"),
     Look("position", "/position", _JUDGED),

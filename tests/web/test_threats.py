@@ -134,12 +134,14 @@ async def test_a_name_that_leads_here_by_somebody_elses_doing_gets_nothing(site:
 
 async def test_no_page_can_be_framed(browser: Browser, site: Site) -> None:
     async def framing(_request: object) -> HTMLResponse:
-        return HTMLResponse("".join(f'<iframe src="{site.address}{path}"></iframe>' for path in ("/", "/verify")))
+        return HTMLResponse(
+            "".join(f'<iframe src="{site.address}{path}"></iframe>' for path in ("/", "/verify", "/desk"))
+        )
 
     async with serving(Starlette(routes=[At("/", framing)])) as (_, port):
         page = await browser.new_page()
         await page.goto(f"http://127.0.0.1:{port}/", wait_until="load")
-        assert [frame.url for frame in page.frames[1:]] == ["chrome-error://chromewebdata/"] * 2
+        assert [frame.url for frame in page.frames[1:]] == ["chrome-error://chromewebdata/"] * 3
         await page.close()
 
 

@@ -50,7 +50,7 @@ MADE = {
     "card": ("event", "round", "table"),
     "type": TYPES,
     "terrain": TERRAINS,
-    "title": ("about", "home", "missing", "position", "rules", "seat", "verify", "wall", "watch"),
+    "title": ("about", "desk", "home", "missing", "position", "rules", "seat", "verify", "wall", "watch"),
     "nav": ("home", "position", "rules", "verify"),
     "verify.verdict": VERDICTS,
     "entry": sorted(EVENTS - {"signed", "chance", "refused", "end", "stand_in"}),

@@ -34,6 +34,16 @@ def options(rules_id: str, before: bytes, text: str | None, age_order: str | Non
     return wire.encode_options(replace(wire.decode_options(before), **given))
 
 
+def choices_of(rules_id: str) -> dict[str, Any]:
+    """Return what a form needs of a game: how many seats it can have, and what each option can be."""
+    game = registry.get(rules_id)
+    options = [
+        {"name": each.name, "choices": each.choices, "is_flag": each.type is bool, "is_list": each.is_list}
+        for each in _known(_codec(rules_id)).values()
+    ]
+    return {"seats": [game.min_seats, game.max_seats], "options": options}
+
+
 def _codec(rules_id: str) -> Codec:
     return codec(rules_id, registry.get(rules_id).version)
 

@@ -139,7 +139,9 @@ class _Games:
         return _json({"games": [game_json(game) for game in listed.games], "next_page": listed.next_page_token})
 
     async def game(self, request: Request) -> Response:
-        return _json(game_json(await self._referee.game(game_id_of(request.path_params["id"]))))
+        game = await self._referee.game(game_id_of(request.path_params["id"]))
+        keys = [key.hex() for key in decode_open(game.open).arbiter_keys]
+        return _json(game_json(game) | {"arbiter_keys": keys})
 
     async def log(self, request: Request) -> Response:
         game_id = game_id_of(request.path_params["id"])

@@ -103,7 +103,9 @@ class _Office:
         game_id = game_id_of(request.path_params["id"])
         given = Given(await question_of(request, undone="prepared"))
         with ExitStack() as stack:
-            feed = await self._referee.hub.hold(stack, game_id)
+            # As it stands by the referee: what follows the game here may be behind by a moment.
+            size = int((await self._referee.game(game_id)).size)
+            feed = await self._referee.hub.hold(stack, game_id, size)
             await self._referee.hub.read(feed)
             if feed.is_over:
                 raise Refusal(409, "GAME_OVER", "Nothing was prepared: the game is over.")

@@ -20,6 +20,7 @@ from starlette.routing import Route
 from referee.games import registry
 from referee.log.note import VerifierKey
 from referee.render.registry import renderer
+from referee_clients.opening.options import choices_of
 from referee_clients.web.components import components
 from referee_clients.web.errors import Refusal, answer
 from referee_clients.web.safety import CSP
@@ -47,6 +48,7 @@ def static_files() -> dict[str, bytes]:
     """Return every file that pages use, by its path below ``/static/``."""
     parts = components()
     found = {"components.json": _json(parts)}
+    found["openings.json"] = _json({name: choices_of(name) for name in registry.names()})
     for name in registry.names():
         drawings = [_tree(ElementTree.fromstring(piece)) for piece in renderer(name).pieces()]  # noqa: S314 - ours
         found[f"parts/{name}.json"] = _json({"components": parts[name], "drawings": drawings})
@@ -121,6 +123,7 @@ class Site:
             made["/g/{id:str}"] = self._render("watch.html.j2", "watch")
             made["/wall"] = self._render("wall.html.j2", "wall")
             made["/seat"] = self._render("seat.html.j2", "seat")
+            made["/desk"] = self._render("desk.html.j2", "desk")
         return made
 
     def hashes(self) -> list[tuple[str, str]]:

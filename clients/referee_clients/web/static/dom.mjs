@@ -25,6 +25,13 @@ export const s = (name, attributes, ...children) => {
   return append(element, children);
 };
 
+/** Gives a text to be saved as a file. */
+export const saveFile = (name, content, type) => {
+  const url = URL.createObjectURL(new Blob([content], { type }));
+  h("a", { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+};
+
 const grown = (part) => (typeof part === "string" ? part : s(part[0], part[1], part.slice(2).map(grown)));
 
 /** Makes the page hold pieces, each as the name of an element, its attributes, and what is in it. */

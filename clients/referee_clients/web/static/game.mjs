@@ -1,6 +1,6 @@
 // A game that is watched: what the gateway delivers of it, checked by a feed, and what can be shown of it.
 
-import { h, hold } from "./dom.mjs";
+import { h, hold, saveFile } from "./dom.mjs";
 import { entryWords } from "./entry_words.mjs";
 import { Feed, Lie } from "./feed.mjs";
 import { Refused, bytes, file, pause } from "./gateway.mjs";
@@ -255,11 +255,7 @@ const evidenceOf = (error, id) => {
   return JSON.stringify({ ...about, reason, entry, message, ...evidence }, asText, 1);
 };
 
-const saveEvidence = (error, id) => {
-  const url = URL.createObjectURL(new Blob([evidenceOf(error, id)], { type: "application/json" }));
-  h("a", { href: url, download: `${id}-evidence.json` }).click();
-  setTimeout(() => URL.revokeObjectURL(url), 60_000);
-};
+const saveEvidence = (error, id) => saveFile(`${id}-evidence.json`, evidenceOf(error, id), "application/json");
 
 const trust = () => {
   pinKey(true);

@@ -42,7 +42,8 @@ const read = async (address, how, options) => {
   }
 };
 
-export const json = (path) => read(API + path, "json");
+/** The answer to a question; with a token, or without one. */
+export const json = (path, token = "") => read(API + path, "json", token ? { headers: { Authorization: `Bearer ${token}` } } : {});
 export const bytes = async (path) => new Uint8Array(await read(API + path, "arrayBuffer"));
 /** The answer to what is sent: bytes as they are, anything else as JSON; with a token, or without one. */
 export const post = (path, body, token = "") => {

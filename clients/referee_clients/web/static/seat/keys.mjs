@@ -32,6 +32,17 @@ export const made = async () => {
   }
 };
 
+/** A new key that this browser alone can use, and nobody can read, `{key, publicKey}`: it is in no file. Throws NoKey. */
+export const sealed = async () => {
+  if (!globalThis.crypto?.subtle) throw new NoKey("insecure");
+  try {
+    const { privateKey, publicKey } = await crypto.subtle.generateKey(ED25519, false, ["sign", "verify"]);
+    return { key: privateKey, publicKey: new Uint8Array(await crypto.subtle.exportKey("raw", publicKey)) };
+  } catch {
+    throw new NoKey("old");
+  }
+};
+
 /** The text of a key file. */
 export const pemOf = (pkcs8) => `-----BEGIN PRIVATE KEY-----\n${base64(pkcs8)}\n-----END PRIVATE KEY-----\n`;
 

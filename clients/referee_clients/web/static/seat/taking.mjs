@@ -1,6 +1,6 @@
 // How somebody gets a key for a seat: a new one, saved as a file first; the file of before; or a new one for an arbiter to name.
 
-import { h } from "../dom.mjs";
+import { h, saveFile as save } from "../dom.mjs";
 import { hex } from "../verify/bytes.mjs";
 import { w } from "../words.mjs";
 import { NoKey, locked, made, pemOf, readPem, shareOf } from "./keys.mjs";
@@ -9,12 +9,8 @@ import { idOf } from "./vault.mjs";
 
 const MOST_FILE = 4096;
 
-/** Gives a text to be saved as a file. */
-export const saveFile = (name, text) => {
-  const url = URL.createObjectURL(new Blob([text], { type: "application/x-pem-file" }));
-  h("a", { href: url, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(url), 60_000);
-};
+/** Gives a key to be saved as a file. */
+export const saveFile = (name, text) => save(name, text, "application/x-pem-file");
 
 /** What the vault keeps of a seat, from the bytes of its key. */
 const keptOf = async ({ game, seat, token }, pkcs8) => ({

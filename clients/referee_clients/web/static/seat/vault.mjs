@@ -1,8 +1,9 @@
-// What this browser keeps of seats: keys that cannot be read, and what was signed before it was sent.
+// What this browser keeps: keys that cannot be read, and of seats what was signed before it was sent.
 
 const DATABASE = "tile-referee";
-const VERSION = 1;
+const VERSION = 2;
 const SEATS = "seats";
+const KEYS = "keys";
 
 /** The browser keeps nothing here: private windows of some browsers do not. */
 export class NoVault extends Error {}
@@ -14,7 +15,10 @@ const open = () =>
     const fail = () => reject(new NoVault());
     try {
       const request = indexedDB.open(DATABASE, VERSION);
-      request.onupgradeneeded = () => request.result.createObjectStore(SEATS, { keyPath: "id" });
+      request.onupgradeneeded = () => {
+        const { result: made } = request;
+        for (const name of [SEATS, KEYS]) if (!made.objectStoreNames.contains(name)) made.createObjectStore(name, { keyPath: "id" });
+      };
       request.onsuccess = () => resolve(request.result);
       request.onerror = request.onblocked = fail;
     } catch {
@@ -35,11 +39,11 @@ const opened = () => {
 };
 
 /** Does one thing in a transaction of its own; done when it is on the disk. Throws NoVault. */
-const within = async (mode, act) => {
+const within = async (mode, act, name = SEATS) => {
   const found = await opened();
   return new Promise((resolve, reject) => {
-    const transaction = found.transaction(SEATS, mode, { durability: "strict" });
-    const request = act(transaction.objectStore(SEATS));
+    const transaction = found.transaction(name, mode, { durability: "strict" });
+    const request = act(transaction.objectStore(name));
     transaction.oncomplete = () => resolve(request.result);
     transaction.onabort = transaction.onerror = () => reject(new NoVault(transaction.error?.message));
   });
@@ -56,3 +60,8 @@ export const put = (seat) => within("readwrite", (store) => store.put(seat));
 export const get = (id) => within("readonly", (store) => store.get(id));
 export const remove = (id) => within("readwrite", (store) => store.delete(id));
 export const all = () => within("readonly", (store) => store.getAll());
+
+/** A key that is for no seat, `{id, key, publicKey}`. */
+export const putKey = (key) => within("readwrite", (store) => store.put(key), KEYS);
+export const getKey = (id) => within("readonly", (store) => store.get(id), KEYS);
+export const removeKey = (id) => within("readwrite", (store) => store.delete(id), KEYS);
