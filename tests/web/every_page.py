@@ -11,6 +11,7 @@ from pathlib import Path
 from playwright.async_api import Browser, Page, expect
 
 from tests.service.conftest import running
+from tests.service.test_arbiter import ARBITERS
 from tests.web.club import pages
 from tests.web.hand import Hand, bots
 from tests.web.test_games_api import kingdomino
@@ -103,7 +104,7 @@ async def site(browser: Browser, folder: Path) -> AsyncIterator[Site]:
     async with AsyncExitStack() as stack:
         server, client = await stack.enter_async_context(running(folder))
         free = await client.create()
-        play = await kingdomino(client, 4)
+        play = await kingdomino(client, 4, arbiter_keys=[ARBITERS[0].public.raw])
         await play.steps(12)
         address = await stack.enter_async_context(pages(server.address, free.verifier_key))
         places = {"game": play.id, "free": f"{free.game.id}/0/{free.seat_tokens[0]}"}

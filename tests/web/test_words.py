@@ -92,6 +92,8 @@ MADE = {
     "seat.key": ("insecure", "old", "file", "other", "broken"),
     "terms.clock": tuple(field.name for field in log_pb2.ClockTerms.DESCRIPTOR.oneofs_by_name["control"].fields),
     "rollwrite.action": ("build", "get_coins", "change_dice"),
+    "ruling.kind": (*sorted(RULINGS), "change_key"),
+    "docket.caller": ("seat", "scribe", "organiser"),
 }
 """Keys that are put together, by what they begin with."""
 
