@@ -161,7 +161,8 @@ export const alhambra = (tables, components, { slot_currencies: currencies }) =>
     begin,
 
     groups: (state) => {
-      const groups = isAction(state) ? [market, payment, money, reserve] : [toBePlaced, elsewhere];
+      // With a tile to be laid, it is the board that matters.
+      const groups = !isAction(state) ? [toBePlaced, elsewhere] : state.tile ? [reserve] : [market, payment, money, reserve];
       return groups.map((group) => group(state)).filter(({ options }) => options.length);
     },
 

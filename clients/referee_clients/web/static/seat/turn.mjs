@@ -162,21 +162,21 @@ export class Turn {
     const isFocused = this.#groups.contains(document.activeElement) && document.activeElement.dataset.choice;
     this.element.classList.add("on");
     this.#hint.textContent = this.#chooser.hint(this.#state);
-    this.#groups.replaceChildren(...this.#chooser.groups(this.#state).map((group, at) => this.#group(group, at)));
+    this.#groups.replaceChildren(...this.#chooser.groups(this.#state).map((group) => this.#group(group)));
     this.#found.replaceChildren();
     this.#list();
     this.#board.show();
-    if (isFocused) this.#groups.querySelector(`[data-choice="${isFocused}"]`)?.focus();
+    if (isFocused) [...this.#groups.querySelectorAll("[data-choice]")].find(({ dataset }) => dataset.choice === isFocused)?.focus();
   }
 
-  #group({ label, options }, at) {
+  #group({ label, options }) {
     const option = ({ label: said, picture, chosen, legal, goesOn, next }, n) =>
       button(picture ?? said, () => this.#isBusy || this.#go(next, goesOn), {
         class: ["choice", legal ? "legal" : "", picture ? "pictured" : ""].join(" "),
         "aria-pressed": String(Boolean(chosen)),
         "aria-label": said,
         title: picture ? said : null,
-        "data-choice": `${at},${n}`,
+        "data-choice": `${label},${n}`,
       });
     return h("div", { role: "group", "aria-label": label }, h("h3", {}, label), h("div", { class: "buttons" }, options.map(option)));
   }
