@@ -20,7 +20,11 @@ export const take = () => {
   if (!found) return;
   const left = location.hash.slice(0, -found.length);
   history.replaceState(null, "", location.pathname + location.search + left);
-  keep(decodeURIComponent(token));
+  try {
+    keep(decodeURIComponent(token));
+  } catch {
+    keep(token); // a % that stands for itself
+  }
 };
 
 export const kept = () => {

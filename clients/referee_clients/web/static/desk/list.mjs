@@ -41,7 +41,8 @@ const seatWords = (game, now) => (seat) => {
   const clock = clocks[seat];
   const left = clock && now && clockWords(leftMs(clock, now.ms, performance.now() - now.at));
   const isAway = status && !status.seats[seat]?.connected && !status.seats[seat]?.scribed;
-  return w("desk.seat", { n: seat, more: [left, isAway && w("desk.away")].filter(Boolean).join(", ") || "–" });
+  const more = [left, isAway && w("desk.away")].filter(Boolean).join(", ");
+  return more ? w("desk.seat.more", { n: seat, more }) : w("desk.seat", { n: seat });
 };
 
 const signsOf = (game) => {

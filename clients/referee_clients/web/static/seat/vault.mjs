@@ -28,13 +28,17 @@ const open = () =>
 
 /** The database, opened once; anew after the browser closed it. */
 const opened = () => {
-  database ??= open().then((found) => {
-    found.onclose = found.onversionchange = () => {
-      found.close();
-      database = null;
-    };
-    return found;
-  });
+  const again = () => (database = null);
+  database ??= open().then(
+    (found) => {
+      found.onclose = found.onversionchange = () => again(found.close());
+      return found;
+    },
+    (error) => {
+      again();
+      throw error;
+    },
+  );
   return database;
 };
 
