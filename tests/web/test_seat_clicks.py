@@ -34,15 +34,16 @@ async def keyed(hand: Hand, rng: random.Random) -> None:
         if await chosen(hand):
             return
         stops = hand.turn.locator(".choice.legal")
+        count = await stops.count()
         on_board = await hand.turn.locator(".cell.legal").count() > 0
-        if on_board and rng.random() < 0.7:
+        if on_board and (rng.random() < 0.7 or count == 0):
             await focus(hand.page, hand.turn.locator("[role=gridcell][tabindex='0']"))
             if rng.random() < 0.2:
                 await hand.page.keyboard.press(rng.choice(["r", "Escape", "Home", "End"]))
             for _ in range(rng.randint(1, 4)):
                 await hand.page.keyboard.press("n")
         else:
-            await focus(hand.page, stops.nth(rng.randrange(await stops.count())))
+            await focus(hand.page, stops.nth(rng.randrange(count)))
         await hand.page.keyboard.press("Enter")
         await expect(hand.turn.locator(".found [role=status]")).to_have_count(0)
     raise AssertionError("keys lead to no move")
