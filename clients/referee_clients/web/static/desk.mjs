@@ -9,7 +9,8 @@ import { opening } from "./desk/opening.mjs";
 import { ruling } from "./desk/ruling.mjs";
 import { h } from "./dom.mjs";
 import { pinKey, showTrouble } from "./game.mjs";
-import { Refused, file, json, post } from "./gateway.mjs";
+import { Refused, file, json } from "./gateway.mjs";
+import { post } from "./sending.mjs";
 import { w } from "./words.mjs";
 
 const AGAIN_MS = 5000;

@@ -1,6 +1,6 @@
 // What the gateway is asked: JSON, bytes, and one stream of what happens in some games. Nothing of it is believed here.
 
-const API = "/api/v1";
+export const API = "/api/v1";
 const WAIT_MS = [500, 1000, 2000, 5000, 10000];
 /** The gateway says something every 10 s. A phone that changed its network is told nothing of the old connection. */
 const SILENCE_MS = 30000;
@@ -33,7 +33,8 @@ const ask = async (address, options) => {
   throw new Refused(response.status, said, 1000 * Number(response.headers.get("retry-after") ?? 0));
 };
 
-const read = async (address, how, options) => {
+/** The answer to a question, read as `how` says (a method of Response), or a Refused. */
+export const read = async (address, how, options) => {
   const response = await ask(address, options);
   try {
     return await response[how]();
@@ -45,13 +46,6 @@ const read = async (address, how, options) => {
 /** The answer to a question; with a token, or without one. */
 export const json = (path, token = "") => read(API + path, "json", token ? { headers: { Authorization: `Bearer ${token}` } } : {});
 export const bytes = async (path) => new Uint8Array(await read(API + path, "arrayBuffer"));
-/** The answer to what is sent: bytes as they are, anything else as JSON; with a token, or without one. */
-export const post = (path, body, token = "") => {
-  const isBytes = body instanceof Uint8Array;
-  const headers = { "Content-Type": isBytes ? "application/x-protobuf" : "application/json" };
-  if (token) headers.Authorization = `Bearer ${token}`;
-  return read(API + path, "json", { method: "POST", headers, body: isBytes ? body : JSON.stringify(body) });
-};
 /** One of the gateway's own files, of JSON. */
 export const file = (path) => read(`/static/${path}`, "json");
 

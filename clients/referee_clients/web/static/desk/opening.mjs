@@ -1,7 +1,7 @@
 // A new game: what an organiser wishes, and the links of its seats, which are shown once and kept nowhere.
 
 import { h, s } from "../dom.mjs";
-import { post } from "../gateway.mjs";
+import { post } from "../sending.mjs";
 import { kept } from "../token.mjs";
 import { hex } from "../verify/bytes.mjs";
 import { w } from "../words.mjs";

@@ -3,7 +3,7 @@
 import { h, saveFile } from "../dom.mjs";
 import { Lie } from "../feed.mjs";
 import { Game } from "../game.mjs";
-import { post } from "../gateway.mjs";
+import { post } from "../sending.mjs";
 import { SubmitActRequest, encode } from "../seat/encode.mjs";
 import { sign } from "../seat/keys.mjs";
 import { kept } from "../token.mjs";

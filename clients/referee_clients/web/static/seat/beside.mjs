@@ -1,7 +1,8 @@
 // What a seat does at the table beside its moves: each is confirmed in words, and signed.
 
 import { h } from "../dom.mjs";
-import { json, post } from "../gateway.mjs";
+import { json } from "../gateway.mjs";
+import { post } from "../sending.mjs";
 import { hex } from "../verify/bytes.mjs";
 import { w } from "../words.mjs";
 import { locked, made, pemOf } from "./keys.mjs";

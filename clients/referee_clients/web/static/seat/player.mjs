@@ -4,7 +4,8 @@
 // first answer again, so that no break of the way makes two acts of one.
 
 import { Lie } from "../feed.mjs";
-import { Refused, pause, post } from "../gateway.mjs";
+import { Refused, pause } from "../gateway.mjs";
+import { post } from "../sending.mjs";
 import { Refusal, equal, fromBase64, sha256, utf8 } from "../verify/bytes.mjs";
 import { seatCommitment } from "../verify/deck.mjs";
 import { openCheckpoint } from "../verify/note.mjs";

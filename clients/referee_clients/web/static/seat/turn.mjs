@@ -1,7 +1,8 @@
 // One turn: a move is chosen, explained if it may not be made, confirmed in words, and sent.
 
 import { h } from "../dom.mjs";
-import { Refused, json, pause, post } from "../gateway.mjs";
+import { Refused, json, pause } from "../gateway.mjs";
+import { post } from "../sending.mjs";
 import { base64, fromBase64, hex } from "../verify/bytes.mjs";
 import { decodeBody } from "../verify/wire.mjs";
 import { w } from "../words.mjs";
