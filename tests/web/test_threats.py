@@ -40,6 +40,7 @@ from tests.web.test_verify_page import FROZEN, KEY
 from tests.web.words import address_in
 
 ORIGIN = "http://club.example"
+FRAMED = ("/", "/verify", "/seat", "/desk")
 
 
 @dataclass
@@ -134,14 +135,12 @@ async def test_a_name_that_leads_here_by_somebody_elses_doing_gets_nothing(site:
 
 async def test_no_page_can_be_framed(browser: Browser, site: Site) -> None:
     async def framing(_request: object) -> HTMLResponse:
-        return HTMLResponse(
-            "".join(f'<iframe src="{site.address}{path}"></iframe>' for path in ("/", "/verify", "/desk"))
-        )
+        return HTMLResponse("".join(f'<iframe src="{site.address}{path}"></iframe>' for path in FRAMED))
 
     async with serving(Starlette(routes=[At("/", framing)])) as (_, port):
         page = await browser.new_page()
         await page.goto(f"http://127.0.0.1:{port}/", wait_until="load")
-        assert [frame.url for frame in page.frames[1:]] == ["chrome-error://chromewebdata/"] * 3
+        assert [frame.url for frame in page.frames[1:]] == ["chrome-error://chromewebdata/"] * len(FRAMED)
         await page.close()
 
 

@@ -126,6 +126,7 @@ export class Table {
   }
 
   #state() {
+    if (this.#player.isStopped) return; // the page says why
     const key = this.#game.isOver ? "watch.over" : this.#isWaiting ? "seat.waiting" : this.#isConnected ? "watch.is_live" : "watch.broken";
     this.#page.tell(w(key), !this.#game.isOver && (this.#isWaiting || !this.#isConnected));
   }
