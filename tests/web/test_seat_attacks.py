@@ -221,7 +221,8 @@ async def test_a_history_that_forgets_what_was_entered(page: Page, tmp_path: Pat
 # --- texts ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("text", sample_of(HOSTILE, 1))
+@pytest.mark.long
+@pytest.mark.parametrize("text", HOSTILE)
 async def test_texts_of_answers_are_texts(text: str, page: Page, club: Club, meddler: Meddler) -> None:
     """Of refusals, of calls, of rules that are said to be broken: whatever a gateway sends."""
     made, hand = await opened(club, page, arbiter_keys=[ARBITERS[0].public.raw])
@@ -300,6 +301,7 @@ SEEN = """() => [
 ].join(" ")"""
 
 
+@pytest.mark.long
 async def test_a_token_that_is_not_the_seats(page: Page, club: Club) -> None:
     """That of another seat, and one that is revoked while the seat plays: it says so, and nothing is lost."""
     made, hand = await opened(club, page)

@@ -11,7 +11,6 @@ from playwright.async_api import Page, expect
 
 from tests.clients.referee_process import Referee
 from tests.service.player import connected
-from tests.sizes import campaign
 from tests.web.club import Club, Pages
 from tests.web.hand import ENTER, SAVE, TAKE, Hand, acts, audited, bots
 from tests.web.way import WAITING, Way, opened, saved_by
@@ -122,7 +121,8 @@ async def test_what_is_lost_on_the_way_is_sent_again_as_it_was(lost: str, page: 
     await audited(club.client, made)
 
 
-@pytest.mark.parametrize("lost", [campaign("answer"), "end"])
+@pytest.mark.long
+@pytest.mark.parametrize("lost", ["answer", "end"])
 async def test_the_stream_tells_what_the_answer_did_not(lost: str, page: Page, club: Club) -> None:
     """The seat goes on at once, even if its request hangs for ever."""
     made, hand = await opened(club, page)

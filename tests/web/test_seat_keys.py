@@ -81,6 +81,7 @@ async def test_the_key_file_brings_the_seat_back(page: Page, browser: Browser, c
     await audited(club.client, made)
 
 
+@pytest.mark.long
 async def test_a_lost_key_is_changed_by_an_arbiter(page: Page, browser: Browser, club: Club) -> None:
     made, hand = await opened(club, page, arbiter_keys=[ARBITERS[0].public.raw])
     async with bots(club.referee, made, 1), elsewhere(browser) as other:
