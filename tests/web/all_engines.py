@@ -11,13 +11,33 @@ import httpx
 import pytest
 import pytest_asyncio
 
+from referee_clients import format_link
 from tests.service.player import connected
 from tests.web.engines import ENGINES, Tab, seen
 from tests.web.gateway import reached
+from tests.web.hand import audited, bots
 from tests.web.test_games_api import kingdomino
 from tests.web.test_serve_web import serving
 from tests.web.test_verify_page import FROZEN, INTACT, KEY, ONE_FILE
 
+SAVED = """
+  const buttons = [...document.querySelectorAll(".taking button")];
+  const save = buttons.find(({ textContent }) => textContent === "Save the key file");
+  if (!save) return false;
+  if (!document.querySelector(".taking [role=status]").textContent) save.click();
+  const take = document.querySelector(".taking .primary");
+  if (!take.disabled) take.click();
+  return !take.disabled;"""
+"""Save the key file, then take the seat; whether that is done."""
+STEP = """
+  if (document.querySelector(".result")?.childElementCount) return "over";
+  const turn = document.querySelector(".turn-panel.on");
+  const list = turn?.querySelector(".all-moves");
+  if (!list) return "waits";
+  list.closest("details").open = true;
+  (turn.querySelector(".confirm .primary") ?? list.querySelector("button"))?.click();
+  return "plays";"""
+"""The next click of a person who takes the first move of the list."""
 HEADLINE = 'return document.querySelector("#report .judged")?.textContent'
 
 
@@ -66,6 +86,24 @@ async def test_a_game_is_watched(tab: Tab, tmp_path: Path) -> None:
             await seen(tab, 'return document.querySelector("[role=status]").textContent', "Live.")
             await play.steps(4)
             await seen(tab, 'return document.querySelectorAll(".entries li").length', play.record.size)
+            await tab.goto("about:blank")
+
+
+async def test_a_game_is_played_by_hand(tab: Tab, tmp_path: Path) -> None:
+    """To its end; the page is loaded again in the middle, and the key is still there."""
+    async with serving(tmp_path / "data") as (_, ready):
+        token = (tmp_path / "data" / "organiser.token").read_text().strip()
+        async with connected(ready["address"], token) as client, httpx.AsyncClient(base_url=ready["web"]) as browser:
+            await reached(browser)
+            made = await client.create(2, rules_id="kingdomino")
+            async with bots(ready["address"], made, 1):
+                await tab.goto(format_link(ready["web"].rstrip("/"), made.game.id, 0, made.seat_tokens[0]))
+                await seen(tab, SAVED, True)
+                await seen(tab, STEP, "plays")
+                await tab.goto("about:blank")
+                await tab.goto(f"{ready['web']}seat#{made.game.id}/0")
+                await seen(tab, STEP, "over")
+            await audited(client, made)
             await tab.goto("about:blank")
 
 

@@ -70,6 +70,9 @@ class Firefox:
     @asynccontextmanager
     async def opened(cls, folder: Path) -> AsyncIterator[Firefox]:
         """Start it, with a profile in the folder."""
+        own = {"browser.download.folderList": 2, "browser.download.dir": str(folder)}  # not the user's folder
+        lines = [f"user_pref({json.dumps(name)}, {json.dumps(value)});\n" for name, value in own.items()]
+        await asyncio.to_thread((folder / "user.js").write_text, "".join(lines))
         words = ("--headless", "--no-remote", "--profile", str(folder), "--remote-debugging-port", "0")
         async with _started("firefox-esr", *words, stderr=PIPE) as process:
             assert process.stderr is not None
