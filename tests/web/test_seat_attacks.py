@@ -51,6 +51,7 @@ async def stopped(hand: Hand, meddler: Meddler, reason: str) -> None:
     """The page has stopped for this reason; there is nothing with which more could be signed."""
     await expect(hand.state).to_have_text(STOPPED)
     await expect(hand.stopped).to_contain_text(reason)
+    await expect(hand.stopped).to_be_in_viewport()
     await expect(hand.turn).to_have_count(0)
     await expect(hand.page.locator("details.beside")).to_have_count(0)
     sent = len(meddler.sent())

@@ -83,6 +83,7 @@ const leave = () => {
   isLost = true;
   stream?.stop();
   table?.stop();
+  scrollTo(0, 0); // where it is said why
 };
 
 const failed = (error) => {
