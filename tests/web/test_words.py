@@ -87,7 +87,7 @@ MADE = {
     ),
     "beside": (
         *(f"{act}{part}" for act in BESIDE for part in ("", ".ask", ".yes", ".done")),
-        *("protest.entry", "appeal.entry"),
+        *("protest.entry", "appeal.entry", "take_back.entry", "take_back.none", "change_key.save"),
     ),
     "seat.key": ("insecure", "old", "file", "other", "broken"),
     "terms.clock": tuple(field.name for field in log_pb2.ClockTerms.DESCRIPTOR.oneofs_by_name["control"].fields),

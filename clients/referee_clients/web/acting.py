@@ -5,12 +5,15 @@ What is signed passes as the exact bytes. The gateway has no key, and no token f
 
 from __future__ import annotations
 
+import asyncio
 import re
 from base64 import b64encode
-from collections.abc import Awaitable, Callable, Iterable, Mapping
-from contextlib import ExitStack
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from contextlib import ExitStack, asynccontextmanager, suppress
+from functools import partial
 from typing import Any, Final
 
+import grpc
 from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import Message
 from starlette.requests import Request
@@ -23,9 +26,10 @@ from referee.notation.sentences import sentence
 from referee.v1 import arbiter_service_pb2, arbiter_service_pb2_grpc, game_service_pb2_grpc
 from referee.v1 import game_service_pb2 as pb
 from referee.wire.strict import MalformedError
+from referee_clients.sdk.channel import Metadata
 from referee_clients.web.bodies import PROTOBUF, body_of, message_of, question_of
 from referee_clients.web.errors import Refusal, away, bad_field
-from referee_clients.web.games import game_id_of, number_of
+from referee_clients.web.games import Live, game_id_of, number_of
 from referee_clients.web.tokens import token_of
 from referee_clients.web.upstream import CALL_S, Upstream
 
@@ -43,6 +47,7 @@ def routes(referee: Upstream) -> list[Route]:
     ]
     if referee.may_bear_tokens:
         found += [
+            Route("/api/v1/games/{id}/seat", acting.seat),
             Route("/api/v1/games/{id}/acts", acting.acts, methods=["POST"]),
             Route("/api/v1/games/{id}/table", acting.table, methods=["POST"]),
             Route("/api/v1/games/{id}/call", acting.call, methods=["POST"]),
@@ -99,11 +104,38 @@ class _Acting:
             game_id_of(request.path_params["id"]),
         )
         text = (await question_of(request, undone="sent")).get("text")
-        if not isinstance(text, str):
-            raise bad_field("text", "a string")
+        if not isinstance(text, str) or not text.isprintable():
+            raise bad_field("text", "printable characters, on one line")
         asked = arbiter_service_pb2.CallArbiterRequest(game_id=game_id, text=text)
         answer = await self._table.CallArbiter(asked, timeout=CALL_S, metadata=metadata)
         return JSONResponse({"call": as_json(answer.call)})
+
+    async def seat(self, request: Request) -> Response:
+        """Stream what happens in the game to a seat, which counts as present at the referee meanwhile."""
+        metadata = self._referee.metadata(token_of(request, undone="sent"))
+        game_id = game_id_of(request.path_params["id"])
+        after = request.query_params.get("after", "")
+        known = -1 if after == "-1" else number_of("after", after)
+        return Live(self._referee.hub, {game_id: known}, partial(self._present, game_id, known, metadata))
+
+    @asynccontextmanager
+    async def _present(self, game_id: str, after: int, metadata: Metadata) -> AsyncIterator[asyncio.Task[None]]:
+        call = self._games.PlayGame(metadata=metadata)
+        try:
+            with suppress(grpc.aio.AioRpcError, asyncio.InvalidStateError):  # reading tells why
+                await call.write(pb.PlayGameRequest(enter=pb.Enter(game_id=game_id, after_seq=after)))
+            async with asyncio.timeout(CALL_S):
+                await call.read()  # raises if the referee does not admit who asks
+            ended = asyncio.create_task(_read_on(call))
+            try:
+                yield ended
+            finally:
+                ended.cancel()
+                await asyncio.gather(ended, return_exceptions=True)
+        except TimeoutError:
+            raise away() from None
+        finally:
+            call.cancel()
 
     # --- what is asked before --------------------------------------------------------------------------------------
 
@@ -160,6 +192,14 @@ class _Acting:
         violations = position.state.check(move)
         told = [_violation(each.rule_id, each.cells, each.facts, sentence(each, rules)) for each in violations]
         return JSONResponse({"violations": told})
+
+
+async def _read_on(call: Any) -> None:
+    """Read until the referee ends it, or the way to it breaks: the browser then asks anew, and hears why."""
+    with suppress(grpc.aio.AioRpcError):
+        while (message := await call.read()) is not grpc.aio.EOF:
+            if message.WhichOneof("item") == "closing":
+                return
 
 
 def _over() -> Refusal:

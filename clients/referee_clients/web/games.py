@@ -6,8 +6,8 @@ import asyncio
 import gzip
 import re
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import ExitStack, aclosing
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, ExitStack, aclosing
 from hashlib import sha256
 from typing import Any
 
@@ -198,7 +198,7 @@ class _Games:
 
     async def live(self, request: Request) -> Response:
         wanted = _wanted(request.query_params.getlist("g"))
-        return _Live(self._referee.hub, wanted)
+        return Live(self._referee.hub, wanted)
 
     async def rules(self, request: Request) -> Response:
         rules_id, version = request.path_params["id"], number_of("version", request.query_params.get("version", "0"))
@@ -217,34 +217,54 @@ class _Games:
         return _json({"verifier_key": str(self._referee.verifier)})
 
 
-class _Live(Response):
+Presence = Callable[[], AbstractAsyncContextManager[asyncio.Task[None]]]
+"""Enters somewhere; what it gives ends when one is there no more. Raises ``Refusal`` and ``grpc.aio.AioRpcError``."""
+
+
+class Live(Response):
     """What happens in some games, as a stream of events."""
 
     media_type = "text/event-stream"
 
-    def __init__(self, hub: Hub, wanted: Mapping[str, int]) -> None:
-        """``wanted``: by game, the entry after which to begin."""
+    def __init__(self, hub: Hub, wanted: Mapping[str, int], presence: Presence | None = None) -> None:
+        """``wanted``: by game, the entry after which to begin. ``presence``: what else there has to be all the time."""
         super().__init__(headers={**_NEVER_STORE, "X-Accel-Buffering": "no"})
         del self.headers["content-length"]
         self._hub = hub
         self._wanted = wanted
+        self._presence = presence
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        with ExitStack() as stack:
+        async with AsyncExitStack() as outer:
+            stack = outer.enter_context(ExitStack())
             # One after the other, so that an unknown game is refused before anything is sent.
             games = [
                 (await self._hub.hold(stack, game_id, after + 1), after) for game_id, after in self._wanted.items()
             ]
+            ended = await outer.enter_async_context(self._presence()) if self._presence is not None else None
             start: Message = {"type": "http.response.start", "status": 200, "headers": self.raw_headers}
             await send(start)
             if scope["method"] != "HEAD":
                 watcher = stack.enter_context(self._hub.watcher(games))
-                if not await _unless_gone(receive, watcher.run(_body(send))):
+                if not await _unless_gone(receive, _until(ended, watcher.run(_body(send)))):
                     return
                 if watcher.is_dropped:
                     await cut(scope, receive)  # what waits for it would wait for ever
                     return
             await send({"type": "http.response.body", "body": b""})
+
+
+async def _until(ended: asyncio.Task[None] | None, work: Coroutine[Any, Any, None]) -> None:
+    """Do the work, and leave it when something else has ended."""
+    working = asyncio.ensure_future(work)
+    try:
+        await asyncio.wait((working, ended) if ended is not None else (working,), return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        if not working.done():
+            working.cancel()
+        await asyncio.gather(working, return_exceptions=True)
+    if not working.cancelled():
+        working.result()
 
 
 async def _unless_gone(receive: Receive, work: Any) -> bool:

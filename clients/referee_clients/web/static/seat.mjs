@@ -1,6 +1,6 @@
 // The page of one seat: it is taken with a link, and played by hand. The key never leaves this browser but as a file.
 
-import { taken as seatOfLink, ofText } from "./seat/link.mjs"; // first: it takes the token out of the address
+import { forget as taken, isSeat, ofText, place } from "./seat/link.mjs";
 import { chooserOf } from "./choosing/chooser.mjs";
 import { h } from "./dom.mjs";
 import { Game, pinKey, showTrouble } from "./game.mjs";
@@ -12,7 +12,6 @@ import { saveFile, taking } from "./seat/taking.mjs";
 import * as vault from "./seat/vault.mjs";
 import { w } from "./words.mjs";
 
-const place = seatOfLink();
 const app = document.getElementById("app");
 const state = document.getElementById("state");
 const title = document.getElementById("title");
@@ -77,6 +76,10 @@ let game = null;
 let stream = null;
 let table = null;
 let isLost = false;
+let isConnected = false;
+/** Brings a page without a table up to date. */
+let redraw = () => {};
+const NOT_ADMITTED = new Set([401, 403]);
 
 /** Nothing more is followed, signed or kept here. */
 const leave = () => {
@@ -120,15 +123,17 @@ const open = async (id, seat, token) => {
 
   // Now, and not when the seat is taken: it can be taken while the gateway is away.
   const chooser = await chooserOf(game);
-  const play = async (taken, joins = false) => {
-    const mine = { ...taken, receipts: kept?.receipts ?? [] };
+  const play = async (key, joins = false) => {
+    const mine = { ...key, receipts: kept?.receipts ?? [] };
     await vault.put(mine);
+    taken(mine);
     navigator.storage?.persist?.();
     const forget = async () => {
       await vault.remove(mine.id);
       location.assign(location.pathname);
     };
-    table = new Table(game, mine, chooser, { tell, saveFile, failed, forget });
+    table = new Table(game, mine, chooser, { tell, saveFile, failed, forget, misfit: () => ask(mine, seat, mine.token, play) });
+    table.connected(isConnected);
     app.replaceChildren(table.element);
     await table.start(joins);
   };
@@ -137,24 +142,33 @@ const open = async (id, seat, token) => {
   stream = follow(
     () => (isLost || game.isOver ? [] : [[id, game.last]]),
     {
-      open: () => table?.connected(true),
+      open: () => {
+        isConnected = true;
+        table?.connected(true);
+      },
       commit: async (data) => {
         const first = game.last + 1;
         await game.take(data);
-        await table?.took(first);
+        if (table) await table.took(first);
+        else redraw();
       },
       clock: (data) => {
         game.tell(data);
         table?.tick();
       },
       cut: () => {
+        isConnected = false;
         game.forgetClocks();
         table?.connected(false);
       },
-      refused: () => game.open(),
+      refused: async (error) => {
+        if (!NOT_ADMITTED.has(error.status)) return game.open();
+        leave();
+        return stop("seat.not_admitted", { message: error.message });
+      },
       failed,
     },
-    { stays: true },
+    { stays: true, token: token || kept.token },
   );
   stream.start();
   setInterval(() => !isLost && table?.tick(), 500);
@@ -163,9 +177,12 @@ const open = async (id, seat, token) => {
 /** There is no key here that fits. */
 const ask = (kept, seat, token, play) => {
   tell("");
+  table?.stop();
+  table = null;
   const isTaken = game.keysOf(seat).length > 0;
+  redraw = () => game.keysOf(seat).length > 0 !== isTaken && ask(kept, seat, token, play); // somebody took it
   const misfit = (mine) => (fits(game, mine) ? null : w("seat.misfit"));
-  const panel = taking({ game, seat, token }, { isTaken, misfit, done: (...taken) => play(...taken).catch(failed) });
+  const panel = taking({ game, seat, token }, { isTaken, misfit, done: (...key) => play(...key).catch(failed) });
   app.replaceChildren(panel);
 };
 
@@ -176,5 +193,5 @@ const start = async () => {
   else await choose();
 };
 
-addEventListener("hashchange", () => location.reload());
+addEventListener("hashchange", () => isSeat(location.hash) && location.reload());
 start().catch(failed);

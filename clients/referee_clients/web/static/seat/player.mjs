@@ -19,6 +19,9 @@ const SALT_BYTES = 16;
 /** Another entry came first: what was signed for its place is void, and nothing happened. */
 const VOID = new Set(["STALE_HEAD", "GAME_OVER"]);
 
+/** Refusals that say nothing of the act. */
+const FAULTS = new Set(["INTERNAL", "BAD_ANSWER", "BAD_REQUEST"]);
+
 /** So often an act that is meant wherever the game stands is signed again, while others play on. */
 const TRIES = 8;
 
@@ -78,11 +81,11 @@ export class Player {
   }
 
   /**
-   * `move`: exact bytes; `size`: of how many entries it was chosen after; `thoughtMs`: since the turn was there. Returns null
-   * if another entry came first: then it is void.
+   * `move`: exact bytes; `size`: of how many entries it was chosen after; `thoughtMs`: since the turn was there, null if that
+   * is not known. Returns null if another entry came first: then it is void.
    */
   async move(move, size, thoughtMs) {
-    return this.#act("acts", { move }, { thought_ms: Math.max(0, Math.round(thoughtMs)) }, size);
+    return this.#act("acts", { move }, { thought_ms: thoughtMs === null ? null : Math.max(0, Math.round(thoughtMs)) }, size);
   }
 
   /** An act of the table: `name` as in Intent, with its fields; `text` goes with it in words. */
@@ -217,7 +220,8 @@ export class Player {
       return await post(`/games/${this.game.id}/${path}`, body, this.kept.token);
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
-      if (!error.passes) return { failed: error };
+      // Only the referee's own refusal is an answer. Something on the way may say anything, and a fault says nothing of the act.
+      if (!error.passes && error.reason && !FAULTS.has(error.reason)) return { failed: error };
       this.leastMs = error.waitMs;
       this.on.waiting(error);
       return null;

@@ -2,10 +2,11 @@
 
 import { h } from "../dom.mjs";
 import { grid, picture } from "../grid.mjs";
+import { hex } from "../verify/bytes.mjs";
 import { clockWords, resultOf, seatWords, standingWords } from "../standing.mjs";
 import { w } from "../words.mjs";
 import { Beside } from "./beside.mjs";
-import { Player } from "./player.mjs";
+import { Player, fits } from "./player.mjs";
 import { Turn } from "./turn.mjs";
 
 const LOW_MS = 30_000;
@@ -20,10 +21,14 @@ export class Table {
   #turn;
   #beside;
   #board;
-  #isConnected = true;
-  #isWaiting = false;
+  #isConnected = false;
+  /** Why what was signed is not answered yet. */
+  #waiting = "";
   /** Something is being signed that was not chosen in a turn. */
   #isActing = false;
+  /** The decision that is due, and since when. */
+  #due = null;
+  #dueMs = null;
   #told = h("p", { class: "told", "aria-live": "polite" });
   #call = h("p", { class: "call", "aria-live": "assertive" });
   #join = h("div", {});
@@ -37,17 +42,18 @@ export class Table {
 
   /**
    * `kept`: the seat, as the vault has it. `chooser`: of the game. `page`: `tell(words, isProblem)` of the head of the page,
-   * `saveFile(name, text)`, `failed(error)`, `forget()`: this browser keeps nothing of the seat any more.
+   * `saveFile(name, text)`, `failed(error)`, `forget()`: this browser keeps nothing of the seat any more, `misfit()`: the key
+   * that is here is not the seat's.
    */
   constructor(game, kept, chooser, page) {
     this.#game = game;
     this.#page = page;
     this.#forget = h("button", { type: "button", hidden: true, onclick: () => page.forget() }, w("seat.forget"));
-    const sent = (isWaiting) => () => {
-      this.#isWaiting = isWaiting;
+    const waits = (why) => {
+      this.#waiting = why;
       this.#state();
     };
-    this.#player = new Player(game, kept, { waiting: sent(true), sent: sent(false) });
+    this.#player = new Player(game, kept, { waiting: ({ message }) => waits(w("seat.waiting", { why: message || w("seat.no_answer") })), sent: () => waits("") });
     const { seat } = this.#player;
     let turn = null;
     const keys = Object.fromEntries(Object.keys(chooser.keys ?? {}).map((key) => [key, () => turn.keys[key]()]));
@@ -83,7 +89,7 @@ export class Table {
     this.#draw();
     if (joins && !this.#game.keysOf(this.#player.seat).length) return this.#takeSeat();
     await this.#player.settle();
-    if (!this.#player.isPending) return this.#goOn();
+    if (!this.#player.isPending) return void this.#goOn();
     // What comes next depends on what is on its way.
     void this.#acting(() => this.#player.resume(), () => this.#goOn());
   }
@@ -108,8 +114,9 @@ export class Table {
     const words = Array.from({ length: this.#game.last - first + 1 }, (_, at) => this.#game.wordsOf(first + at));
     this.#say(words.join("\n"));
     await this.#player.settle();
+    if (!fits(this.#game, this.#player.kept)) return this.#page.misfit();
     this.#draw();
-    await this.#goOn();
+    this.#goOn();
   }
 
   tick() {
@@ -126,29 +133,45 @@ export class Table {
   }
 
   #state() {
-    if (this.#player.isStopped) return; // the page says why
-    const key = this.#game.isOver ? "watch.over" : this.#isWaiting ? "seat.waiting" : this.#isConnected ? "watch.is_live" : "watch.broken";
-    this.#page.tell(w(key), !this.#game.isOver && (this.#isWaiting || !this.#isConnected));
+    if (this.#player.isStopped) return undefined; // the page says why
+    if (this.#game.isOver) return this.#page.tell(w("watch.over"));
+    if (this.#waiting) return this.#page.tell(this.#waiting, true);
+    return this.#page.tell(w(this.#isConnected ? "watch.is_live" : "watch.broken"), !this.#isConnected);
   }
 
-  /** What is signed without a question: the seat's part of the deck, once all have joined. */
-  async #goOn() {
+  /** What is next for the seat. Nobody waits for it: it may need the next entry, which comes when this one is done with. */
+  #goOn() {
     if (this.#player.isStopped) return;
     const standing = this.#standing();
     const { seat } = this.#player;
     const isMissing = !this.#isActing && !this.#player.isPending && standing.seats?.includes(seat);
     this.#join.replaceChildren();
     if (standing.is === "joining" && isMissing) return this.#askToJoin();
-    // Not waited for: it may need the next entry, which comes when this one is done with.
-    if (standing.is === "revealing" && isMissing) return void this.#acting(() => this.#player.reveal());
+    if (standing.is === "revealing" && isMissing) return this.#reveal();
     const isOwn = standing.is === "decision" && standing.seat === seat && !standing.scribe && !standing.standIn;
     const call = isOwn ? w("seat.your_turn", { act: standing.act }) : "";
     if (this.#call.textContent !== call) this.#call.textContent = call;
     this.#stands.hidden = isOwn; // it says the same of somebody
-    if (isOwn) await this.#turn.begin();
+    if (!isOwn) this.#due = "";
+    if (isOwn) this.#turn.begin(this.#since(standing)).catch((error) => this.#page.failed(error));
     else this.#turn.end();
     this.#show();
-    await this.#beside.take();
+    this.#beside.draw(standing);
+  }
+
+  /** Since when, by `performance.now()`, the decision that is due is known to be due; null if it was when the page was opened. */
+  #since({ act }) {
+    const { state_digest: digest } = this.#game.entries[this.#game.last];
+    const due = `${hex(digest)} ${act}`;
+    if (this.#due !== due) [this.#due, this.#dueMs] = [due, this.#due === null ? null : performance.now()];
+    return this.#dueMs;
+  }
+
+  /** Opens the seat's part of the deck, once all have joined: this is signed without a question. */
+  #reveal() {
+    const again = h("button", { type: "button", class: "primary", onclick: () => this.#reveal() }, w("seat.reveal"));
+    this.#join.replaceChildren();
+    void this.#acting(() => this.#player.reveal(), () => this.#join.replaceChildren(again));
   }
 
   #askToJoin() {
@@ -179,7 +202,7 @@ export class Table {
       await work();
     } catch (error) {
       if (error.name !== "NotEntered") return this.#page.failed(error);
-      this.#say(w("seat.not_entered", { message: error.message }));
+      this.#say(w("seat.not_entered", { message: error.message || w("seat.no_answer") }));
       next = otherwise;
     } finally {
       this.#isActing = false;

@@ -12,6 +12,24 @@ const MOST_FILE = 4096;
 /** Gives a key to be saved as a file. */
 export const saveFile = (name, text) => save(name, text, "application/x-pem-file");
 
+/** A field that reads a key file; `read(pkcs8)` gets its bytes, or null if it is none. */
+export const keyFile = (label, read) => {
+  const bytesOf = async (file) => {
+    try {
+      return file.size > MOST_FILE ? null : readPem(await file.text());
+    } catch (error) {
+      if (error instanceof NoKey) return null;
+      throw error;
+    }
+  };
+  const chosen = async ({ target }) => {
+    const [file] = target.files;
+    if (file) await read(await bytesOf(file));
+    target.value = "";
+  };
+  return h("label", { class: "above" }, w(label), h("input", { type: "file", accept: ".pem,.key", onchange: chosen }));
+};
+
 /** What the vault keeps of a seat, from the bytes of its key. */
 const keptOf = async ({ game, seat, token }, pkcs8) => ({
   id: idOf(game.id, seat),
@@ -55,17 +73,14 @@ export const taking = (place, { isTaken, done, misfit }) => {
   };
   const button = (key, work, more = {}) => h("button", { type: "button", onclick: attempt(work), ...more }, w(key));
 
-  /** A field that reads a key file and hands on its bytes. */
-  const field = (key, read) => {
-    const chosen = attempt(async ({ target }) => {
-      const [file] = target.files;
-      target.value = "";
-      if (!file) return;
-      if (file.size > MOST_FILE) throw new NoKey("file");
-      await read(readPem(await file.text()));
-    });
-    return h("label", { class: "above" }, w(key), h("input", { type: "file", accept: ".pem,.key", onchange: chosen }));
-  };
+  const field = (key, read) =>
+    keyFile(
+      key,
+      attempt(async (pkcs8) => {
+        if (!pkcs8) throw new NoKey("file");
+        await read(pkcs8);
+      }),
+    );
   const opened = field("seat.open", async (pkcs8) => {
     const kept = await keptOf(place, pkcs8);
     const why = misfit(kept);

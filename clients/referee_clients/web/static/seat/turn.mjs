@@ -19,7 +19,7 @@ const brokenRules = (rulesId, violations) =>
   h(
     "ul",
     { class: "broken-rules" },
-    violations.map(({ rule, text }) => h("li", {}, text, " ", h("a", { href: `/rules/${rulesId}#${rule}` }, rule))),
+    violations.map(({ rule, text }) => h("li", {}, text, " ", h("a", { href: `/rules/${rulesId}#${rule}`, target: "_blank", rel: "noopener" }, rule))),
   );
 
 export class Turn {
@@ -40,7 +40,7 @@ export class Turn {
   #legal = new Set();
   #state = null;
   #refused = [];
-  #sinceMs = 0;
+  #sinceMs = null;
   /** The head for which a move is on its way, or null. */
   #sending = null;
 
@@ -75,15 +75,18 @@ export class Turn {
     return this.#sending === this.#head;
   }
 
-  /** The turn is there, with the game as it stands; the same turn told again changes nothing. */
-  async begin() {
+  /**
+   * The turn is there, with the game as it stands; the same turn told again changes nothing. `sinceMs`: since when, by
+   * `performance.now()`, or null if that is not known.
+   */
+  async begin(sinceMs) {
     const { size, leaf } = this.#game.head;
     const head = hex(leaf);
     if (this.#head === head) return;
     this.end();
     this.#head = head;
     this.#size = size;
-    this.#sinceMs = performance.now();
+    this.#sinceMs = sinceMs;
     const moves = await this.#fetched(head, size);
     if (!moves || this.#head !== head) return;
     this.#legal = new Set(moves);
@@ -134,7 +137,7 @@ export class Turn {
   /** Every legal move, exact bytes in base64, or null if the game has gone on. */
   async #fetched(head, size) {
     const moves = [];
-    for (let page = "", tries = 0; ; ) {
+    for (let page = "", tries = 0; this.#head === head; ) {
       try {
         const found = await json(`/games/${this.#game.id}/moves?page=${encodeURIComponent(page)}`);
         if (found.size !== size || found.head !== head) return null;
@@ -143,11 +146,13 @@ export class Turn {
         if (!page) return moves;
       } catch (error) {
         if (!(error instanceof Refused)) throw error;
-        if (!error.passes) return null;
+        if (error.status === 409) return null; // the next entry is on its way
+        this.element.classList.add("on");
+        this.#hint.textContent = w("seat.moves_failed", { message: error.message || w("seat.no_answer") });
         await pause(tries++, error.waitMs);
-        if (this.#head !== head) return null;
       }
     }
+    return null;
   }
 
   /** `goesOn`: more may be chosen where the focus is, so it stays there. */
@@ -199,9 +204,10 @@ export class Turn {
     const state = this.#state;
     if (!this.#legal.has(base64(bytes))) {
       this.#say(h("p", { role: "status" }, w("seat.checking")));
-      const violations = await this.#why(bytes);
+      const why = await this.#why(bytes);
       if (this.#state !== state) return;
-      if (violations.length) return this.#refuse(w("seat.illegal"), violations);
+      if (why.unknown !== undefined) return this.#warn(w("seat.unchecked", { message: why.unknown || w("seat.no_answer") }));
+      if (why.violations.length) return this.#refuse(w("seat.illegal"), why.violations);
     }
     this.#confirm(bytes, goesOn);
   }
@@ -210,12 +216,17 @@ export class Turn {
     this.#found.replaceChildren(...children);
   }
 
+  #warn(words) {
+    this.#say(h("p", { class: "problem", role: "alert" }, words));
+  }
+
+  /** `{violations}` of a move, or why they are `{unknown}`. */
   async #why(bytes) {
     try {
-      return (await post(`/games/${this.#game.id}/why?size=${this.#game.head.size}`, bytes)).violations;
+      return await post(`/games/${this.#game.id}/why?size=${this.#size}`, bytes);
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
-      return [{ rule: "", cells: [], text: w("seat.unchecked", { message: error.message }) }];
+      return { unknown: error.message };
     }
   }
 
@@ -242,14 +253,16 @@ export class Turn {
     this.#sending = head;
     this.#say(h("p", { role: "status" }, w("seat.sending")));
     try {
-      const entered = await this.#enter(bytes, this.#size, performance.now() - this.#sinceMs);
+      const entered = await this.#enter(bytes, this.#size, this.#sinceMs === null ? null : performance.now() - this.#sinceMs);
       if (this.#head === head && entered) this.end(); // another turn may be there already
       else if (this.#head === head) this.#say(h("p", { role: "status" }, w("seat.void")));
     } catch (error) {
       if (error.name !== "NotEntered") throw error;
       if (this.#head !== head) return;
-      if (error.violations.length) this.#refuse(w("seat.refused"), error.violations);
-      else this.#say(h("p", { class: "problem", role: "alert" }, w("seat.not_entered", { message: error.message })));
+      // Two moves that are signed for one place leave it to the gateway which one counts.
+      if (error.violations.length && !error.recorded && this.#legal.has(base64(bytes))) this.#refuse(w("seat.doubt"), error.violations);
+      else if (error.violations.length) this.#refuse(w("seat.refused"), error.violations);
+      else this.#warn(w("seat.not_entered", { message: error.message || w("seat.no_answer") }));
     } finally {
       if (this.#sending === head) this.#sending = null;
     }
