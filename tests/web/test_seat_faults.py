@@ -56,6 +56,9 @@ async def test_all_reveal_at_once(seats: int, page: Page, club: Club) -> None:
 async def test_a_page_that_is_loaded_again_at_every_point(page: Page, club: Club) -> None:
     made, hand = await opened(club, page)
     await hand.open()
+    await page.reload()  # the tab still knows the link
+    await expect(hand.button(SAVE)).to_be_visible()
+    await page.evaluate("sessionStorage.clear()")
     await page.reload()
     await expect(hand.stopped).to_contain_text("Open the link that you got from the organiser")
     await hand.sit()

@@ -15,7 +15,7 @@ from tests.waiting import until
 from tests.web.club import Club
 from tests.web.hand import Hand
 
-WAITING = "The connection broke. What you signed is kept, and is sent as soon as it can be."
+WAITING = "Not answered yet: There is no answer. What you signed is kept, and is sent again by itself."
 
 
 class Way:
