@@ -146,4 +146,4 @@ def game_of(rules: str | None, seats: int | None, previous: Record | None) -> tu
         least = registry.get(rules).min_seats
     except UnknownRules as error:
         raise BadWord("rules", f" {rules}: {error}; expected one of {', '.join(registry.names())}") from None
-    return rules, seats or least
+    return rules, least if seats is None else seats

@@ -1,4 +1,4 @@
-"""The key files of a seat: ``blue.pem``, and a further one for each time that it changed its key: ``blue-2.pem`` …"""
+"""The key files of a seat: ``blue.pem``, and a further one for each time that it changed its key: ``blue.2.pem`` …"""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class SeatKeys:
     def _file(self, number: int = 0) -> Path:
         """Return the file of a key, counted from 1; 0: of the next."""
         number = number or len(self._keys) + 1
-        return self.path if number == 1 else self.path.with_name(f"{self.path.stem}-{number}{self.path.suffix}")
+        return self.path if number == 1 else self.path.with_name(f"{self.path.stem}.{number}{self.path.suffix}")
 
     def _make(self) -> None:
         key, file = PrivateKey.generate(), self._file()

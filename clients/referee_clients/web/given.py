@@ -31,7 +31,10 @@ class Given:
         """Raise ``BadWord`` for a field that nobody has asked for."""
         for name in self._fields:
             if name not in self._read:
-                raise BadWord(name[:40], f": unknown here; expected some of {', '.join(sorted(self._read))}")
+                raise BadWord(
+                    name[:40].encode("ascii", "backslashreplace").decode(),
+                    f": unknown here; expected some of {', '.join(sorted(self._read))}",
+                )
 
     def number(self, name: str, most: int = _MOST) -> int | None:
         value: int | None = self._of(name, int, f"a number from 0 to {most}")

@@ -200,16 +200,16 @@ async def test_a_key_is_changed_and_the_next_start_finds_the_new_one(game: Game,
     async with running(game.joins[0], path) as seat:
         await seat.is_on_turn()
         told = await seat.confirms(":key")
-        assert told.endswith(f"the next act is signed with the new key, which is kept in {tmp_path / 'seat-2.pem'}")
+        assert told.endswith(f"the next act is signed with the new key, which is kept in {tmp_path / 'seat.2.pem'}")
         await seat.plays("0: castle 2,2")
         record = seat.screen.hand.ledger.record
-        assert record.keyring.keys_of(seat.screen.hand.author) == (PrivateKey.load(tmp_path / "seat-2.pem").public,)
+        assert record.keyring.keys_of(seat.screen.hand.author) == (PrivateKey.load(tmp_path / "seat.2.pem").public,)
     await moves(other)
     async with running(game.joins[0], path) as seat:
         await seat.is_on_turn()
         assert seat.screen.desk is not None
         await seat.plays(seat.screen.desk.moves[0])
-    for file in (path, tmp_path / "seat-2.pem"):
+    for file in (path, tmp_path / "seat.2.pem"):
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
@@ -262,7 +262,7 @@ def test_key_files_are_read_as_they_are_numbered_and_a_wrong_one_is_named(tmp_pa
     first = SeatKeys(path).choose([])
     assert PrivateKey.load(path).public == first.public
     second, file = SeatKeys(path).another([first.public.raw])
-    assert (file, SeatKeys(path).another([first.public.raw])[0].public) == (tmp_path / "seat-2.pem", second.public)
+    assert (file, SeatKeys(path).another([first.public.raw])[0].public) == (tmp_path / "seat.2.pem", second.public)
     assert SeatKeys(path).choose([first.public, second.public]).public == second.public
     assert SeatKeys(path).choose([first.public]).public == first.public
     file.chmod(0o644)

@@ -46,6 +46,9 @@ const keptOf = async ({ game, seat, token }, pkcs8) => ({
 /** Somebody may be away for days, and browsers forget what was not visited for a week. */
 const isLong = (game) => game.opened.terms?.clock?.control === "correspondence";
 
+/** Keys can be changed: not before play, as a seat's share of the deck follows from its key (TBL-40). */
+const isPlayed = (game) => !["joining", "revealing"].includes(game.standingAt(game.last).is);
+
 /**
  * The panel for a seat, `{game, seat, token}`, that is free or `isTaken`. `done(kept, joins)`: there is a key, and
  * perhaps the wish to take the seat with it. `misfit(kept)`: why a key is not one of a taken seat, in words, or null.
@@ -122,7 +125,12 @@ export const taking = (place, { isTaken, done, misfit }) => {
   const known = [
     h("p", {}, w("seat.taken.about")),
     opened,
-    h("details", {}, h("summary", {}, w("seat.lost_key")), h("p", {}, w("seat.lost_key.about")), anew, told),
+    h(
+      "details",
+      {},
+      h("summary", {}, w("seat.lost_key")),
+      ...(isPlayed(game) ? [h("p", {}, w("seat.lost_key.about")), anew, told] : [h("p", {}, w("seat.lost_key.early"))]),
+    ),
   ];
 
   return h(
