@@ -266,7 +266,7 @@ def test_key_files_are_read_as_they_are_numbered_and_a_wrong_one_is_named(tmp_pa
     assert SeatKeys(path).choose([first.public, second.public]).public == second.public
     assert SeatKeys(path).choose([first.public]).public == first.public
     file.chmod(0o644)
-    with pytest.raises(ClientError, match=r"seat-2\.pem: mode 0644 lets others use this key; expected mode 0600"):
+    with pytest.raises(ClientError, match=r"seat\.2\.pem: mode 0644 lets others use this key; expected mode 0600"):
         SeatKeys(path)
     with pytest.raises(ClientError, match=r"No such file or directory; expected a place for the seat's key"):
         SeatKeys(tmp_path / "nowhere" / "seat.pem")
