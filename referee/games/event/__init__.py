@@ -1,0 +1,1 @@
+"""The rules of events: rounds of tables, who plays whom, and what that is worth."""
