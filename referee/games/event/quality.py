@@ -5,7 +5,7 @@ A checker judges any program's pairing with this module, so it knows nothing of 
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, combinations, permutations, product
@@ -258,17 +258,15 @@ class _Judge:
         self.had_byes = situation.byes
         may = may_have_bye(situation, byes)
         self.lowest = self.place[may[-1]] if may else 0
-        self.trouble: defaultdict[int, dict[int, Cost]] = defaultdict(dict)
-        """For each player those whom it is no good to meet: hard, soft, square of the meetings, met just before."""
-        for a, b in situation.met.keys() | situation.again | situation.soft | situation.hard:
-            key = (a, b)
-            met = situation.met.get(key, 0)
-            self.trouble[a][b] = self.trouble[b][a] = (
-                int(key in situation.hard),
-                int(key in situation.soft),
-                met * met,
-                int(key in situation.again),
-            )
+        self.situation = situation
+
+    def between(self, a: int, b: int) -> Cost | None:
+        """Return what it costs that the two meet (hard, soft, square of meetings, met just before), if it does."""
+        situation, key = self.situation, pair(a, b)
+        met, again = situation.met.get(key, 0), key in situation.again
+        if not (met or again or key in situation.soft or key in situation.hard):
+            return None
+        return int(key in situation.hard), int(key in situation.soft), met * met, int(again)
 
     def sum(self, tables: Iterable[Sequence[int]]) -> Cost:
         """Return what the tables cost together."""
@@ -277,13 +275,9 @@ class _Judge:
     def cost(self, table: Sequence[int]) -> Cost:
         """Return what one table costs."""
         hard = soft = repeats = again = 0
-        for at, a in enumerate(table):
-            known = self.trouble.get(a)
-            if known:
-                for b in table[at + 1 :]:
-                    if b in known:
-                        one = known[b]
-                        hard, soft, repeats, again = hard + one[0], soft + one[1], repeats + one[2], again + one[3]
+        for a, b in combinations(table, 2):
+            if one := self.between(a, b):
+                hard, soft, repeats, again = hard + one[0], soft + one[1], repeats + one[2], again + one[3]
         seconds = sum(map(self.sat_short.__contains__, table)) if len(table) != self.full else 0
         places = [self.place[player] for player in table]
         best, worst = min(places), max(places)
@@ -307,8 +301,9 @@ class _Judge:
 
     def is_troubled(self, player: int, table: Sequence[int]) -> bool:
         """Return whether the player has a part in what the table costs before spread."""
-        known = self.trouble.get(player, {})
-        return not known.keys().isdisjoint(table) or (len(table) != self.full and player in self.sat_short)
+        if len(table) != self.full and player in self.sat_short:
+            return True
+        return any(self.between(player, other) for other in table if other != player)
 
     def is_better(self, a: int, b: int, of_a: Sequence[int], of_b: Sequence[int]) -> bool:
         """Return whether to exchange ``a`` of table ``of_a`` with ``b`` of ``of_b`` lessens what the two cost."""
