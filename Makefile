@@ -13,7 +13,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Directories are listed as well: theirs is the timestamp that changes when a file goes away.
 PROTOS := $(shell find proto/referee -type d -o -name '*.proto' 2>/dev/null)
 # What is signed never changes its meaning: the log and each game's messages.
-SIGNED := proto/referee/log/v1 proto/referee/alhambra/v1 proto/referee/kingdomino/v1 proto/referee/rollwrite/v1
+SIGNED := proto/referee/log/v1 proto/referee/alhambra/v1 proto/referee/event/v1 proto/referee/kingdomino/v1 proto/referee/rollwrite/v1
 SIGNED_BASELINE := proto/baseline/signed.binpb
 
 # What is ours; somebody's own bot may lie beside it.

@@ -1,0 +1,109 @@
+"""What an organiser does in one go and the log has as several acts: the draw, a round's pairing, its end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from referee import __version__
+from referee.events import standin
+from referee.events.event_file import EventLog
+from referee.games.event import State
+from referee.games.event.acts import (
+    Close,
+    CloseEntries,
+    CloseRound,
+    Cut,
+    Draw,
+    Origin,
+    Pair,
+    Share,
+    Tables,
+)
+from referee.games.event.knockout import seeds, snake
+from referee.games.event.phases import Phase
+from referee.games.event.quality import Pairing, Situation, bound, vector
+from referee.games.event.scoring import standings_hash
+from referee.games.event.situation import situation
+from referee.games.game import InputError
+
+ENGINE = f"tile-referee {__version__}, {standin.ENGINE}"
+
+Pairer = Callable[[Situation, tuple[int, ...]], Pairing]
+
+
+def draw(log: EventLog, seed: bytes, shares: Mapping[int, bytes]) -> tuple[int, ...]:
+    """Close entries if they are open, open the shares and draw. Return who withholds a share, and so has none.
+
+    ``seed``: the organiser's; ``shares``: by entrant. Raise ``LogError``.
+    """
+    if log.state.phase is Phase.ENTERING:
+        log.enter(CloseEntries())
+    for number, share in sorted(shares.items()):
+        log.enter(Share(number, share))
+    withheld = [number for number, each in log.state.entrants.items() if each.commitment and not each.share]
+    log.enter(Draw(seed))
+    return tuple(sorted(withheld))
+
+
+def end_round(log: EventLog) -> bool:
+    """Close the round that is played, if there is one. Return whether. Raise ``LogError``: a table has no result."""
+    if log.state.is_between or log.state.round is None or not log.state.round.is_published:
+        return False
+    log.enter(CloseRound(log.state.round.number, standings_hash(log.state)))
+    return True
+
+
+def proposal(state: State, pairer: Pairer = standin.pair) -> Pair:
+    """Return the pairing of the next round: the knock-out's, the plan's where it fits, else by the standing.
+
+    Raise ``InputError`` if nobody can be paired.
+    """
+    number = state.next_round
+    if state.is_cut:
+        tables = snake(seeds(state), state.terms.cut_size)
+        return Pair(number, tables, (), (), 0, Origin.KNOCK_OUT, ENGINE)
+    there = state.there(number)
+    if len(there) < 2:
+        raise InputError("round", f"{len(there)} of the entrants are there", "two or more: check in who has come")
+    before, sizes = situation(state), state.terms.sizes
+    rows = state.plan.get(number, ())
+    if rows and sorted(who for row in rows for who in row) == sorted(there):
+        return _pair(number, before, sizes, Pairing(rows), Origin.PLANNED)
+    return _pair(number, before, sizes, pairer(before, sizes), Origin.SWISS)
+
+
+def given(state: State, tables: Tables, byes: tuple[int, ...], reason: str, program: str = "") -> Pair:
+    """Return a pairing by hand, or by another program, with the quality of the engine's beside it.
+
+    Raise ``InputError``.
+    """
+    origin = Origin.EXTERNAL if program else Origin.MANUAL
+    own = proposal(state)
+    before, sizes, pairing = situation(state), state.terms.sizes, Pairing(tables, byes)
+    listed = sorted([*byes, *(who for table in tables for who in table)])
+    if listed != sorted(before.standing):
+        wrong = next(iter(sorted(set(listed) ^ set(before.standing))), None)
+        what = f"entrant {wrong}, who is not there or not in it" if wrong else "an entrant twice"
+        raise InputError("pairing", what, "everybody who is there, once")
+    least = bound(before, sizes, byes)
+    stated = tuple(vector(before, sizes, pairing))
+    return Pair(state.next_round, tables, byes, stated, least, origin, program, reason, own.vector)
+
+
+def _pair(number: int, before: Situation, sizes: tuple[int, ...], pairing: Pairing, origin: Origin) -> Pair:
+    stated, least = tuple(vector(before, sizes, pairing)), bound(before, sizes, pairing.byes)
+    return Pair(number, pairing.tables, pairing.byes, stated, least, origin, ENGINE)
+
+
+def advance(log: EventLog) -> None:
+    """End the round that is played; after the last, make the cut, if there is one. Raise ``LogError``."""
+    end_round(log)
+    state = log.state
+    if state.terms.cut and not state.is_cut and state.is_between and len(state.rounds) == state.terms.rounds:
+        log.enter(Cut())
+
+
+def close(log: EventLog) -> None:
+    """End the last round and the event. Raise ``LogError``."""
+    advance(log)
+    log.enter(Close(standings_hash(log.state)))
