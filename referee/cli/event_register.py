@@ -34,7 +34,8 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
         str, typer.Option(metavar="POINTS", help="Points by place, for each size. Players who tie share them.")
     ] = "4: 5,3,2,1; 3: 5,3,1",
     tie_breaks: Annotated[
-        str, typer.Option(metavar="LIST", help=f"What decides ties, in this order: {', '.join(_TIE_BREAKS)}.")
+        str,
+        typer.Option(metavar="LIST", help=f"Tie-breaks, in the order in which they count: {', '.join(_TIE_BREAKS)}."),
     ] = _DEFAULT,
     bye_points: Annotated[str, typer.Option(metavar="N", help="Points for a bye, at most a first place.")] = "0",
     late_until: Annotated[
@@ -44,7 +45,7 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
         str, typer.Option(metavar="N", help="Points of a late entrant for each round before.")
     ] = "0",
     forfeit_keeps_points: Annotated[
-        bool, typer.Option("--forfeit-keeps-points", help="Who forfeits keeps the points of the place.")
+        bool, typer.Option("--forfeit-keeps-points", help="A player who forfeits keeps the points of the place.")
     ] = False,
     cut: Annotated[int, typer.Option(metavar="K", min=0, help="The K best go on to a knock-out; 0: none.")] = 0,
     cut_size: Annotated[int, typer.Option(metavar="N", min=0, help="Seats at its tables.")] = 0,

@@ -41,7 +41,7 @@ _Places = Annotated[
     typer.Argument(metavar="[PLACES]", help="Places by seat, such as 2,1,3,3; equal is a draw, 0 was not there."),
 ]
 _Scores = Annotated[
-    str, typer.Option("--scores", metavar="LIST", help="Points of the game by seat; the places follow if not given.")
+    str, typer.Option("--scores", metavar="LIST", help="Points of the game by seat. Places follow from them.")
 ]
 _Forfeited = Annotated[str, typer.Option("--forfeited", metavar="LIST", help="Seats that forfeited, from 0.")]
 _Log = Annotated[

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from referee import __version__
-from referee.events import standin
 from referee.events.event_file import EventLog
 from referee.games.event import State
 from referee.games.event.acts import (
@@ -25,10 +24,10 @@ from referee.games.event.quality import Pairing, Situation, bound, vector
 from referee.games.event.scoring import standings_hash
 from referee.games.event.situation import situation
 from referee.games.game import InputError
+from referee.log.deck import Deck
+from referee.pairing.swiss import swiss
 
-ENGINE = f"tile-referee {__version__}, {standin.ENGINE}"
-
-Pairer = Callable[[Situation, tuple[int, ...]], Pairing]
+ENGINE = f"tile-referee {__version__}"
 
 
 def draw(log: EventLog, seed: bytes, shares: Mapping[int, bytes]) -> tuple[int, ...]:
@@ -53,10 +52,10 @@ def end_round(log: EventLog) -> bool:
     return True
 
 
-def proposal(state: State, pairer: Pairer = standin.pair) -> Pair:
+def proposal(state: State) -> Pair:
     """Return the pairing of the next round: the knock-out's, the plan's where it fits, else by the standing.
 
-    Raise ``InputError`` if nobody can be paired.
+    The same version gives the same pairing for the same log (EVT-P9). Raise ``InputError`` if nobody can be paired.
     """
     number = state.next_round
     if state.is_cut:
@@ -69,7 +68,9 @@ def proposal(state: State, pairer: Pairer = standin.pair) -> Pair:
     rows = state.plan.get(number, ())
     if rows and sorted(who for row in rows for who in row) == sorted(there):
         return _pair(number, before, sizes, Pairing(rows), Origin.PLANNED)
-    return _pair(number, before, sizes, pairer(before, sizes), Origin.SWISS)
+    words = Deck(state.key).words(f"round/{number}/pairing")
+    paired = swiss(before, sizes, words).pairing
+    return _pair(number, before, sizes, _from_the_top(paired, before, sizes), Origin.SWISS)
 
 
 def given(state: State, tables: Tables, byes: tuple[int, ...], reason: str, program: str = "") -> Pair:
@@ -88,6 +89,13 @@ def given(state: State, tables: Tables, byes: tuple[int, ...], reason: str, prog
     least = bound(before, sizes, byes)
     stated = tuple(vector(before, sizes, pairing))
     return Pair(state.next_round, tables, byes, stated, least, origin, program, reason, own.vector)
+
+
+def _from_the_top(pairing: Pairing, before: Situation, sizes: tuple[int, ...]) -> Pairing:
+    """Return it with the tables in the order of their best players, short ones last."""
+    place = {who: at for at, who in enumerate(before.standing)}
+    by_place = sorted(pairing.tables, key=lambda table: (len(table) != sizes[0], min(place[who] for who in table)))
+    return Pairing(tuple(by_place), pairing.byes)
 
 
 def _pair(number: int, before: Situation, sizes: tuple[int, ...], pairing: Pairing, origin: Origin) -> Pair:
