@@ -1,26 +1,37 @@
 """A round while it is made: who sits where, what an exchange of two players would gain, and the exchanges that help.
 
-Players are known by their places in the standing, 0 the best. Costs are of its own making: whole numbers whose digits,
-of ``_DIGIT`` bits each, are the components of the vector, so that to compare two numbers is to compare the first digit
-that differs. No digit ever overflows.
+Players are known by their places in the standing, 0 the best.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from referee.games.event.quality import Situation
 from referee.pairing.blocks import blocks, shape
 
 _DIGIT: Final = 40
-COMPONENTS: Final = (
-    "float", "spread", "second_shorts", "again", "repeats", "forbidden", "bye_rank", "hard", "second_byes",
-)  # fmt: skip
-"""From the last digit to the first. Who must not meet comes right after second byes, as both are absolute."""
-_FLOAT, SPREAD, _SECOND_SHORT, _AGAIN, _REPEAT, _FORBIDDEN, _BYE_RANK, _HARD, _SECOND_BYE = (
-    1 << _DIGIT * at for at in range(len(COMPONENTS))
-)
+
+
+class Units(NamedTuple):
+    """What one of each component of the vector costs."""
+
+    float: int
+    spread: int
+    second_shorts: int
+    again: int
+    repeats: int
+    forbidden: int
+    bye_rank: int
+    hard: int
+    """Pairs who must not meet: right after second byes, as both are absolute."""
+    second_byes: int
+
+
+STRICT: Final = Units._make(1 << _DIGIT * at for at in range(len(Units._fields)))
+"""Each counts more than all that is before it: a cost is a number with the components for its digits, of so many bits,
+and to compare two is to compare the first digit that differs. No digit ever overflows."""
 
 _NARROW: Final = 32
 """Places: most tables are not wider. The few that are are looked through one by one."""
@@ -29,14 +40,15 @@ _NARROW: Final = 32
 class Exchanges:
     """The tables of a round, at first blocks of the standing, and who has the bye."""
 
-    def __init__(self, situation: Situation, sizes: Sequence[int]) -> None:
+    def __init__(self, situation: Situation, sizes: Sequence[int], units: Units = STRICT) -> None:
         standing = situation.standing
+        self._units = units
         self.count = len(standing)
         self._points = [situation.points.get(player, 0) for player in standing]
-        self._clash = _clashes(situation)
+        self._clash = _clashes(situation, units)
         byes, shorts = shape(self.count, sizes)
-        away, in_bye = _byes(situation, byes)
-        seconds = [_SECOND_SHORT * bool(situation.shorts.get(player)) for player in standing]
+        away, in_bye = _byes(situation, byes, units)
+        seconds = [units.second_shorts * bool(situation.shorts.get(player)) for player in standing]
         seated = [place for place in range(self.count) if place not in away]
         nothing = [0] * self.count
         _, tables = blocks(
@@ -67,8 +79,8 @@ class Exchanges:
         self.total += sum(self._block(table, alone) for table, alone in zip(tables, self._alone, strict=False))
 
     def components(self) -> dict[str, int]:
-        """Return the digits of the total by name."""
-        return {name: self.total >> _DIGIT * at & (1 << _DIGIT) - 1 for at, name in enumerate(COMPONENTS)}
+        """Return the components of the total, which is in strict units, by name."""
+        return {name: self.total >> _DIGIT * at & (1 << _DIGIT) - 1 for at, name in enumerate(Units._fields)}
 
     def exchange(self, p: int, q: int, gain: int) -> None:
         """Put two players of different groups in each other's place; ``gain`` is what ``gain`` says of them."""
@@ -144,8 +156,9 @@ class Exchanges:
         first = group[1] if out == best else best
         last = group[-2] if out == worst else worst
         first, last = min(first, into), max(last, into)
-        points = self._points
-        return SPREAD * (points[first] - points[last] - points[best] + points[worst]) + last - first - worst + best
+        points, units = self._points, self._units
+        spread = points[first] - points[last] - points[best] + points[worst]
+        return units.spread * spread + units.float * (last - first - worst + best)
 
     def _overlapping(self, number: int) -> set[int]:
         """Return the tables that have players on both sides of one of this table's, in the standing."""
@@ -171,7 +184,8 @@ class Exchanges:
 
     def _block(self, block: Sequence[int], alone: Sequence[int]) -> int:
         """Return what one table costs."""
-        total = SPREAD * (self._points[block[0]] - self._points[block[-1]]) + block[-1] - block[0] + 1 - len(block)
+        total = self._units.spread * (self._points[block[0]] - self._points[block[-1]])
+        total += self._units.float * (block[-1] - block[0] + 1 - len(block))
         for at, place in enumerate(block):
             if clash := self._clash[place]:
                 total += sum(clash.get(other, 0) for other in block[at + 1 :])
@@ -179,15 +193,15 @@ class Exchanges:
         return total
 
 
-def _clashes(situation: Situation) -> list[dict[int, int]]:
+def _clashes(situation: Situation, units: Units) -> list[dict[int, int]]:
     """Return, for each place, what it costs to meet whom; what costs nothing is not there."""
     place = {player: at for at, player in enumerate(situation.standing)}
     clash: list[dict[int, int]] = [{} for _ in place]
     costs = (
-        (_HARD, dict.fromkeys(situation.hard, 1)),
-        (_FORBIDDEN, dict.fromkeys(situation.soft, 1)),
-        (_REPEAT, {key: times * times for key, times in situation.met.items() if times}),
-        (_AGAIN, dict.fromkeys(situation.again, 1)),
+        (units.hard, dict.fromkeys(situation.hard, 1)),
+        (units.forbidden, dict.fromkeys(situation.soft, 1)),
+        (units.repeats, {key: times * times for key, times in situation.met.items() if times}),
+        (units.again, dict.fromkeys(situation.again, 1)),
     )
     for unit, pairs in costs:
         for (a, b), times in pairs.items():
@@ -197,7 +211,7 @@ def _clashes(situation: Situation) -> list[dict[int, int]]:
     return clash
 
 
-def _byes(situation: Situation, count: int) -> tuple[set[int], list[int]]:
+def _byes(situation: Situation, count: int, units: Units) -> tuple[set[int], list[int]]:
     """Return who has the bye at first: of those who had fewest the last; and what a bye costs for each."""
     had = [situation.byes.get(player, 0) for player in situation.standing]
     order = sorted(range(len(had)), key=lambda place: (had[place], -place))
@@ -205,5 +219,5 @@ def _byes(situation: Situation, count: int) -> tuple[set[int], list[int]]:
         return set(), [0] * len(had)
     most = had[order[count - 1]]
     lowest = max(place for place, times in enumerate(had) if times <= most)
-    costs = [_SECOND_BYE * times + _BYE_RANK * max(0, lowest - place) for place, times in enumerate(had)]
+    costs = [units.second_byes * times + units.bye_rank * max(0, lowest - place) for place, times in enumerate(had)]
     return set(order[:count]), costs

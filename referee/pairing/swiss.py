@@ -7,17 +7,15 @@ from dataclasses import dataclass
 from typing import Final
 
 from referee.games.event.quality import Pairing, Situation, Vector, check_sizes
-from referee.pairing.draw import Words, below
-from referee.pairing.exchanges import SPREAD, Exchanges
+from referee.pairing.draw import Words
+from referee.pairing.exchanges import STRICT, Exchanges
+from referee.pairing.search import STEPS, search
 from referee.pairing.seats import imbalance, seats
 
 _NEAR: Final = 32
 """Places: who is in trouble is moved no further at first, as somebody to exchange with is mostly near."""
-_SEARCHED: Final = 64
-"""Up to so many players a search follows: with few players exchanges that help end far from the best."""
-_STEPS: Final = 40_000
-_MEMORY: Final = 1_000
-"""Steps: the search takes what is no worse than what it had so long ago."""
+_SEARCHED: Final = 512
+"""Players: with more, exchanges that help come near the bound, and a search of bearable length finds little."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,43 +28,23 @@ class Paired:
     """No pairing with these byes has a smaller spread (EVT-P7)."""
 
 
-def swiss(situation: Situation, sizes: Sequence[int], words: Words) -> Paired:
+def swiss(situation: Situation, sizes: Sequence[int], words: Words, *, steps: int = STEPS) -> Paired:
     """Return a lawful pairing that no exchange of two players improves (EVT-P8).
 
-    The same situation, sizes (best first) and words give the same pairing. Raise ``InputError`` for wrong sizes.
+    The same situation, sizes (best first), words and steps (how far to search, 0: not) give the same pairing. Players
+    who must not meet do only if no exchange parts them. Raise ``InputError`` for wrong sizes.
     """
     check_sizes(sizes)
     round_ = Exchanges(situation, sizes)
     round_.settle(_NEAR)
     round_.settle(round_.count)
-    if round_.count <= _SEARCHED and len(round_.groups) > 2 and round_.total >= (round_.bound + 1) * SPREAD:
-        _search(round_, words)
+    can_change = sum(map(bool, round_.groups)) > 1
+    # With the spread at its bound and nothing before it only float is left to be less.
+    if can_change and round_.count <= _SEARCHED and round_.total >= (round_.bound + 1) * STRICT.spread:
+        search(round_, situation, sizes, words, steps)
         round_.settle(round_.count)
     *tables, byes = [tuple(situation.standing[place] for place in group) for group in round_.groups]
     seated = seats(tables, situation.seated, words)
     reached = round_.components()
     del reached["hard"]
     return Paired(Pairing(seated, byes), Vector(**reached, seats=imbalance(seated, situation.seated)), round_.bound)
-
-
-def _search(round_: Exchanges, words: Words) -> None:
-    """Leave the best of many exchanges drawn at random, each taken if it is no worse than what was so long ago.
-
-    That is "late acceptance": it climbs out of where settling ends, and, as it only compares, needs no weights and no
-    floating point.
-    """
-    n = round_.count
-    earlier = [round_.total] * _MEMORY
-    best, groups = round_.total, [list(group) for group in round_.groups]
-    for step in range(_STEPS):
-        p, q = divmod(below(words, n * n), n)
-        if round_.group_of[p] == round_.group_of[q]:
-            continue
-        gain = round_.gain(p, q)
-        at = step % _MEMORY
-        if gain <= 0 or round_.total + gain <= earlier[at]:
-            round_.exchange(p, q, gain)
-            if round_.total < best:
-                best, groups = round_.total, [list(group) for group in round_.groups]
-        earlier[at] = min(earlier[at], round_.total)
-    round_.arrange(groups)

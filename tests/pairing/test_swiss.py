@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import combinations
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from referee.games.event.quality import Situation, bound, improvement, least_seats, vector, violations
+from referee.games.event.quality import Pairing, Situation, bound, improvement, least_seats, vector, violations
 from referee.games.game import InputError
 from referee.log.deck import Deck
 from referee.pairing.draw import Words
+from referee.pairing.search import STEPS
 from referee.pairing.swiss import Paired, swiss
-from tests.pairing.events import Event
+from tests.pairing.events import Event, shapes
 from tests.sizes import campaign
 
 SIZES = st.lists(st.integers(2, 6), min_size=1, max_size=3, unique=True).map(tuple)
@@ -35,8 +38,8 @@ def held(situation: Situation, sizes: tuple[int, ...], paired: Paired) -> None:
     assert paired.reached.seats == seats
 
 
-@pytest.mark.parametrize("examples", [20, campaign(1000)])
-def test_every_round_of_every_event(examples: int) -> None:
+@pytest.mark.parametrize(("examples", "steps"), [(20, 200), campaign(300, STEPS)])
+def test_every_round_of_every_event(examples: int, steps: int) -> None:
     """Lawful, stable, above the bound, what it says it is, and the same again: with people who come late, stay away,
     leave, and may not meet.
     """
@@ -47,18 +50,19 @@ def test_every_round_of_every_event(examples: int) -> None:
         event = Event(players, sizes, seed, absent=part, withdrawn=part / 2, late=part / 3, forbidden=part)
         for _ in range(rounds):
             situation = event.situation()
-            paired = swiss(situation, sizes, words(seed))
+            paired = swiss(situation, sizes, words(seed), steps=steps)
             held(situation, sizes, paired)
-            assert swiss(situation, sizes, words(seed)) == paired
+            assert swiss(situation, sizes, words(seed), steps=steps) == paired
             event.play(paired.pairing)
 
     rounds()
 
 
-def test_a_club_meets_nobody_twice() -> None:
-    """40 players, 7 rounds at tables of four: no repeat is needed, and there is none."""
-    event = Event(40, (4, 3), seed=1)
-    for _ in range(7):
+@pytest.mark.parametrize("seed", [1, *map(campaign, range(2, 12))])
+def test_a_club_meets_nobody_twice(seed: int) -> None:
+    """40 players, 8 rounds at tables of four: no repeat is needed, and there is none."""
+    event = Event(40, (4, 3), seed)
+    for _ in range(8):
         paired = swiss(event.situation(), (4, 3), words())
         assert paired.reached.repeats == 0
         event.play(paired.pairing)
@@ -104,3 +108,49 @@ def test_the_draw_decides_the_seats_only_where_counts_do_not() -> None:
     assert {swiss(situation, (2,), words(seed)).pairing.tables for seed in range(8)} == {((1, 2),), ((2, 1),)}
     sat = replace(situation, seated={1: (1,)})
     assert {swiss(sat, (2,), words(seed)).pairing.tables for seed in range(8)} == {((2, 1),)}
+
+
+def groups(players: tuple[int, ...], sizes: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], ...]]:
+    """Every way to divide the players into tables of these sizes, each once."""
+    if not sizes:
+        yield ()
+        return
+    for size in sorted(set(sizes)):
+        rest = list(sizes)
+        rest.remove(size)
+        for others in combinations(players[1:], size - 1):
+            left = tuple(player for player in players[1:] if player not in others)
+            for tables in groups(left, tuple(rest)):
+                yield ((players[0], *others), *tables)
+
+
+def the_best(situation: Situation, sizes: tuple[int, ...]) -> tuple[int, ...]:
+    """The smallest vector, seats left aside, of all pairings without those who must not meet."""
+    players = situation.standing
+    found = []
+    for shape in shapes(len(players), sizes):
+        for byes in combinations(players, len(players) - sum(shape)):
+            there = tuple(player for player in players if player not in byes)
+            pairings = (Pairing(tables, byes) for tables in groups(there, shape))
+            found += [
+                vector(situation, sizes, pairing)[:8]
+                for pairing in pairings
+                if not violations(situation, sizes, pairing)
+            ]
+    return min(found)
+
+
+@pytest.mark.parametrize(
+    ("players", "sizes"),
+    [(6, (3,)), (7, (4, 3)), (7, (3, 2)), (8, (4, 3)), (8, (2,)), (9, (4,)), campaign(9, (3,)), campaign(9, (5, 4)),
+     campaign(10, (4, 3)), campaign(10, (6, 4)), campaign(10, (3, 2)), campaign(11, (4, 3)), campaign(12, (4, 3))],
+)  # fmt: skip
+def test_no_pairing_at_all_is_better(players: int, sizes: tuple[int, ...]) -> None:
+    """Few players, three rounds, some of whom should not meet: against every pairing that is lawful."""
+    event = Event(players, sizes, seed=players)
+    event.soft = frozenset({(1, 2), (3, 5)})
+    for _ in range(3):
+        situation = event.situation()
+        paired = swiss(situation, sizes, words())
+        assert paired.reached[:8] == the_best(situation, sizes)
+        event.play(paired.pairing)
