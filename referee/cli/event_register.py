@@ -67,7 +67,7 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
             game=rules,
             sizes=wanted,
             rounds=rounds,
-            points=_points(points, wanted),
+            points=points_of(points, wanted),
             commitment=commitment,
             tie_breaks=_tie_breaks(tie_breaks),
             bye_points=parts("--bye-points", bye_points),
@@ -212,7 +212,7 @@ def parts(option: str, text: str) -> int:
     return total // divisor
 
 
-def _points(text: str, sizes: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+def points_of(text: str, sizes: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
     """Return ``4: 5,3,2,1; 3: 5,3,1`` in the order of the sizes. Raise ``InputError``."""
     found: dict[int, tuple[int, ...]] = {}
     for each in text.split(";"):

@@ -240,6 +240,13 @@ GAMES: Final = (
     ),
     _rule("G3", _C, "check_table.table", "A result is entered once; another is an amendment, with a reason.", "C.04.4"),
     _rule("G4", _C, "check._close_round", "A round is closed when every table is decided.", "Decided"),
+    _rule(
+        "G5",
+        _C,
+        "check_table.table",
+        "An arbiter can give an entrant points for a round instead of what the table gives, at most 10,000.",
+        "Decided",
+    ),
     _rule("U1", _C, "checks.of_round", "A round that is not published can be paired again freely.", "Decided"),
     _rule("U2", _C, "check_pairing.pair", "A published round is paired again only when it is reopened.", "C.04.4"),
     _rule("U3", _C, "check_pairing.pair", "So is one whose games began; its results are gone.", "Decided"),

@@ -118,8 +118,11 @@ def _knock_out(position: Position, act: Pair, where: dict[str, Fact]) -> Iterato
     expected = snake(seeds(position), position.terms.cut_size)
     if len(seeds(position)) < 2:
         yield broken("EVT-R4", "fewer than two entrants are there", **where)
-    if (act.tables, act.byes, act.vector, act.bound) != (expected, (), (), 0):
+    stated = (tuple(map(sorted, act.tables)), act.byes, act.vector, act.bound)
+    if stated != (tuple(map(sorted, expected)), (), (), 0):
         yield broken("EVT-K2", f"expected tables {'; '.join(map(_listed, expected))}, and nothing else", **where)
+    elif act.tables != expected:
+        yield broken("EVT-O3", f"expected seats {'; '.join(map(_listed, expected))}", **where)
 
 
 def _listed(numbers: tuple[int, ...]) -> str:

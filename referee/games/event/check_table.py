@@ -32,7 +32,7 @@ def table(position: Position, act: acts.TableAct) -> Iterator[Violation]:
             yield from _known_round(position, number)
             yield from named(position, who)
             if points > MAX_POINTS * PARTS:
-                yield broken("EVT-S1", "too many points", entrant=who, points=points)
+                yield broken("EVT-G5", f"more than {MAX_POINTS} points", entrant=who, points=points)
         case acts.Void(number, table):
             yield from _of_table(position, number, table)
 
