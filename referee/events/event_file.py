@@ -24,6 +24,7 @@ from referee.games.event.position import commitment
 from referee.log import file, intent
 from referee.log.deck import SEED_BYTES
 from referee.log.endings import end_message
+from referee.log.engines import Engines
 from referee.log.entry import FORMAT_VERSION, NONCE_BYTES, Clock, Written
 from referee.log.errors import Code, LogError
 from referee.log.frames import FrameType
@@ -53,7 +54,7 @@ class EventLog:
         self._key = key
 
     @classmethod
-    def new(cls, terms: Terms, key: PrivateKey) -> EventLog:
+    def new(cls, terms: Terms, key: PrivateKey, engines: Engines | None = None) -> EventLog:
         """Begin an event. Raise ``LogError``."""
         header = build_header(
             GAME.rules_id, GAME.version, GAME.catalogue, _CODEC.signed_file(), f"tile-referee {__version__}"
@@ -69,7 +70,7 @@ class EventLog:
             header_hash=header_hash(header),
         )
         dealer.declare(opened, _DESK.index)
-        record, written = Record.start(strict.encode(opened), _now())
+        record, written = Record.start(strict.encode(opened), _now(), engines=engines)
         return cls(header, record, [written.data], key)
 
     @property

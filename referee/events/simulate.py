@@ -103,10 +103,9 @@ class Simulation:
                 self._log.enter(Absent(who, number))
 
     def _round(self, number: int) -> None:
-        pair = proposal(self._state)
-        self._log.enter(pair)
+        self._log.enter(proposal(self._state))
         self._log.enter(Publish(number))
-        for table, players in enumerate(pair.tables, 1):
+        for table, players in enumerate(self._state.rounds[-1].tables, 1):
             self._table(number, table, players)
 
     def _table(self, number: int, table: int, players: tuple[int, ...]) -> None:
