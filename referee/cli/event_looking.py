@@ -11,7 +11,7 @@ import typer
 from referee.cli import output
 from referee.cli.arguments import verifier_key
 from referee.cli.event_editing import EventPath, failures, looking
-from referee.events.check import check_event
+from referee.events.check import DocumentReport, EventReport, check_document, check_event
 from referee.events.words import lines, standing_lines, status_lines
 from referee.log.audit import Policy
 
@@ -47,6 +47,8 @@ def check(
 ) -> None:
     """Check an event: signatures, every pairing, every result, every standing, to the last fraction.
 
+    FILE can also be an event.json, of any program: pairings, points and standings are checked then.
+
     Nothing of the program that pairs is used. With --games every result is compared with the audited log of its game;
     results by sheet are counted, as nothing vouches for them but the organiser.
 
@@ -55,8 +57,9 @@ def check(
     """
     policy = Policy(verifier=None if key is None else verifier_key("--key", key))
     games_policy = Policy(verifier=None if games_key is None else verifier_key("--games-key", games_key))
+    found: EventReport | DocumentReport
     with failures(file):
-        found = check_event(file, policy, games, games_policy)
+        found = check_document(file) if file.suffix == ".json" else check_event(file, policy, games, games_policy)
     output.write(found.as_json() if as_json else lines(found.lines()))
     raise typer.Exit(found.exit_code)
 

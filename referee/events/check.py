@@ -6,12 +6,14 @@ The rules of ``referee.games.event`` judge every act, as the audit replays the l
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, cast
 
-from referee.events.event_file import event_id
+from referee.events.document import Read, read
+from referee.events.event_file import EventLog, event_id
+from referee.events.rebuilding import differences, rebuild
 from referee.events.results import of_record
 from referee.events.words import told_broken
 from referee.games.event import GAME, State
@@ -22,14 +24,19 @@ from referee.log.audit import Policy, audit
 from referee.log.entry import decode_entry, decode_open
 from referee.log.errors import LogError, RulesError
 from referee.log.identity import game_id
+from referee.log.keys import PrivateKey
 from referee.log.replay import Record
 from referee.log.verdict import Report, Verdict
+from referee.notation.outcomes import counted
+from referee.notation.strict_json import QueryError, parse
 
 PAIRING: Final = 11
 STANDINGS: Final = 12
 _PAIRING_RULES: Final = ("EVT-P", "EVT-O", "EVT-B", "EVT-K")
 _STANDING_RULES: Final = ("EVT-S",)
 _GAMES: Final = "*.gamelog"
+_MOST_BYTES: Final = 16 * 1024 * 1024
+"""Of a document."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +70,7 @@ class EventReport:
     @property
     def verdict(self) -> str:
         """The exit code's name."""
-        return {PAIRING: "PAIRING", STANDINGS: "STANDINGS"}.get(self.exit_code) or Verdict(self.exit_code).name
+        return _named(self.exit_code)
 
     def lines(self) -> Iterator[str]:
         """Yield what a person reads."""
@@ -105,11 +112,7 @@ def check_event(path: Path, policy: Policy, games: Path | None, games_policy: Po
         raise InputError(str(path), f"a game of {report.rules[0]}", "an event's file")
     state, broken = _replayed(path)
     if broken is not None:
-        ids = broken.rule_ids
-        code = STANDINGS if ids[0].startswith(_STANDING_RULES) else int(Verdict.RULES)
-        if any(each.startswith(_PAIRING_RULES) for each in ids):
-            code = PAIRING
-        return EventReport(report, told_broken(broken.violations), code)
+        return EventReport(report, told_broken(broken.violations), _code_of(broken.rule_ids))
     if state is None:
         return EventReport(report)
     found = _Games(state, report.game_id or b"", {} if games is None else _indexed(games), games_policy)
@@ -121,6 +124,59 @@ def check_event(path: Path, policy: Policy, games: Path | None, games_policy: Po
         by_sheet=found.by_sheet,
         not_found=found.not_found,
     )
+
+
+def check_document(path: Path) -> DocumentReport:
+    """Check an event.json, of this program or another. Raise ``InputError``, ``OSError``."""
+    said = read_json(path)
+    log = EventLog.new(said.terms, PrivateKey.generate())
+    try:
+        rebuild(log, said)
+    except RulesError as error:
+        return DocumentReport(_code_of(error.rule_ids), (told_broken(error.violations),))
+    wrong = tuple(differences(log.state, said))
+    return DocumentReport(STANDINGS if wrong else 0, wrong, len(log.state.rounds))
+
+
+def read_json(path: Path) -> Read:
+    """Return what an event.json says. Raise ``InputError``, ``OSError``."""
+    try:
+        return read(parse(path.read_bytes(), _MOST_BYTES))
+    except QueryError as error:
+        raise InputError(str(path), str(error)) from None
+    except InputError as error:
+        raise InputError(f"{path}: {error.field}", error.what, error.expected) from None
+
+
+@dataclass(frozen=True)
+class DocumentReport:
+    """What a check of a document comes to. Nobody signed it, so the rules are all there is to check."""
+
+    exit_code: int
+    wrong: tuple[str, ...]
+    rounds: int = 0
+
+    def lines(self) -> Iterator[str]:
+        """Yield what a person reads."""
+        yield _named(self.exit_code)
+        yield from (f"  {line}" for line in self.wrong)
+        yield f"{counted(self.rounds, 'round')} checked; a document is not signed: who wrote it is not known"
+
+    def as_json(self) -> str:
+        """Return the same as one document."""
+        value = {"verdict": _named(self.exit_code), "exit_code": self.exit_code, "broken": list(self.wrong)}
+        return json.dumps(value, indent=2) + "\n"
+
+
+def _named(code: int) -> str:
+    return {PAIRING: "PAIRING", STANDINGS: "STANDINGS"}.get(code) or Verdict(code).name
+
+
+def _code_of(ids: Sequence[str]) -> int:
+    """Return the exit code for these rules of events: what is wrong with a pairing comes first."""
+    if any(each.startswith(_PAIRING_RULES) for each in ids):
+        return PAIRING
+    return STANDINGS if any(each.startswith(_STANDING_RULES) for each in ids) else int(Verdict.RULES)
 
 
 def _replayed(path: Path) -> tuple[State | None, RulesError | None]:
