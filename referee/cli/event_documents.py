@@ -48,10 +48,9 @@ def export(
         if to_json:
             write_new("--json", to_json, (json.dumps(exported(event.log, names), indent=1) + "\n").encode())
             written.append(to_json)
-        made = {to_csv: sheets(event.log.state, names)} if to_csv else {}
-        if html:
-            made[html] = pages(event.log, names, file.stem)
-        for folder, files in made.items():
+        made = [(to_csv, sheets(event.log.state, names))] if to_csv else []
+        made += [(html, pages(event.log, names, file.stem))] if html else []
+        for folder, files in made:
             folder.mkdir(parents=True, exist_ok=True)
             for name, text in files.items():
                 (folder / name).write_text(text, encoding="utf-8")

@@ -11,10 +11,7 @@ import typer
 
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.events.event_file import EventFile
-from referee.events.names import Names
 from referee.events.words import told_broken
-from referee.games.event import State
-from referee.games.event.acts import Act
 from referee.games.game import InputError
 from referee.log.errors import LogError, RulesError
 from referee.log.verdict import Finding
@@ -54,15 +51,7 @@ def editing(path: Path) -> Iterator[EventFile]:
 
 
 @contextmanager
-def looking(path: Path) -> Iterator[tuple[State, Names]]:
+def looking(path: Path) -> Iterator[EventFile]:
     """Open an event to look at it. Raise ``Failure``."""
     with failures(path):
-        event = EventFile.read_only(path)
-        yield event.log.state, event.names
-
-
-def enter(path: Path, *acts: Act) -> None:
-    """Enter acts, all or none. Raise ``Failure``."""
-    with editing(path) as event:
-        for act in acts:
-            event.log.enter(act)
+        yield EventFile.read_only(path)

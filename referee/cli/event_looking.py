@@ -18,15 +18,15 @@ from referee.log.audit import Policy
 
 def status(file: EventPath) -> None:
     """Show how the event stands, and which results are missing."""
-    with looking(file) as (state, names):
-        told = list(status_lines(state, names))
-    output.write(lines(told))
+    with looking(file) as event:
+        told = list(status_lines(event.log.state, event.names))
+    output.write(lines([f"event {event.log.event_id}", *told]))
 
 
 def standings(file: EventPath) -> None:
     """Show the standings with points and tie-breaks, as they are now."""
-    with looking(file) as (state, names):
-        told = list(standing_lines(state, names))
+    with looking(file) as event:
+        told = list(standing_lines(event.log.state, event.names))
     output.write(lines(told))
 
 

@@ -24,7 +24,9 @@ from referee.games.event.acts import (
     Amend,
     Award,
     EnterResult,
+    OpenTable,
     Pair,
+    Plan,
     Publish,
     Reopen,
     Result,
@@ -33,6 +35,7 @@ from referee.games.event.acts import (
 )
 from referee.games.event.phases import Phase
 from referee.games.game import InputError
+from referee.log.identity import GAME_ID_TEXT, parse_game_id
 
 _Table = Annotated[int, typer.Argument(metavar="TABLE", min=1, help="The table's number.", show_default=False)]
 _Round = Annotated[int | None, typer.Option("--round", metavar="N", min=1, help="The round; without it the newest.")]
@@ -96,6 +99,38 @@ def _tables(text: str) -> Tables:
 
 def _byes(text: str) -> tuple[int, ...]:
     return numbers("--byes", text) if text else ()
+
+
+def plan(
+    file: EventPath,
+    round_: Annotated[int, typer.Argument(metavar="ROUND", min=1, help="The round.", show_default=False)],
+    tables: Annotated[str, typer.Argument(metavar="TABLES", help="Tables, such as 1,2,3; 4,5,6.", show_default=False)],
+) -> None:
+    """Plan the seating of a round. It is paired so if exactly these players are there; otherwise by the standing.
+
+    No pair of players may meet twice in the plan.
+    """
+    with editing(file) as event:
+        event.log.enter(Plan(round_, _tables(tables)))
+    print(f"round {round_} is planned")
+
+
+def open_(
+    file: EventPath,
+    table: _Table,
+    game: Annotated[str, typer.Argument(metavar="GAME", help="The game's whole id.", show_default=False)],
+) -> None:
+    """Name the game that a table of the newest round plays on a referee's server.
+
+    Open the game with `referee new --event`, the number that `referee event status` shows, --round and --table.
+    """
+    with editing(file) as event:
+        number = _number(event.log.state, None)
+        game_id = parse_game_id(game)
+        if game_id is None:
+            raise InputError("GAME", repr(game[:40]), GAME_ID_TEXT)
+        event.log.enter(OpenTable(number, table, game_id))
+    print(f"round {number}, table {table}: game {game}")
 
 
 def publish(file: EventPath) -> None:
@@ -210,7 +245,9 @@ def _result(places: str, scores: str, forfeited: str, log: Path | None) -> Resul
 
 COMMANDS: Final[dict[str, Callable[..., Any]]] = {
     "pair": pair,
+    "plan": plan,
     "publish": publish,
+    "open": open_,
     "result": result,
     "amend": amend,
     "award": award,

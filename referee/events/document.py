@@ -14,6 +14,7 @@ from referee.events.fields import Field
 from referee.events.names import Names
 from referee.games.event import State, Terms
 from referee.games.event.acts import (
+    Absent,
     Act,
     Amend,
     Award,
@@ -142,6 +143,7 @@ def _round(state: State, round_: Round, history: History) -> dict[str, Any]:
         "published": round_.is_published,
         "closed": round_.is_closed,
         "byes": list(round_.byes),
+        "absent": [] if round_.is_knock_out else _absent(state, round_),
         "tables": [_table(state, round_, number, players, history) for number, players in tables],
         "awards": [
             {"number": number, "points": points, "paired": paired, "reason": reason}
@@ -150,6 +152,12 @@ def _round(state: State, round_: Round, history: History) -> dict[str, Any]:
             if at == round_.number
         ],
     }
+
+
+def _absent(state: State, round_: Round) -> list[int]:
+    """Return who had come to the event and did not play in the round."""
+    come = [who for who, each in state.entrants.items() if each.is_there and each.first_round <= round_.number]
+    return sorted(set(come) - {*round_.seats, *round_.byes})
 
 
 def _table(state: State, round_: Round, number: int, players: Sequence[int], history: History) -> dict[str, Any]:
@@ -295,6 +303,8 @@ def _read_round(each: Field, rounds: Sequence[Field], entrants: Sequence[Field])
     for entrant in entrants:
         if entrant.at("first_round").number() == number > 1:
             yield _enter(entrant, number)
+    for who in each.at("absent").numbers():
+        yield Absent(who, number)
     origins = {origin.words: origin for origin in Origin}
     tables = list(each.at("tables").each())
     yield Pair(

@@ -9,7 +9,7 @@ from referee.events.event_file import EventLog
 from referee.events.names import Names
 from referee.events.organiser import advance, end_round
 from referee.games.event import State
-from referee.games.event.acts import Abandon, Absent, Act, Close, Pair, Withdraw
+from referee.games.event.acts import Abandon, Act, Close, Pair, Withdraw
 from referee.games.event.knockout import seeds
 from referee.games.event.scoring import Row, standings, standings_hash, table_points
 from referee.log.events import Moved
@@ -24,8 +24,8 @@ def rebuild(log: EventLog, read: Read) -> None:
     for acts, closed in zip(read.rounds, read.closed, strict=True):
         advance(log)
         for act in acts:
-            if isinstance(act, Pair):
-                for away in _away(log.state, act):
+            if isinstance(act, Pair) and log.state.is_cut:
+                for away in _left(log.state, act):
                     log.enter(away)
             log.enter(act)
         if closed:
@@ -40,14 +40,10 @@ def rebuild(log: EventLog, read: Read) -> None:
         _end(log)
 
 
-def _away(state: State, pair: Pair) -> Iterator[Act]:
-    """Yield the acts that keep from a round who is not in its pairing."""
-    number = state.next_round
-    paired = {*pair.byes, *(who for table in pair.tables for who in table)}
-    expected: Sequence[int] = seeds(state) if state.is_cut else state.there(number)
-    for who in expected:
-        if who not in paired:
-            yield Withdraw(who) if state.is_cut else Absent(who, number)
+def _left(state: State, pair: Pair) -> Iterator[Act]:
+    """Yield that those have left who reached this round of the knock-out and are not in it."""
+    paired = {who for table in pair.tables for who in table}
+    yield from (Withdraw(who) for who in seeds(state) if who not in paired)
 
 
 def _end(log: EventLog) -> None:
