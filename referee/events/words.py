@@ -89,16 +89,15 @@ def why_lines(state: State, pair: Pair, names: Names) -> Iterator[str]:
 def standing_lines(state: State, names: Names, rows: Sequence[Row] | None = None) -> Iterator[str]:
     """Yield a line for each entrant: place, points, tie-breaks rounded to three digits."""
     rows = standings(state) if rows is None else rows
-    head = ["place", "points", *(each.id for each in state.terms.tie_breaks), "entrant"]
-    yield "  ".join(head)
+    figures = [["place", "points", *(each.id for each in state.terms.tie_breaks)]]
+    called = ["entrant"]
     for row in rows:
-        figures = [rounded(each) for each in row.tie_breaks]
-        entrant = state.entrants[row.number]
-        left = " (withdrawn)" if entrant.has_withdrawn else ""
-        cells = [str(row.place), shown(row.points), *figures, _called(row.number, names) + left]
-        yield (
-            "  ".join(cell.rjust(len(title)) for cell, title in zip(cells[:-1], head, strict=False)) + f"  {cells[-1]}"
-        )
+        figures.append([str(row.place), shown(row.points), *map(rounded, row.tie_breaks)])
+        left = " (withdrawn)" if state.entrants[row.number].has_withdrawn else ""
+        called.append(_called(row.number, names) + left)
+    widths = [max(map(len, column)) for column in zip(*figures, strict=True)]
+    for cells, name in zip(figures, called, strict=True):
+        yield "  ".join([*(cell.rjust(width) for cell, width in zip(cells, widths, strict=True)), name])
 
 
 def rounded(fraction: Fraction) -> str:

@@ -30,8 +30,8 @@ def appendix() -> list[str]:
     return [
         "## The quality vector",
         "",
-        "Integers, compared from the first to the last; less is better (EVT-P6). [pairing.md](../pairing.md) says how",
-        "rounds are paired, and what is proven of that.",
+        "Integers, compared from the first to the last; less is better (EVT-P6). [events.md](../events.md) says how",
+        "an event is run.",
         "",
         "| component | what it counts |",
         "|---|---|",
