@@ -128,7 +128,7 @@ def nobody_is_left_to_pair() -> Broken:
 
 @violates("EVT-R5")
 def somebody_withdraws_twice() -> Broken:
-    return Broken(play(drawn(4), Withdraw(1)), Withdraw(1), Readmit(1))
+    return Broken(play(drawn(4), Withdraw(1)), Withdraw(1), Expel(1, "a stolen tile"))
 
 
 @violates("EVT-R5")

@@ -78,7 +78,7 @@ def exchanges(state: State, pairing: Pairing) -> list[Vector]:
     ]
 
 
-few = settings(max_examples=4, deadline=None)
+few = settings(max_examples=3, deadline=None)
 
 
 @derives("EVT-P3")

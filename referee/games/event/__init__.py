@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from referee.games.event.catalogue import CATALOGUE
 from referee.games.event.position import SEATS
 from referee.games.event.state import State
 from referee.games.event.terms import Options, Terms
-from referee.games.game import Rule, SetupError, Stream
+from referee.games.game import Rule, Stream
 
 
 class Event:
@@ -31,9 +31,17 @@ class Event:
         """Return the state before the first act. Raise ``SetupError``."""
         return State(seats, components or self.default_components())
 
-    def dealer(self, seats: int, options: Options | None, components: Terms | None, stream: Stream) -> NoReturn:  # noqa: ARG002
-        """Raise ``SetupError``: an event is declared, not dealt."""
-        raise SetupError("chance", "dealt; expected declared, as an event draws its lots from its own seed")
+    def dealer(self, seats: int, options: Options | None, components: Terms | None, stream: Stream) -> NoChance:  # noqa: ARG002
+        """Return what deals nothing: an event draws its lots from its own seed."""
+        return NoChance()
+
+
+class NoChance:
+    """The dealer of an event, which is never asked."""
+
+    def outcome(self, state: Any, /) -> NoReturn:
+        """Raise ``ValueError``."""
+        raise ValueError(f"{state!r} awaits no outcome")
 
 
 GAME = Event()
