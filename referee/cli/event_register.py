@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -16,8 +17,10 @@ from referee.events.organiser import draw as draw_lots
 from referee.games import registry
 from referee.games.event import Terms
 from referee.games.event.acts import Absent, Act, CheckIn, Enter, Expel, Forbid, Readmit, Withdraw
+from referee.games.event.position import share_commitment
 from referee.games.event.terms import DEFAULT_TIE_BREAKS, PARTS, TieBreak
 from referee.games.game import InputError
+from referee.log.deck import SEED_BYTES
 from referee.notation.outcomes import counted
 
 _Entrant = Annotated[str, typer.Argument(metavar="ENTRANT", help="Number or name.", show_default=False)]
@@ -120,8 +123,11 @@ def checkin(
     file: EventPath,
     entrants: Annotated[list[str] | None, typer.Argument(metavar="[ENTRANT]…", help="Numbers or names.")] = None,
     everybody: Annotated[bool, typer.Option("--all", help="Everybody who is not checked in yet.")] = False,
+    commitment: Annotated[
+        str, typer.Option(metavar="HEX", help="For one entrant: the commitment to a share of the draw.")
+    ] = "",
 ) -> None:
-    """Note who has come. Only they are paired."""
+    """Note who has come. Only they are paired. A player who comes after round 1 was paired plays from the next."""
     with editing(file) as event:
         known = event.log.state.entrants
         here = [event.names.find(word) for word in entrants or ()]
@@ -129,16 +135,52 @@ def checkin(
             here = [number for number, each in known.items() if not (each.is_there or each.is_expelled)]
         elif not here:
             raise InputError("ENTRANT", "nobody", "numbers, names, or --all")
+        if commitment and len(here) != 1:
+            raise InputError("--commitment", f"{len(here)} entrants", "one, whose it is")
         for number in here:
-            event.log.enter(CheckIn(number))
+            event.log.enter(CheckIn(number, _hexadecimal("--commitment", commitment)))
     print(f"checked in {counted(len(here), 'player')}")
 
 
-def draw(file: EventPath) -> None:
-    """Close entries and draw the lots, which decide where nothing else does. `pair` does so before round 1."""
+def draw(
+    file: EventPath,
+    share: Annotated[
+        list[str] | None, typer.Option(metavar="NUMBER=HEX", help="An entrant's share of the draw. Repeatable.")
+    ] = None,
+) -> None:
+    """Close entries and draw the lots, which decide where nothing else does.
+
+    `pair` does so before round 1, if no entrant has committed to a share. A share that is not opened counts as none,
+    and the command names whose.
+    """
     with editing(file) as event:
-        draw_lots(event.log, event.seed, {})
+        shares: dict[int, bytes] = {}
+        for word in share or ():
+            number, equals, digits = word.partition("=")
+            if not (equals and number.isascii() and number.isdecimal()) or int(number) in shares:
+                raise InputError("--share", f"{word[:40]!r}", "NUMBER=HEX, once for each entrant")
+            shares[int(number)] = _hexadecimal("--share", digits)
+        withheld = draw_lots(event.log, event.seed, shares)
     print("entries are closed, and lots drawn")
+    for who in withheld:
+        print(f"entrant {who} did not open a share")
+
+
+def share(number: Annotated[int, typer.Argument(metavar="NUMBER", min=1, help="Your number in the event.")]) -> None:
+    """Make a share of the draw: keep the first line for yourself until entries are closed, give away the second.
+
+    With it, nobody can have chosen the lots, as long as you chose your share by chance. This needs no event's file.
+    """
+    secret = secrets.token_bytes(SEED_BYTES)
+    print(f"share {secret.hex()}")
+    print(f"commitment {share_commitment(number, secret).hex()}")
+
+
+def _hexadecimal(option: str, text: str) -> bytes:
+    try:
+        return bytes.fromhex(text)
+    except ValueError:
+        raise InputError(option, f"{text[:80]!r}", "64 hexadecimal digits") from None
 
 
 def _about(make: Callable[[int], Act], file: Path, entrant: str) -> None:
@@ -238,6 +280,7 @@ COMMANDS: Final[dict[str, Callable[..., Any]]] = {
     "new": new,
     "enter": enter,
     "checkin": checkin,
+    "share": share,
     "draw": draw,
     "withdraw": withdraw,
     "readmit": readmit,

@@ -72,7 +72,10 @@ def pair(  # noqa: PLR0917 - typer reads options from the signature
     paired again. A pairing of your own needs --reason, and the engine's is recorded beside it.
     """
     with failures(file), EventFile.opened(file) as event:
-        if event.log.state.phase is not Phase.PLAYING and event.log.state.phase is not Phase.OVER:
+        if event.log.state.phase < Phase.PLAYING:
+            if committed := [number for number, each in event.log.state.entrants.items() if each.commitment]:
+                what = f"entrants {', '.join(map(str, sorted(committed)))} have a share in it"
+                raise InputError("draw", what, "`referee event draw` first, with their shares")
             draw(event.log, event.seed, {})
         advance(event.log)
         if tables:

@@ -148,7 +148,7 @@ class EventFile:
             header, entries = read(path)
             record = Record.replay(entries)
             made.log = EventLog(header, record, entries, PrivateKey.load(made.private / _ORGANISER))
-            made.names = Names.read(made.private / _NAMES)
+            made.names = Names.read(made.private / _NAMES).of(made.log.state.entrants)
             yield made
         finally:
             os.close(descriptor)
@@ -159,7 +159,7 @@ class EventFile:
         made = cls(path)
         header, entries = read(path)
         made.log = EventLog(header, Record.replay(entries), entries, PrivateKey.generate())
-        made.names = Names.read(made.private / _NAMES)
+        made.names = Names.read(made.private / _NAMES).of(made.log.state.entrants)
         return made
 
     @property

@@ -10,6 +10,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Final
 
+from referee.games.event.entrant import Entrant
 from referee.games.game import InputError
 from referee.log.players import SALT_BYTES, player_hash
 
@@ -50,6 +51,15 @@ class Names:
                 raise InputError("name", f"{name!r} is entrant {other}", "another name, or a letter more")
         person = Person(name, secrets.token_bytes(SALT_BYTES))
         return Names({**self.people, number: person}), person
+
+    def of(self, entrants: Mapping[int, Entrant]) -> Names:
+        """Return those whom the log knows: a crash may have left one whose entry was never made."""
+        known = {
+            number: person
+            for number, person in self.people.items()
+            if number in entrants and (not person.salt or person.player == entrants[number].player)
+        }
+        return Names(known)
 
     def with_unproved(self, number: int, name: str) -> Names:
         """Return the names with one whose salt is not known. Raise ``InputError``."""

@@ -18,7 +18,7 @@ from referee.games.event.acts import (
     Share,
     Tables,
 )
-from referee.games.event.knockout import seeds, snake
+from referee.games.event.knockout import is_decided, seeds, snake
 from referee.games.event.phases import Phase
 from referee.games.event.quality import Pairing, Situation, bound, vector
 from referee.games.event.scoring import standings_hash
@@ -58,6 +58,8 @@ def proposal(state: State) -> Pair:
     The same version gives the same pairing for the same log (EVT-P9). Raise ``InputError`` if nobody can be paired.
     """
     number = state.next_round
+    if number > state.terms.rounds and (not state.is_cut or is_decided(state)):
+        raise InputError("round", "all of them are played", "`referee event close`")
     if state.is_cut:
         tables = snake(seeds(state), state.terms.cut_size)
         return Pair(number, tables, (), (), 0, Origin.KNOCK_OUT, ENGINE)

@@ -112,6 +112,53 @@ def test_a_pairing_by_hand_is_recorded_beside_the_engines(event: Event) -> None:
     assert (round_["origin"], round_["engine"]) == ("external", "swiss-o-mat 3")
 
 
+def test_entrants_have_a_share_in_the_draw(tmp_path: Path) -> None:
+    event = Event(tmp_path)
+    event.does("new", "--rules", "kingdomino")
+    event.does("enter", *NAMES)
+    shares = {}
+    for number in (1, 2):
+        told = dict(line.split() for line in referee("event", "share", number).stdout.splitlines())
+        shares[number] = told["share"]
+        event.does("checkin", number, "--commitment", told["commitment"])
+    event.does("checkin", "--all")
+    assert "draw: entrants 1, 2 have a share in it" in event.fails("pair", code=2)
+    assert "(EVT-S13" in event.fails("draw", "--share", f"2={shares[1]}", code=8)
+    assert event.does("draw", "--share", f"1={shares[1]}").endswith("entrant 2 did not open a share\n")
+    event.does("pair")
+
+
+def test_who_comes_during_the_event_plays_from_the_next_round(tmp_path: Path) -> None:
+    event = Event(tmp_path)
+    event.does("new", "--rules", "kingdomino", "--late-until", 2)
+    event.does("enter", *NAMES)
+    event.does("checkin", *NAMES[:6])
+    event.play(1)
+    event.does("checkin", "Gina")
+    event.does("enter", "Hugo", "--late", 2)
+    event.does("pair")
+    (first, second) = json.loads(event.exported())["rounds"]
+    assert {who for table in second["tables"] for who in table["players"]} == set(range(1, 9))
+    assert first["absent"] == [7]
+    event.does("publish")
+    assert referee("event", "check", event.path.with_name("now.json")).returncode == 0
+
+
+def test_a_game_on_a_server_is_named(event: Event) -> None:
+    event.does("pair")
+    event.does("publish")
+    game = "0123456789abcdef" * 2
+    assert event.does("open", 1, game) == f"round 1, table 1: game {game}\n"
+    assert "(EVT-G1" in event.fails("open", 2, game, code=8)
+    assert "GAME: 'abc', expected 32 lower-case hexadecimal digits" in event.fails("open", 2, "abc", code=2)
+
+
+def test_after_the_last_round_there_is_only_the_end(event: Event) -> None:
+    event.play(1)
+    event.play(2)
+    assert "round: all of them are played, expected `referee event close`" in event.fails("pair", code=2)
+
+
 def test_a_plan_is_followed_where_it_fits(event: Event) -> None:
     event.does("plan", 1, "1,2,3,4;5,6,7")
     assert "round 1, planned\n" in event.does("pair")

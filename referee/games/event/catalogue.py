@@ -216,8 +216,8 @@ STANDINGS: Final = (
         "S13",
         _C,
         "check_register._share",
-        "Lots come from the organiser's seed, committed to in the terms, and the shares that entrants committed to. "
-        "A share that is not opened counts as none.",
+        "Lots come from the organiser's seed, committed to in the terms, and the shares that entrants committed to "
+        "before entries were closed. A share that is not opened counts as none.",
         "Decided; C.04, drawing of lots",
     ),
     _rule(

@@ -90,7 +90,8 @@ def _same(known: Any, act: acts.Enter, name: str) -> bool:
 
 def _check_in(position: Position, act: acts.CheckIn) -> Iterator[Violation]:
     yield from named(position, act.number)
-    yield from _in_phase(position, Phase.ENTERING, "entrants check in before entries are closed")
+    if position.phase is not Phase.ENTERING and (act.commitment or position.phase is Phase.OPENING):
+        yield broken("EVT-S13", "who commits to a share checks in before entries are closed", entrant=act.number)
     if (known := position.entrants.get(act.number)) is not None and known.is_there:
         yield broken("EVT-R1", "the entrant has checked in already", entrant=act.number)
 
