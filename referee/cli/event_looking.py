@@ -11,7 +11,10 @@ import typer
 from referee.cli import output
 from referee.cli.arguments import verifier_key
 from referee.cli.event_editing import EventPath, failures, looking
+from referee.console import printable
+from referee.events.act_words import told
 from referee.events.check import DocumentReport, EventReport, check_document, check_event
+from referee.events.rebuilding import read_again
 from referee.events.words import lines, standing_lines, status_lines
 from referee.log.audit import Policy
 
@@ -19,15 +22,22 @@ from referee.log.audit import Policy
 def status(file: EventPath) -> None:
     """Show how the event stands, and which results are missing."""
     with looking(file) as event:
-        told = list(status_lines(event.log.state, event.names))
-    output.write(lines([f"event {event.log.event_id}", *told]))
+        found = list(status_lines(event.log.state, event.names))
+    output.write(lines([f"event {event.log.event_id}", *found]))
 
 
 def standings(file: EventPath) -> None:
     """Show the standings with points and tie-breaks, as they are now."""
     with looking(file) as event:
-        told = list(standing_lines(event.log.state, event.names))
-    output.write(lines(told))
+        found = list(standing_lines(event.log.state, event.names))
+    output.write(lines(found))
+
+
+def show(file: EventPath) -> None:
+    """Show everything that was entered, a line each, with the number of the entry."""
+    with looking(file) as event:
+        shown = [line for happened in read_again(event.log) for line in told(happened, event.names)]
+    output.write(lines(map(printable, shown)))
 
 
 def check(
@@ -57,11 +67,16 @@ def check(
     """
     policy = Policy(verifier=None if key is None else verifier_key("--key", key))
     games_policy = Policy(verifier=None if games_key is None else verifier_key("--games-key", games_key))
-    found: EventReport | DocumentReport
+    report: EventReport | DocumentReport
     with failures(file):
-        found = check_document(file) if file.suffix == ".json" else check_event(file, policy, games, games_policy)
-    output.write(found.as_json() if as_json else lines(found.lines()))
-    raise typer.Exit(found.exit_code)
+        report = check_document(file) if file.suffix == ".json" else check_event(file, policy, games, games_policy)
+    output.write(report.as_json() if as_json else lines(report.lines()))
+    raise typer.Exit(report.exit_code)
 
 
-COMMANDS: Final[dict[str, Callable[..., Any]]] = {"status": status, "standings": standings, "check": check}
+COMMANDS: Final[dict[str, Callable[..., Any]]] = {
+    "status": status,
+    "standings": standings,
+    "show": show,
+    "check": check,
+}

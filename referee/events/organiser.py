@@ -20,7 +20,7 @@ from referee.games.event.acts import (
 )
 from referee.games.event.knockout import is_decided, seeds, snake
 from referee.games.event.phases import Phase
-from referee.games.event.quality import Pairing, Situation, bound, vector
+from referee.games.event.quality import Pairing, Situation, bound, vector, violations
 from referee.games.event.scoring import standings_hash
 from referee.games.event.situation import situation
 from referee.games.game import InputError
@@ -68,8 +68,10 @@ def proposal(state: State) -> Pair:
         raise InputError("round", f"{len(there)} of the entrants are there", "two or more: check in who has come")
     before, sizes = situation(state), state.terms.sizes
     rows = state.plan.get(number, ())
-    if rows and sorted(who for row in rows for who in row) == sorted(there):
-        return _pair(number, before, sizes, Pairing(rows), Origin.PLANNED)
+    seated = {who for row in rows for who in row}
+    planned = Pairing(rows, tuple(who for who in before.standing if who not in seated))
+    if rows and not violations(before, sizes, planned):
+        return _pair(number, before, sizes, planned, Origin.PLANNED)
     words = Deck(state.key).words(f"round/{number}/pairing")
     paired = swiss(before, sizes, words).pairing
     return _pair(number, before, sizes, _from_the_top(paired, before, sizes), Origin.SWISS)

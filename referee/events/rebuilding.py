@@ -84,13 +84,14 @@ def _listed(points: Sequence[int]) -> str:
 def exported(log: EventLog, names: Names) -> dict[str, object]:
     """Return the event of a log as a document."""
     history = History()
-    for happened in _read_again(log):
+    for happened in read_again(log):
         if isinstance(happened.event, Moved) and isinstance(happened.before, State):
             history.take(happened.before, happened.event.move)
     return document(log.state, history, names, log.event_id)
 
 
-def _read_again(log: EventLog) -> Iterator[Happened]:
+def read_again(log: EventLog) -> Iterator[Happened]:
+    """Yield every entry with what it made of the event."""
     record = Record(log.record.open_data)
     for data in log.entries:
         yield record.reread(data)

@@ -49,12 +49,13 @@ def _sentence(violation: Violation) -> str:
 def table_lines(pair: Pair, names: Names) -> Iterator[str]:
     """Yield a line for each table, players in the order of their seats, then the byes."""
     for number, table in enumerate(pair.tables, 1):
-        yield f"table {number}: {', '.join(_called(who, names) for who in table)}"
+        yield f"table {number}: {', '.join(called(who, names) for who in table)}"
     for who in pair.byes:
-        yield f"bye: {_called(who, names)}"
+        yield f"bye: {called(who, names)}"
 
 
-def _called(who: int, names: Names) -> str:
+def called(who: int, names: Names) -> str:
+    """Return ``3 Cara``, or the number alone where no name is known."""
     return f"{who} {names[who]}" if who in names.people else str(who)
 
 
@@ -82,7 +83,7 @@ def why_lines(state: State, pair: Pair, names: Names) -> Iterator[str]:
         if places[-1] - places[0] + 1 > len(table):
             told.append(f"places {', '.join(map(str, places))}")
         met = [pair for pair in before.met if set(pair) <= set(table)]
-        told += [f"{_called(a, names)} and {_called(b, names)} met before" for a, b in met]
+        told += [f"{called(a, names)} and {called(b, names)} met before" for a, b in met]
         yield f"table {number}: {'; '.join(told)}"
 
 
@@ -90,13 +91,13 @@ def standing_lines(state: State, names: Names, rows: Sequence[Row] | None = None
     """Yield a line for each entrant: place, points, tie-breaks rounded to three digits."""
     rows = standings(state) if rows is None else rows
     figures = [["place", "points", *(each.id for each in state.terms.tie_breaks)]]
-    called = ["entrant"]
+    players = ["entrant"]
     for row in rows:
         figures.append([str(row.place), shown(row.points), *map(rounded, row.tie_breaks)])
         left = " (withdrawn)" if state.entrants[row.number].has_withdrawn else ""
-        called.append(_called(row.number, names) + left)
+        players.append(called(row.number, names) + left)
     widths = [max(map(len, column)) for column in zip(*figures, strict=True)]
-    for cells, name in zip(figures, called, strict=True):
+    for cells, name in zip(figures, players, strict=True):
         yield "  ".join([*(cell.rjust(width) for cell, width in zip(cells, widths, strict=True)), name])
 
 
@@ -121,7 +122,7 @@ def status_lines(state: State, names: Names) -> Iterator[str]:
     else:
         yield f"round {round_.number} is played: {counted(len(round_.undecided), 'table')} without a result"
         for number in round_.undecided:
-            yield f"table {number}: {', '.join(_called(who, names) for who in round_.tables[number - 1])}"
+            yield f"table {number}: {', '.join(called(who, names) for who in round_.tables[number - 1])}"
 
 
 def lines(text: Iterable[str]) -> str:

@@ -89,6 +89,17 @@ def test_an_event_over_the_board(event: Event) -> None:
     assert (untrusted.returncode, untrusted.stdout.splitlines()[0]) == (5, "UNTRUSTED_KEY")
 
 
+def test_what_was_entered_is_shown(event: Event) -> None:
+    event.does("forbid", "Anna", "Ben")
+    event.play(1)
+    event.does("award", "Cara", "2.5", "--reason", "a spilled glass")
+    first, *_, last = event.does("show").splitlines()
+    assert first.startswith("1  ")
+    assert first.endswith("  1 Anna enters")
+    assert last.endswith("  round 1: 3 Cara is given 2.5 points: a spilled glass")
+    assert "  1 Anna and 2 Ben should not meet\n" in event.does("show")
+
+
 def test_what_is_secret_is_the_organisers_alone(event: Event) -> None:
     private = event.path.with_suffix(".private")
     assert private.stat().st_mode & 0o777 == 0o700
