@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from hashlib import sha256
+from itertools import count
 from typing import TypeVar
 
 Words = Iterator[int]
 T = TypeVar("T")
 
 _WORDS = 1 << 32
+
+
+def same_words(seed: int) -> Words:
+    """Yield numbers that no draw has made: the same for everybody."""
+    for at in count():
+        block = sha256(b"%d/%d" % (seed, at)).digest()
+        yield from (int.from_bytes(block[byte : byte + 4], "big") for byte in range(0, len(block), 4))
 
 
 def below(words: Words, n: int) -> int:

@@ -54,7 +54,7 @@ class Exchanges:
         _, tables = blocks(
             seated, sizes, shorts, lambda block, short: self._block(block, seconds if short else nothing)
         )
-        self.bound, _ = blocks(seated, sizes, shorts, lambda block, _: self._points[block[0]] - self._points[block[-1]])
+        self._cut = sizes, shorts
         self.groups = [*map(list, tables), sorted(away)]
         """Each in the order of the standing; the last of them has the bye."""
         self.group_of = [0] * self.count
@@ -77,6 +77,12 @@ class Exchanges:
         *tables, byes = self.groups
         self.total = sum(self._alone[self._bye][place] for place in byes)
         self.total += sum(self._block(table, alone) for table, alone in zip(tables, self._alone, strict=False))
+
+    def bound(self) -> int:
+        """Return the least spread of blocks of the standing, without those who have the bye now."""
+        points = self._points
+        seated = [place for place in range(self.count) if self.group_of[place] != self._bye]
+        return blocks(seated, *self._cut, lambda block, _: points[block[0]] - points[block[-1]])[0]
 
     def components(self) -> dict[str, int]:
         """Return the components of the total, which is in strict units, by name."""

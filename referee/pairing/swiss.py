@@ -40,11 +40,11 @@ def swiss(situation: Situation, sizes: Sequence[int], words: Words, *, steps: in
     round_.settle(round_.count)
     can_change = sum(map(bool, round_.groups)) > 1
     # With the spread at its bound and nothing before it only float is left to be less.
-    if can_change and round_.count <= _SEARCHED and round_.total >= (round_.bound + 1) * STRICT.spread:
+    if can_change and round_.count <= _SEARCHED and round_.total >= (round_.bound() + 1) * STRICT.spread:
         search(round_, situation, sizes, words, steps)
         round_.settle(round_.count)
     *tables, byes = [tuple(situation.standing[place] for place in group) for group in round_.groups]
     seated = seats(tables, situation.seated, words)
     reached = round_.components()
     del reached["hard"]
-    return Paired(Pairing(seated, byes), Vector(**reached, seats=imbalance(seated, situation.seated)), round_.bound)
+    return Paired(Pairing(seated, byes), Vector(**reached, seats=imbalance(seated, situation.seated)), round_.bound())

@@ -1,10 +1,11 @@
 """CP-SAT on one round: reads a round as JSON, prints for each component of the vector its least value, if it proves it.
 
 A program of its own, run with the Python of .venv/compare (and -P: a neighbour has the name of a module of the
-library); it knows nothing of ours. Given on standard input: ``points`` by place in the standing, ``sizes`` (best first),
-``shorts`` (how many tables are not of the first size), ``sat_short`` (places), ``pairs`` (two places, the better first,
-then what it costs in forbidden, repeats and again that they meet) and ``seconds`` in all. Printed: the values of forbidden, repeats, again, second_shorts, spread and float, each the least that is possible
-with those before it; the list ends before the first that is not proven.
+library); it knows nothing of ours. Given on standard input: ``points`` by place in the standing, ``sizes`` (best
+first), ``shorts`` (how many tables are not of the first size), ``sat_short`` (places), ``pairs`` (two places, the
+better first, then what it costs in forbidden, repeats and again that they meet) and ``seconds`` in all. Printed: the
+values of forbidden, repeats, again, second_shorts, spread and float, each the least that is possible with those before
+it; the list ends before the first that is not proven.
 """
 
 from __future__ import annotations
