@@ -21,7 +21,7 @@ def plan(position: Position, act: Plan) -> Iterator[Violation]:
     where: dict[str, Fact] = {"round": act.round}
     if not position.next_round <= act.round <= position.terms.rounds:
         yield broken("EVT-P11", "the round is paired already, or is none of the event", **where)
-    times = Counter(who for table in act.tables for who in table)
+    times = Counter([who for table in act.tables for who in table])
     for who in sorted(times):
         if times[who] > 1 or who not in position.entrants:
             yield broken("EVT-P11", "an entrant twice, or one who is not there", **where, entrant=who)
@@ -67,7 +67,8 @@ def _swiss(position: Position, act: Pair, where: dict[str, Fact]) -> Iterator[Vi
     before, pairing = situation(position), Pairing(act.tables, act.byes)
     sizes = position.terms.sizes
     unlawful = violations(before, sizes, pairing)
-    yield from (Violation(each.rule_id, facts={**where, **each.facts}) for each in unlawful)
+    for each in unlawful:
+        yield Violation(each.rule_id, facts={**where, **each.facts})
     if any(each.rule_id in ("EVT-P1", "EVT-P2") for each in unlawful):
         return
     found = tuple(vector(before, sizes, pairing))

@@ -115,4 +115,4 @@ def share_commitment(number: int, seed: bytes) -> bytes:
 def drawn_key(seed: bytes, entrants: Mapping[int, Entrant]) -> bytes:
     """Return the key of all lots: from the organiser's seed and every share that was opened, by number."""
     shares = [number.to_bytes(4, "big") + entrants[number].share for number in sorted(entrants)]
-    return sha256(_DOMAIN + b"key\0" + seed + b"".join(share for share in shares if len(share) > 4)).digest()
+    return sha256(_DOMAIN + b"key\0" + seed + b"".join([share for share in shares if len(share) > 4])).digest()
