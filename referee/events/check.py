@@ -35,6 +35,8 @@ STANDINGS: Final = 12
 _PAIRING_RULES: Final = ("EVT-P", "EVT-O", "EVT-B", "EVT-K")
 _STANDING_RULES: Final = ("EVT-S",)
 _GAMES: Final = "*.gamelog"
+_DAMAGED: Final = (Verdict.CORRUPT, Verdict.FORK, Verdict.STALE)
+_NO_KEY: Final = "no --games-key was given: who refereed the games is not known"
 _MOST_BYTES: Final = 16 * 1024 * 1024
 """Of a document."""
 
@@ -60,8 +62,9 @@ class EventReport:
 
     @property
     def exit_code(self) -> int:
-        """0 if all holds."""
-        if self.broken_code:
+        """0 if all holds. A file that is damaged says nothing for sure; that its key is not known hides no rule."""
+        damaged = self.audit.decisive is not None and self.audit.decisive.verdict in _DAMAGED
+        if self.broken_code and not damaged:
             return self.broken_code
         if self.audit.exit_code not in (0, int(Verdict.PREFIX)):
             return self.audit.exit_code
@@ -123,6 +126,7 @@ def check_event(path: Path, policy: Policy, games: Path | None, games_policy: Po
         audited=found.audited,
         by_sheet=found.by_sheet,
         not_found=found.not_found,
+        remarks=(_NO_KEY,) if found.audited and games_policy.verifier is None else (),
     )
 
 
@@ -234,8 +238,9 @@ class _Games:
     def _compare(self, path: Path, result: Result, round_: int, table: int) -> Iterable[str]:
         with path.open("rb") as stream:
             report = audit(stream, self._policy)
-        if report.exit_code and not (report.exit_code == Verdict.UNTRUSTED_KEY and self._policy.verifier is None):
-            yield f"the game does not audit: {report.headline}"
+        unkeyed = Verdict.UNTRUSTED_KEY if self._policy.verifier is None else None
+        if failed := next((finding for finding in report.findings if finding.verdict is not unkeyed), None):
+            yield f"the game does not audit: {failed.verdict.name}: {failed}"
             return
         with path.open("rb") as stream:
             record = Record.replay(file.entries(stream))
@@ -250,6 +255,13 @@ class _Games:
             yield f"a game of {opened.rules_id}; expected {self._state.terms.game} (EVT-G1)"
         if opened.HasField("event_id") and named != (event_id(self._event), round_, table):
             yield f"opened for event {named[0]}, round {named[1]}, table {named[2]} (EVT-G1)"
+        players = self._state.rounds[round_ - 1].tables[table - 1]
+        for who, seat in zip(players, report.seats, strict=False):
+            key = self._state.entrants[who].key
+            if key and seat.key != key:
+                yield f"seat {seat.seat} was played with another key than entrant {who} registered (EVT-G1)"
+        if len(report.seats) != len(players):
+            yield f"{len(report.seats)} seats; expected {len(players)} (EVT-G1)"
         if found.log != result.log:
             yield "the log has another size or root than the result names (EVT-G2)"
         for name in ("places", "scores", "forfeited"):

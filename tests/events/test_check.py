@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from referee.events.check import PAIRING, STANDINGS, check_event
-from referee.events.event_file import EventLog
+from referee.events.event_file import EventFile, EventLog
 from referee.events.organiser import advance, close, draw, proposal
 from referee.events.results import from_log
 from referee.games.event import Terms
@@ -20,7 +20,7 @@ from referee.log.engines import installed
 from referee.log.verdict import Verdict
 from tests.events import faults
 from tests.games.event_rules import SEED, terms
-from tests.log.games import SIGNER, game_open, key, play, start
+from tests.log.games import SIGNER, game_open, key, play, seat_key, start
 from tests.log.registered import at_random, header
 
 POLICY = Policy(verifier=SIGNER.verifier)
@@ -86,12 +86,17 @@ def game(folder: Path, event: int, round_: int, table: int, seed: int) -> Path:
 
 
 def with_games(
-    folder: Path, change: Callable[[int, Result], Result] = lambda _, result: result, *, opens: bool = True
+    folder: Path,
+    change: Callable[[int, Result], Result] = lambda _, result: result,
+    *,
+    opens: bool = True,
+    keys: list[bytes] | None = None,
 ) -> Path:
     """An event of four over one round, whose two games are in the folder. ``opens``: also names them before."""
+    folder.mkdir(exist_ok=True)
     log = EventLog.new(Terms(**{**vars(terms()), **TWO}), key("organiser"))
     for number in range(1, 5):
-        log.enter(Enter(number))
+        log.enter(Enter(number, key=b"" if keys is None else keys[number - 1]))
         log.enter(CheckIn(number))
     draw(log, SEED, {})
     advance(log)
@@ -116,6 +121,9 @@ def test_results_are_those_of_audited_games(tmp_path: Path) -> None:
     assert (found.exit_code, found.games) == (0, ())
     assert (found.audited, found.by_sheet, found.not_found) == (2, 0, 0)
     assert check_event(path, POLICY, None, POLICY).not_found == 2
+    unknown = check_event(path, POLICY, tmp_path, Policy())
+    assert (unknown.exit_code, unknown.audited) == (0, 2)
+    assert "comment: no --games-key was given: who refereed the games is not known" in list(unknown.lines())
 
 
 def _reversed(table: int, result: Result) -> Result:
@@ -152,7 +160,8 @@ def test_a_game_that_was_tampered_with_is_named(tmp_path: Path) -> None:
     log.write_bytes(data[:-300] + bytes([data[-300] ^ 1]) + data[-299:])
     found = check_event(path, POLICY, tmp_path, POLICY)
     assert found.exit_code == Verdict.RULES
-    assert found.games[0].startswith("round 1, table 1: 1.gamelog: the game does not audit: CORRUPT")
+    assert found.games[0].startswith("round 1, table 1: 1.gamelog: the game does not audit: CORRUPT: ")
+    assert check_event(path, POLICY, tmp_path, Policy()).games == found.games
 
 
 def test_a_game_of_another_event_is_named(tmp_path: Path) -> None:
@@ -164,3 +173,16 @@ def test_a_game_of_another_event_is_named(tmp_path: Path) -> None:
     found = check_event(with_games(tmp_path, other, opens=False), POLICY, tmp_path, POLICY)
     assert found.exit_code == Verdict.RULES
     assert found.games == ("round 1, table 2: 2.gamelog: opened for event 5, round 1, table 2 (EVT-G1)",)
+
+
+def test_a_seat_is_played_with_the_key_that_its_entrant_registered(tmp_path: Path) -> None:
+    """The games' seats have the keys of seat 0 and 1; who has which number at a table is drawn."""
+    mine, other = (seat_key(seat).public.raw for seat in (0, 1))
+    path = with_games(tmp_path / "a", keys=[mine, other, b"", b""])
+    found = check_event(path, POLICY, tmp_path / "a", POLICY)
+    seats = EventFile.read_only(path).log.state.rounds[0].seats
+    assert len(found.games) == sum(seats[number][1] != number - 1 for number in (1, 2))
+    assert all("was played with another key than entrant" in told for told in found.games)
+    path = with_games(tmp_path / "b", keys=[b"\1" * 32, b"", b"", b""])
+    (told,) = check_event(path, POLICY, tmp_path / "b", POLICY).games
+    assert "another key than entrant 1 registered (EVT-G1)" in told
