@@ -16,6 +16,7 @@ from referee.events.event_file import EventFile
 from referee.events.names import Names
 from referee.events.organiser import advance, draw, given, proposal
 from referee.events.organiser import close as close_event
+from referee.events.organiser import plan as plan_rounds
 from referee.events.results import from_log, from_scores
 from referee.events.words import lines, quality_lines, standing_lines, table_lines, why_lines
 from referee.games.event import State
@@ -72,11 +73,7 @@ def pair(  # noqa: PLR0917 - typer reads options from the signature
     paired again. A pairing of your own needs --reason, and the engine's is recorded beside it.
     """
     with failures(file), EventFile.opened(file) as event:
-        if event.log.state.phase < Phase.PLAYING:
-            if committed := [number for number, each in event.log.state.entrants.items() if each.commitment]:
-                what = f"entrants {', '.join(map(str, sorted(committed)))} have a share in it"
-                raise InputError("draw", what, "`referee event draw` first, with their shares")
-            draw(event.log, event.seed, {})
+        _draw_first(event)
         advance(event.log)
         if tables:
             made = given(event.log.state, _tables(tables), _byes(byes), reason, external)
@@ -89,6 +86,15 @@ def pair(  # noqa: PLR0917 - typer reads options from the signature
             event.save()
     done = "a dry run: nothing is entered" if dry_run else "`referee event publish` makes it count"
     output.write(lines([f"round {made.round}, {made.origin.words}", *told, done]))
+
+
+def _draw_first(event: EventFile) -> None:
+    """Close entries and draw, if that was not done and no entrant has a share in it. Raise ``InputError``."""
+    if event.log.state.phase < Phase.PLAYING:
+        if committed := [number for number, each in event.log.state.entrants.items() if each.commitment]:
+            what = f"entrants {', '.join(map(str, sorted(committed)))} have a share in it"
+            raise InputError("draw", what, "`referee event draw` first, with their shares")
+        draw(event.log, event.seed, {})
 
 
 def _told(before: State, made: Pair, names: Names, *, with_reasons: bool) -> list[str]:
@@ -106,16 +112,30 @@ def _byes(text: str) -> tuple[int, ...]:
 
 def plan(
     file: EventPath,
-    round_: Annotated[int, typer.Argument(metavar="ROUND", min=1, help="The round.", show_default=False)],
-    tables: Annotated[str, typer.Argument(metavar="TABLES", help="Tables, such as 1,2,3; 4,5,6.", show_default=False)],
+    rounds: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="How many rounds; by default all that are left.")
+    ] = None,
+    round_: Annotated[int | None, typer.Option("--round", metavar="N", min=1, help="With --tables: the round.")] = None,
+    tables: Annotated[
+        str, typer.Option(metavar="TABLES", help="A plan of your own for one round, such as 1,2,3; 4,5,6.")
+    ] = "",
 ) -> None:
-    """Plan the seating of a round. It is paired so if exactly these players are there; otherwise by the standing.
+    """Plan the seating of rounds in advance, so that no two players meet twice: for small events.
 
-    No pair of players may meet twice in the plan.
+    A planned round is paired so if exactly these players are there; otherwise by the standing. Like `pair`, this closes
+    entries and draws the lots if that was not done.
     """
     with editing(file) as event:
-        event.log.enter(Plan(round_, _tables(tables)))
-    print(f"round {round_} is planned")
+        if tables:
+            number = round_ or event.log.state.next_round
+            event.log.enter(Plan(number, _tables(tables)))
+            done = f"round {number} is planned"
+        else:
+            _draw_first(event)
+            state = event.log.state
+            last = plan_rounds(event.log, rounds or max(1, state.terms.rounds - state.next_round + 1))
+            done = f"rounds {state.next_round} to {last} are planned"
+    print(done)
 
 
 def open_(

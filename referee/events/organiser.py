@@ -15,6 +15,7 @@ from referee.games.event.acts import (
     Draw,
     Origin,
     Pair,
+    Plan,
     Share,
     Tables,
 )
@@ -25,6 +26,7 @@ from referee.games.event.scoring import standings_hash
 from referee.games.event.situation import situation
 from referee.games.game import InputError
 from referee.log.deck import Deck
+from referee.pairing.planned import planned, rounds_possible
 from referee.pairing.swiss import swiss
 
 ENGINE = f"tile-referee {__version__}"
@@ -75,6 +77,24 @@ def proposal(state: State) -> Pair:
     words = Deck(state.key).words(f"round/{number}/pairing")
     paired = swiss(before, sizes, words).pairing
     return _pair(number, before, sizes, _from_the_top(paired, before, sizes), Origin.SWISS)
+
+
+def plan(log: EventLog, rounds: int) -> int:
+    """Plan the seating of so many rounds, from the next on, so that nobody meets twice. Return the last.
+
+    Raise ``InputError`` where no such plan is found, ``LogError``.
+    """
+    state = log.state
+    first, sizes = state.next_round, state.terms.sizes
+    there = state.there(first)
+    found = planned(there, sizes, rounds, Deck(state.key).words(f"round/{first}/plan"))
+    if found.repeats:
+        known = rounds_possible(len(there), sizes).reached
+        what = f"{rounds} rounds of {len(there)} players, in which {found.repeats} pairs meet again"
+        raise InputError("plan", what, f"at most {known} rounds, or pairing by the standing, which needs no plan")
+    for number, pairing in enumerate(found.rounds, first):
+        log.enter(Plan(number, pairing.tables))
+    return first + rounds - 1
 
 
 def given(state: State, tables: Tables, byes: tuple[int, ...], reason: str, program: str = "") -> Pair:

@@ -15,6 +15,7 @@ from referee.games.event.situation import situation
 from referee.games.event.terms import shown
 from referee.games.game import Violation
 from referee.notation.outcomes import counted
+from referee.pairing.planned import advice, rounds_possible
 
 _TEXTS: Final = {rule.id: rule.text for rule in GAME.catalogue}
 _MOST: Final = 5
@@ -115,6 +116,11 @@ def status_lines(state: State, names: Names) -> Iterator[str]:
         yield "the event was abandoned" if state.is_abandoned else "the event is over"
     elif round_ is None:
         yield "round 1 is not paired"
+        if len(there) > 1:
+            possible = rounds_possible(len(there), state.terms.sizes)
+            known = f"{possible.reached} are known, more than {possible.ceiling} cannot be"
+            yield f"rounds in which nobody meets twice: {known}"
+            yield advice(len(there))
     elif round_.is_closed:
         yield f"round {round_.number} is closed"
     elif not round_.is_published:

@@ -171,10 +171,29 @@ def test_after_the_last_round_there_is_only_the_end(event: Event) -> None:
 
 
 def test_a_plan_is_followed_where_it_fits(event: Event) -> None:
-    event.does("plan", 1, "1,2,3,4;5,6,7")
+    event.does("plan", "--round", 1, "--tables", "1,2,3,4;5,6,7")
     assert "round 1, planned\n" in event.does("pair")
     event.does("withdraw", 7)
     assert "round 1, swiss\n" in event.does("pair")
+
+
+def test_all_rounds_are_planned(tmp_path: Path) -> None:
+    event = Event(tmp_path)
+    event.does("new", "--rules", "kingdomino", "--sizes", "3", "--points", "3: 4,2,0", "--rounds", 4)
+    event.does("enter", *NAMES, "Hugo", "Ida")
+    event.does("checkin", "--all")
+    told = event.does("status")
+    assert "rounds in which nobody meets twice: 4 are known, more than 4 cannot be" in told
+    assert "9 players: tables of 3 give 4 without meeting twice" in told
+    assert "pairs meet again, expected at most 4 rounds" in event.fails("plan", "--rounds", 5, code=2)
+    assert event.does("plan") == "rounds 1 to 4 are planned\n"
+    for number in range(1, 5):
+        event.play(number)
+    event.does("close")
+    rounds = json.loads(event.exported())["rounds"]
+    assert [each["origin"] for each in rounds] == ["planned"] * 4
+    assert [each["vector"][3] for each in rounds] == [0] * 4
+    assert referee("event", "check", event.path.with_name("now.json")).returncode == 0
 
 
 def test_a_knock_out(tmp_path: Path) -> None:
@@ -209,8 +228,8 @@ def test_a_knock_out(tmp_path: Path) -> None:
         (("close", "--abandon"), 8, "(EVT-E2"),
         (("absent", 1, 3), 8, "(EVT-R7"),
         (("forbid", 1, 1), 8, "an entrant meets nobody alone (EVT-R1"),
-        (("plan", 1, "1,2,2,4"), 8, "(EVT-P11"),
-        (("plan", 1, "1,x"), 2, "--tables: '1,x', expected numbers with commas between them"),
+        (("plan", "--tables", "1,2,2,4"), 8, "(EVT-P11"),
+        (("plan", "--tables", "1,x"), 2, "--tables: '1,x', expected numbers with commas between them"),
         (("pair", "--tables", "1,2,3,4", "--reason", "so"), 2, "pairing: entrant 5, who is not there or not in it"),
         (("export",), 2, "export: nothing to write, expected --json, --csv or --html"),
     ],

@@ -18,6 +18,7 @@ from referee.games.event.acts import Act, CheckIn, Enter, EnterResult, OpenTable
 from referee.log.audit import Policy
 from referee.log.engines import installed
 from referee.log.verdict import Verdict
+from tests.core import needs_source
 from tests.events import faults
 from tests.games.event_rules import SEED, terms
 from tests.log.games import SIGNER, game_open, key, play, seat_key, start
@@ -28,6 +29,7 @@ NO_GAMES = Policy()
 FOURS: dict[str, Any] = {"sizes": (4,), "points": ((5, 3, 2, 1),), "players": 13}
 
 
+@needs_source
 @pytest.mark.parametrize(
     ("fault", "when", "others", "code", "rule"),
     [
@@ -52,6 +54,7 @@ def test_a_fault_is_named(
     assert f"{found.verdict} at entry {entry}" == next(found.lines())
 
 
+@needs_source
 def test_the_same_event_without_a_fault_is_complete(tmp_path: Path) -> None:
     path = faults.event(tmp_path / "right.eventlog", lambda _, act: act, lambda _: True)
     found = check_event(path, POLICY, None, NO_GAMES)
@@ -59,6 +62,7 @@ def test_the_same_event_without_a_fault_is_complete(tmp_path: Path) -> None:
     assert (found.audited, found.by_sheet, found.not_found) == (0, 12, 0)
 
 
+@needs_source
 def test_another_root_in_the_file_is_corrupt(tmp_path: Path) -> None:
     path = faults.event(tmp_path / "right.eventlog", lambda _, act: act, lambda _: True)
     data = path.read_bytes()

@@ -21,8 +21,11 @@ REGISTERED = (test_event_constraints,)
 """The acts that its cases are about."""
 
 
-class WithPosition(Codec):
-    """Events have no position of a game, which the harness looks at."""
+class WithPosition:
+    """The codec, with what events do not have and the harness looks at: a position of a game."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(Codec(), name)
 
     def position(self, state: Any) -> Message:
         return event_pb2.Options()
