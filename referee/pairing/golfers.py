@@ -15,7 +15,7 @@ _STUCK: Final = 150
 _TENURE: Final = 3
 """Exchanges for which one just made is not made back; as many more by lot."""
 _SEED: Final = 0
-"""Chosen by trial: with it 15 players are found 7 rounds of threes."""
+"""Any: what is found with it is what ``planned`` says that it finds."""
 _REPEAT: Final = 1_000
 """What a repeat costs in exchanges of who sits at a short table again: more than there can be."""
 

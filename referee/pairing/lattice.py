@@ -18,6 +18,9 @@ _MODULI: Final = {
 factors."""
 
 
+_SCHOOLGIRLS: Final = ((14, 0, 7), (1, 2, 4), (3, 8, 12), (5, 11, 13), (6, 9, 10))
+
+
 def round_robin(players: int) -> Iterator[Round]:
     """Yield rounds in which each of an even number meets each other once: one stays, the others move on by a place."""
     *moving, last = range(players)
@@ -25,6 +28,15 @@ def round_robin(players: int) -> Iterator[Round]:
         circle = [*moving, last]
         yield [[circle[at], circle[-1 - at]] for at in range(players // 2)]
         moving = [*moving[1:], moving[0]]
+
+
+def kirkman() -> Iterator[Round]:
+    """Yield the seven rounds of Kirkman's fifteen schoolgirls, at tables of three: one round, turned by sevenths.
+
+    Two rings of seven and one who stays. Within each ring, and from ring to ring, each distance occurs once.
+    """
+    for turn in range(7):
+        yield [[at if at == 14 else at // 7 * 7 + (at + turn) % 7 for at in table] for table in _SCHOOLGIRLS]
 
 
 def lattice_rounds(tables: int, size: int) -> int:

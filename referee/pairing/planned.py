@@ -13,7 +13,7 @@ from referee.games.game import InputError
 from referee.pairing.blocks import shape
 from referee.pairing.draw import Words, shuffled
 from referee.pairing.golfers import golfers
-from referee.pairing.lattice import Round, lattice, round_robin
+from referee.pairing.lattice import Round, kirkman, lattice, round_robin
 from referee.pairing.seats import seats
 
 FOUND: Final = {(18, 3): 7, (24, 3): 9, (24, 4): 5, (30, 5): 5, (36, 6): 3}
@@ -114,6 +114,8 @@ def _constructed(players: int, sizes: Sequence[int]) -> list[Round]:
     missing = tables * size - players
     if tuple(sizes) == (2,):
         rounds = list(round_robin(players + missing))
+    elif (players, size) == (15, 3):
+        rounds = list(kirkman())
     elif shape(players, sizes) == (0, missing) and (not missing or size - 1 in sizes):
         rounds = list(islice(lattice(tables, size), tables if missing else None))
     else:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from itertools import chain, combinations
 
 import pytest
 
+from compiled_build import ROOT
 from referee.games.event.quality import fewest
 from referee.games.game import InputError
 from referee.log.deck import Deck
 from referee.pairing.draw import Words
 from referee.pairing.lattice import lattice, lattice_rounds
-from referee.pairing.planned import FOUND, advice, planned, rounds_possible
+from referee.pairing.planned import FOUND, Possible, advice, planned, rounds_possible
 from tests.sizes import campaign
 
 
@@ -41,7 +43,16 @@ def repeats(players: int, sizes: tuple[int, ...], rounds: int) -> int:
 @pytest.mark.parametrize(
     ("players", "sizes", "rounds"),
     [
-        *[(9, (3,), 4), (12, (3,), 4), (16, (4,), 5), (20, (4,), 5), (24, (4,), 5), (32, (4,), 7), (25, (5,), 5)],
+        *[
+            (9, (3,), 4),
+            (15, (3,), 7),
+            (12, (3,), 4),
+            (16, (4,), 5),
+            (20, (4,), 5),
+            (24, (4,), 5),
+            (32, (4,), 7),
+            (25, (5,), 5),
+        ],
         *[(36, (6,), 3), (10, (2,), 9), (9, (2,), 9), (14, (4, 3), 4), (13, (4, 3), 4), (17, (4, 3), 5)],
     ],
 )
@@ -84,6 +95,15 @@ def test_lines_meet_once(tables: int) -> None:
         met = [pair for groups in rounds for group in groups for pair in combinations(sorted(group), 2)]
         assert len(set(met)) == len(met)
         assert all(sorted(chain(*groups)) == list(range(tables * size)) for groups in rounds)
+
+
+def test_the_page_has_these_numbers() -> None:
+    """Each row of docs/pairing.md."""
+    page = (ROOT / "docs" / "pairing.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\d+) \| (\d) \| (\d+) \| (\d+) \|$", page, re.MULTILINE)
+    assert len(rows) == 10
+    for players, size, reached, ceiling in (tuple(map(int, row)) for row in rows):
+        assert rounds_possible(players, (size,)) == Possible(reached, ceiling)
 
 
 def test_advice() -> None:
