@@ -9,9 +9,14 @@ import pytest
 from google.protobuf.message import Message
 
 from referee.event.v1 import event_pb2
+from referee.games import registry
 from referee.games.event import GAME
 from referee.games.event.acts import Act
+from referee.games.game import UnknownRules
 from referee.harness import check_game
+from referee.live.opening import rehearse
+from referee.log.engines import playable
+from referee.v1.game_service_pb2 import CreateGameRequest
 from referee.wire.event import Codec
 from referee.wire.strict import MalformedError
 from tests.games import test_event_constraints
@@ -35,6 +40,13 @@ class WithPosition:
 def test_it_keeps_the_contract(seed: int) -> None:
     played = check_game(GAME, 1, random.Random(seed), components=terms(), codec=WithPosition())
     assert played.over.places == (1,)
+
+
+def test_no_referee_opens_an_event_as_a_game() -> None:
+    assert registry.get("event") is GAME
+    assert "event" not in registry.names()
+    with pytest.raises(UnknownRules, match="no rules 'event'"):
+        rehearse(CreateGameRequest(rules_id="event"), playable())
 
 
 def acts() -> list[Act]:
