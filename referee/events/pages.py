@@ -100,7 +100,7 @@ def _by_table(state: State, round_: Round, names: Names) -> Sheet:
             place = str(result.places[seat] or "absent") if result else ""
             gained = shown(points[seat]) if points else ""
             first = str(number) if seat == 0 else ""
-            rows.append([first, str(seat + 1), str(who), names[who], shown(scores.points[who]), place, gained])
+            rows.append([first, str(seat), str(who), names[who], shown(scores.points[who]), place, gained])
     rows += [["bye", "", str(who), names[who], shown(scores.points[who]), "", ""] for who in round_.byes]
     head = ["Table", "Seat", "No.", "Player", "Points before", "Place", "Points"]
     return Sheet(
@@ -116,7 +116,7 @@ def _quality(round_: Round) -> str:
 
 
 def _by_name(round_: Round, names: Names) -> Sheet:
-    rows = [[names[who], str(who), str(table), str(seat + 1)] for who, (table, seat) in round_.seats.items()]
+    rows = [[names[who], str(who), str(table), str(seat)] for who, (table, seat) in round_.seats.items()]
     rows += [[names[who], str(who), "bye", ""] for who in round_.byes]
     return Sheet("Where you play", ["Player", "No.", "Table", "Seat"], frozenset({1, 2, 3}), sorted(rows, key=_folded))
 

@@ -73,7 +73,7 @@ def _seats(state: State, names: Names) -> Iterable[Sequence[Any]]:
                 score = result.scores[seat] if result and result.scores else ""
                 given = round_.awards.get(who, points[seat] if points else None)
                 told = "" if given is None else shown(given)
-                yield round_.number, number, seat + 1, who, names[who], place, score, told
+                yield round_.number, number, seat, who, names[who], place, score, told
         for who in round_.byes:
             given = round_.awards.get(who, state.terms.bye_points)
             yield round_.number, "bye", "", who, names[who], "", "", shown(given)
