@@ -13,7 +13,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Directories are listed as well: theirs is the timestamp that changes when a file goes away.
 PROTOS := $(shell find proto/referee -type d -o -name '*.proto' 2>/dev/null)
 # What is signed never changes its meaning: the log and each game's messages.
-SIGNED := proto/referee/log/v1 proto/referee/alhambra/v1 proto/referee/kingdomino/v1 proto/referee/rollwrite/v1
+SIGNED := proto/referee/log/v1 proto/referee/alhambra/v1 proto/referee/event/v1 proto/referee/kingdomino/v1 proto/referee/rollwrite/v1
 SIGNED_BASELINE := proto/baseline/signed.binpb
 
 # What is ours; somebody's own bot may lie beside it.
@@ -33,7 +33,7 @@ GENERATED := .venv/generated.stamp
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup proto proto-baseline lint format check compiled test-compiled test test-web test-web-all web-pictures test-long demo demo-web serve web arena rig bench bench-solver bench-peers compare crash soak attack fuzz differential theorems docs clean
+.PHONY: help setup proto proto-baseline lint format check compiled test-compiled test test-web test-web-all web-pictures test-long demo demo-web serve web arena rig bench bench-solver bench-event bench-peers compare crash soak attack fuzz differential theorems docs clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -101,6 +101,9 @@ bench: $(GENERATED) ## Measure
 
 bench-solver: $(GENERATED) ## Measure the solver (ARGS="--quick", "--compare")
 	@$(BIN)/python -m tests.bench.solver $(ARGS)
+
+bench-event: $(GENERATED) ## Measure the pairing of rounds (after `make compare` against proven optima, too)
+	@$(BIN)/python -m tests.bench.event
 
 bench-peers: $(GENERATED) ## Measure beside another library for games of turns, installed into .venv/peers
 	@$(BIN)/python -m tests.bench.peers

@@ -9,7 +9,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from referee.games import forfeits, registry, table_rules
+from referee.games import event, forfeits, registry, table_rules
 from referee.games.game import Kind, Rule
 from referee.log.endings import CONSEQUENCES
 from referee_solver.alhambra.theorems import THEOREMS
@@ -30,7 +30,7 @@ Games and logs of version {version} keep it: a game names the version that it is
 """
 
 INTRODUCTION = """\
-Made from the rule catalogue by `make docs`. {seats} seats, {rules} rules. The column "function" names the code that
+Made from the rule catalogue by `make docs`. {seats}, {rules} rules. The column "function" names the code that
 implements a rule, below `referee.games`.
 """
 
@@ -54,7 +54,7 @@ def rules_page(rules_id: str, version: int) -> str:
     lines = [
         f"# Rules of {rules_id}, version {version}",
         "",
-        INTRODUCTION.format(seats=f"{game.min_seats} to {game.max_seats}", rules=len(game.catalogue)),
+        INTRODUCTION.format(seats=_seats(game), rules=len(game.catalogue)),
         page.CITATIONS,
         *(f"- **{kind.value}**: {meaning}" for kind, meaning in KINDS.items()),
         "",
@@ -63,6 +63,13 @@ def rules_page(rules_id: str, version: int) -> str:
         *page.appendix(),
     ]
     return "\n".join(lines)
+
+
+def _seats(game: Any) -> str:
+    """Return ``2 to 4 seats``; of events, the desk, at which the organiser sits."""
+    if game.min_seats == game.max_seats:
+        return "One seat, the desk"
+    return f"{game.min_seats} to {game.max_seats} seats"
 
 
 def _earlier(game: Any) -> list[str]:
@@ -172,7 +179,7 @@ def pages() -> dict[Path, Callable[[], str]]:
     """Return every generated document with what makes its text."""
     rules = {
         DOCS / "rules" / f"{game.rules_id}.md": partial(rules_page, game.rules_id, game.version)
-        for game in registry.newest()
+        for game in (*registry.newest(), event.GAME)
     }
     log_format = DOCS / "log-format.md"  # only its last section is made
     return {

@@ -37,6 +37,7 @@ PANELS = {
         "reprove",
     ),
     "Games over the board": ("desk", "record", "adjudicate", "score", "report"),
+    "Tournaments": ("event",),
     "The solver": ("prove", "best-turn", "longest-wall", "best-kingdom", "rebuild-distance", "prove-decided"),
 }
 """How the help groups the commands."""

@@ -22,7 +22,7 @@ from referee.live.proving import Prover
 from referee.live.scrub import Scrub
 from referee.live.turns import Turns
 from referee.live.watch import QUEUE_ITEMS
-from referee.log.engines import installed
+from referee.log.engines import playable
 from referee.service import guard
 from referee.service.access import AccessService
 from referee.service.adjudication import AdjudicationService
@@ -137,7 +137,7 @@ class Server:
         self.address = ""
         """Where it listens, once started."""
         turns = Turns(held=self._acts_first)
-        context = Context(data.store, data.signer, installed(), time=data.time, turns=turns)
+        context = Context(data.store, data.signer, playable(), time=data.time, turns=turns)
         self.live_games = LiveGames(
             context, producer=f"tile-referee {__version__}", max_open_games=config.max_open_games
         )

@@ -88,7 +88,8 @@ def _cadical(file: Path, seconds: float) -> tuple[str, float]:
 
 def _other(name: str) -> Callable[[Path, float], tuple[str, float]]:
     def ask(file: Path, seconds: float) -> tuple[str, float]:
-        words = [str(OTHERS), str(Path(__file__).parent / "other_solvers.py"), name, str(file), str(seconds)]
+        # -P: a neighbour of the program has the name of a module of the library.
+        words = [str(OTHERS), "-P", str(Path(__file__).parent / "other_solvers.py"), name, str(file), str(seconds)]
         try:
             done = subprocess.run(
                 words, capture_output=True, text=True, check=True, timeout=2 * seconds + _SLACK_SECONDS

@@ -7,13 +7,14 @@ from collections.abc import Iterator, Sequence
 from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor, FileDescriptor
 
 from referee.alhambra.v1 import alhambra_pb2
+from referee.event.v1 import event_pb2
 from referee.kingdomino.v1 import kingdomino_pb2
 from referee.log.v1 import log_pb2
 from referee.rollwrite.v1 import rollwrite_pb2
 
 HEADING = "## 12. Messages\n"
 FILES: Sequence[FileDescriptor] = tuple(
-    module.DESCRIPTOR for module in (log_pb2, alhambra_pb2, kingdomino_pb2, rollwrite_pb2)
+    module.DESCRIPTOR for module in (log_pb2, alhambra_pb2, event_pb2, kingdomino_pb2, rollwrite_pb2)
 )
 
 INTRODUCTION = """\

@@ -1,0 +1,77 @@
+"""``referee event export`` and ``import``: an event as JSON, as CSV and as pages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+
+from referee.cli import output
+from referee.cli.event_editing import EventPath, failures
+from referee.cli.recording import write_new
+from referee.console import printable
+from referee.events.check import read_json
+from referee.events.event_file import EventFile, EventLog
+from referee.events.names import Names
+from referee.events.pages import pages
+from referee.events.rebuilding import exported, rebuild
+from referee.events.sheets import sheets
+from referee.games.game import InputError
+from referee.log.keys import PrivateKey
+
+
+def export(
+    file: EventPath,
+    to_json: Annotated[Path | None, typer.Option("--json", metavar="NEW", help="Write one JSON document.")] = None,
+    to_csv: Annotated[
+        Path | None,
+        typer.Option("--csv", metavar="DIR", help="Write entrants, pairings, standings and cross table as CSV."),
+    ] = None,
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="DIR", help="Write pages: pairings, standings, cross table.")
+    ] = None,
+    without_names: Annotated[bool, typer.Option("--without-names", help="Numbers only.")] = False,
+) -> None:
+    """Write an event for other programs, spreadsheets, or the wall of the hall.
+
+    Pages and tables are written anew each time; the JSON document must be a new file.
+    """
+    with failures(file):
+        event = EventFile.read_only(file)
+        names = Names({}) if without_names else event.names
+        if not (to_json or to_csv or html):
+            raise InputError("export", "nothing to write", "--json, --csv or --html")
+        written: list[Path] = []
+        if to_json:
+            write_new("--json", to_json, (json.dumps(exported(event.log, names), indent=1) + "\n").encode())
+            written.append(to_json)
+        made = [(to_csv, sheets(event.log.state, names))] if to_csv else []
+        made += [(html, pages(event.log, names, file.stem))] if html else []
+        for folder, files in made:
+            folder.mkdir(parents=True, exist_ok=True)
+            for name, text in files.items():
+                (folder / name).write_text(text, encoding="utf-8")
+                written.append(folder / name)
+    output.write("".join(f"wrote {printable(str(path))}\n" for path in written))
+
+
+def import_(
+    file: EventPath,
+    document: Annotated[Path, typer.Argument(metavar="JSON", help="An event.json.", show_default=False)],
+) -> None:
+    """Make an event of a JSON document. Every act is judged by the rules, and signed with new keys of your own."""
+    with failures(file):
+        said = read_json(document)
+        rebuild(EventLog.new(said.terms, PrivateKey.generate()), said)  # before anything is written
+        event = EventFile.create(file, said.terms, said.seed)
+        for number, name in said.names.items():
+            event.names = event.names.with_unproved(number, name)
+        rebuild(event.log, said)
+        event.save()
+    print(f"{printable(str(file))}: event {event.log.event_id}, {len(event.log.state.rounds)} rounds")
+
+
+COMMANDS: Final[dict[str, Callable[..., Any]]] = {"export": export, "import": import_}

@@ -1,0 +1,57 @@
+"""What the commands of ``referee event`` have in common: an event that is opened, acts that are told, errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from referee.cli.failure import EXIT_USAGE, Failure
+from referee.events.event_file import EventFile
+from referee.events.words import told_broken
+from referee.games.game import InputError
+from referee.log.errors import LogError, RulesError
+from referee.log.verdict import Finding
+
+EventPath = Annotated[
+    Path, typer.Argument(metavar="FILE", help="The event's file, such as spring.eventlog.", show_default=False)
+]
+Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why. It is kept in the log, for everybody.")]
+
+
+@contextmanager
+def failures(path: Path) -> Iterator[None]:
+    """Tell what goes wrong with an event in one line. Raise ``Failure``."""
+    try:
+        yield
+    except RulesError as error:
+        raise Failure(f"{path}: nothing entered: {told_broken(error.violations)}", 8) from None
+    except LogError as error:
+        raise Failure(f"{path}: {error}", int(Finding.of(error).verdict)) from None
+    except InputError as error:
+        raise Failure(str(error), EXIT_USAGE) from None
+    except BlockingIOError:
+        raise Failure(f"{path}: another command is entering something in this event; try again") from None
+    except FileNotFoundError as error:
+        missing = error.filename or path
+        raise Failure(f"{missing}: {error.strerror}; `referee event new` begins an event") from None
+    except OSError as error:
+        raise Failure(f"{error.filename or path}: {error.strerror}") from None
+
+
+@contextmanager
+def editing(path: Path) -> Iterator[EventFile]:
+    """Open an event, and keep what was entered if nothing went wrong: all of it or nothing. Raise ``Failure``."""
+    with failures(path), EventFile.opened(path) as event:
+        yield event
+        event.save()
+
+
+@contextmanager
+def looking(path: Path) -> Iterator[EventFile]:
+    """Open an event to look at it. Raise ``Failure``."""
+    with failures(path):
+        yield EventFile.read_only(path)

@@ -1,0 +1,82 @@
+"""``referee event status``, ``standings`` and ``check``: looking at an event, which changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+
+from referee.cli import output
+from referee.cli.arguments import verifier_key
+from referee.cli.event_editing import EventPath, failures, looking
+from referee.console import printable
+from referee.events.act_words import told
+from referee.events.check import DocumentReport, EventReport, check_document, check_event
+from referee.events.rebuilding import read_again
+from referee.events.words import lines, standing_lines, status_lines
+from referee.log.audit import Policy
+
+
+def status(file: EventPath) -> None:
+    """Show how the event stands, and which results are missing."""
+    with looking(file) as event:
+        found = list(status_lines(event.log.state, event.names))
+    output.write(lines([f"event {event.log.event_id}", *found]))
+
+
+def standings(file: EventPath) -> None:
+    """Show the standings with points and tie-breaks, as they are now."""
+    with looking(file) as event:
+        found = list(standing_lines(event.log.state, event.names))
+    output.write(lines(found))
+
+
+def show(file: EventPath) -> None:
+    """Show everything that was entered, a line each, with the number of the entry."""
+    with looking(file) as event:
+        shown = [line for happened in read_again(event.log) for line in told(happened, event.names)]
+    output.write(lines(map(printable, shown)))
+
+
+def check(
+    file: EventPath,
+    key: Annotated[
+        str | None,
+        typer.Option("--key", metavar="VKEY", help="The event's verifier key, as you have it from the organiser."),
+    ] = None,
+    games: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="A folder with the logs of the games, which are audited and compared."),
+    ] = None,
+    games_key: Annotated[
+        str | None, typer.Option("--games-key", metavar="VKEY", help="The verifier key of the games' referee.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """Check an event: signatures, every pairing, every result, every standing, to the last fraction.
+
+    FILE can also be an event.json, of any program: pairings, points and standings are checked then.
+
+    Nothing of the program that pairs is used. With --games every result is compared with the audited log of its game;
+    results by sheet are counted, as nothing vouches for them but the organiser.
+
+    Exit codes: those of `referee audit` (0 COMPLETE, 3 PREFIX, 4 CORRUPT, 5 UNTRUSTED_KEY, 8 RULES, 9 UNSUPPORTED), and
+    11 PAIRING: a pairing is not as it should be; 12 STANDINGS: points or standings are not those of the results.
+    """
+    policy = Policy(verifier=None if key is None else verifier_key("--key", key))
+    games_policy = Policy(verifier=None if games_key is None else verifier_key("--games-key", games_key))
+    report: EventReport | DocumentReport
+    with failures(file):
+        report = check_document(file) if file.suffix == ".json" else check_event(file, policy, games, games_policy)
+    output.write(report.as_json() if as_json else lines(report.lines()))
+    raise typer.Exit(report.exit_code)
+
+
+COMMANDS: Final[dict[str, Callable[..., Any]]] = {
+    "status": status,
+    "standings": standings,
+    "show": show,
+    "check": check,
+}

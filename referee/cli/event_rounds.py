@@ -1,0 +1,280 @@
+"""``referee event pair``, ``publish``, ``result`` and what else is about rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+
+from referee.cli import output
+from referee.cli.event_editing import EventPath, Reason, editing, failures
+from referee.cli.event_register import numbers, parts
+from referee.console import printable
+from referee.events.event_file import EventFile
+from referee.events.names import Names
+from referee.events.organiser import advance, draw, given, proposal
+from referee.events.organiser import close as close_event
+from referee.events.organiser import plan as plan_rounds
+from referee.events.results import from_log, from_scores
+from referee.events.words import lines, quality_lines, standing_lines, table_lines, why_lines
+from referee.games.event import State
+from referee.games.event.acts import (
+    Abandon,
+    Amend,
+    Award,
+    EnterResult,
+    OpenTable,
+    Pair,
+    Plan,
+    Publish,
+    Reopen,
+    Result,
+    Tables,
+    Void,
+)
+from referee.games.event.phases import Phase
+from referee.games.game import InputError
+from referee.log.identity import GAME_ID_TEXT, parse_game_id
+
+_Table = Annotated[int, typer.Argument(metavar="TABLE", min=1, help="The table's number.", show_default=False)]
+_Round = Annotated[int | None, typer.Option("--round", metavar="N", min=1, help="The round; without it the newest.")]
+_Places = Annotated[
+    str,
+    typer.Argument(metavar="[PLACES]", help="Places by seat, such as 2,1,3,3; equal is a draw, 0 was not there."),
+]
+_Scores = Annotated[
+    str, typer.Option("--scores", metavar="LIST", help="Points of the game by seat. Places follow from them.")
+]
+_Forfeited = Annotated[str, typer.Option("--forfeited", metavar="LIST", help="Seats that forfeited, from 0.")]
+_Log = Annotated[
+    Path | None, typer.Option("--log", metavar="GAMELOG", help="The log of the game, which gives all of it.")
+]
+
+
+def pair(  # noqa: PLR0917 - typer reads options from the signature
+    file: EventPath,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show the pairing with its reasons; enter nothing.")
+    ] = False,
+    tables: Annotated[
+        str, typer.Option(metavar="TABLES", help="Pair by hand: tables in the order of seats, such as 1,4,2,7; 3,5,6.")
+    ] = "",
+    byes: Annotated[str, typer.Option(metavar="LIST", help="With --tables: who has the bye.")] = "",
+    external: Annotated[
+        str, typer.Option(metavar="PROGRAM", help="With --tables: the program whose pairing it is.")
+    ] = "",
+    reason: Reason = "",
+) -> None:
+    """Pair the next round, and show tables, quality, and the least spread that is possible.
+
+    The round before is closed first. Round 1 closes entries and draws the lots. Until it is published, a round can be
+    paired again. A pairing of your own needs --reason, and the engine's is recorded beside it.
+    """
+    with failures(file), EventFile.opened(file) as event:
+        _draw_first(event)
+        advance(event.log)
+        if tables:
+            made = given(event.log.state, _tables(tables), _byes(byes), reason, external)
+        else:
+            made = proposal(event.log.state)
+        before = event.log.state
+        event.log.enter(made)
+        told = _told(before, made, event.names, with_reasons=dry_run)
+        if not dry_run:
+            event.save()
+    done = "a dry run: nothing is entered" if dry_run else "`referee event publish` makes it count"
+    output.write(lines([f"round {made.round}, {made.origin.words}", *told, done]))
+
+
+def _draw_first(event: EventFile) -> None:
+    """Close entries and draw, if that was not done and no entrant has a share in it. Raise ``InputError``."""
+    if event.log.state.phase < Phase.PLAYING:
+        if committed := [number for number, each in event.log.state.entrants.items() if each.commitment]:
+            what = f"entrants {', '.join(map(str, sorted(committed)))} have a share in it"
+            raise InputError("draw", what, "`referee event draw` first, with their shares")
+        draw(event.log, event.seed, {})
+
+
+def _told(before: State, made: Pair, names: Names, *, with_reasons: bool) -> list[str]:
+    why = [f"  {line}" for line in why_lines(before, made, names)] if with_reasons else []
+    return [*table_lines(made, names), *quality_lines(made), *(["why:", *why] if why else [])]
+
+
+def _tables(text: str) -> Tables:
+    return tuple(numbers("--tables", each) for each in text.split(";"))
+
+
+def _byes(text: str) -> tuple[int, ...]:
+    return numbers("--byes", text) if text else ()
+
+
+def plan(
+    file: EventPath,
+    rounds: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="How many rounds; by default all that are left.")
+    ] = None,
+    round_: Annotated[int | None, typer.Option("--round", metavar="N", min=1, help="With --tables: the round.")] = None,
+    tables: Annotated[
+        str, typer.Option(metavar="TABLES", help="A plan of your own for one round, such as 1,2,3; 4,5,6.")
+    ] = "",
+) -> None:
+    """Plan the seating of rounds in advance, so that no two players meet twice: for small events.
+
+    A planned round is paired so if exactly these players are there; otherwise by the standing. Like `pair`, this closes
+    entries and draws the lots if that was not done.
+    """
+    with editing(file) as event:
+        if tables:
+            number = round_ or event.log.state.next_round
+            event.log.enter(Plan(number, _tables(tables)))
+            done = f"round {number} is planned"
+        else:
+            _draw_first(event)
+            state = event.log.state
+            last = plan_rounds(event.log, rounds or max(1, state.terms.rounds - state.next_round + 1))
+            done = f"rounds {state.next_round} to {last} are planned"
+    print(done)
+
+
+def open_(
+    file: EventPath,
+    table: _Table,
+    game: Annotated[str, typer.Argument(metavar="GAME", help="The game's whole id.", show_default=False)],
+) -> None:
+    """Name the game that a table of the newest round plays on a referee's server.
+
+    Open the game with `referee new --event`, the number that `referee event status` shows, --round and --table.
+    """
+    with editing(file) as event:
+        number = _number(event.log.state, None)
+        game_id = parse_game_id(game)
+        if game_id is None:
+            raise InputError("GAME", repr(game[:40]), GAME_ID_TEXT)
+        event.log.enter(OpenTable(number, table, game_id))
+    print(f"round {number}, table {table}: game {game}")
+
+
+def publish(file: EventPath) -> None:
+    """Publish the pairing: from now on it counts."""
+    with editing(file) as event:
+        round_ = event.log.state.round
+        number = round_.number if round_ is not None else 1
+        event.log.enter(Publish(number))
+        told = (
+            [] if round_ is None else [f"{n}: {', '.join(map(str, table))}" for n, table in enumerate(round_.tables, 1)]
+        )
+    output.write(lines([f"round {number} is published: {len(told)} tables"]))
+
+
+def result(  # noqa: PLR0917 - typer reads options from the signature
+    file: EventPath,
+    table: _Table,
+    places: _Places = "",
+    scores: _Scores = "",
+    forfeited: _Forfeited = "",
+    log: _Log = None,
+) -> None:
+    """Enter what a table of the newest round came to: places, points of the game, or the game's log."""
+    with editing(file) as event:
+        number = _number(event.log.state, None)
+        found = _result(places, scores, forfeited, log)
+        event.log.enter(EnterResult(number, table, found))
+        left = event.log.state.rounds[number - 1].undecided
+    rest = f"; still without: {', '.join(map(str, left))}" if left else "; that was the last of the round"
+    print(f"entered: round {number}, table {table}, places {', '.join(map(str, found.places))}{rest}")
+
+
+def amend(  # noqa: PLR0917 - typer reads options from the signature
+    file: EventPath,
+    table: _Table,
+    reason: Reason,
+    places: _Places = "",
+    scores: _Scores = "",
+    forfeited: _Forfeited = "",
+    log: _Log = None,
+    round_: _Round = None,
+) -> None:
+    """Put another result in the place of one that was entered. Rounds that were paired since stay as they are."""
+    with editing(file) as event:
+        number = _number(event.log.state, round_)
+        event.log.enter(Amend(number, table, _result(places, scores, forfeited, log), reason))
+    print(f"amended: round {number}, table {table}")
+
+
+def award(
+    file: EventPath,
+    entrant: Annotated[str, typer.Argument(metavar="ENTRANT", help="Number or name.", show_default=False)],
+    points: Annotated[str, typer.Argument(metavar="POINTS", help="Such as 3, 2.5 or 5/3.")],
+    reason: Reason,
+    round_: _Round = None,
+) -> None:
+    """Give a player points for a round, instead of what the table gives: an arbiter's ruling."""
+    with editing(file) as event:
+        number = _number(event.log.state, round_)
+        event.log.enter(Award(number, event.names.find(entrant), parts("POINTS", points), reason))
+    print(f"entered: {points} points in round {number}")
+
+
+def void(file: EventPath, table: _Table, reason: Reason) -> None:
+    """Rule that a table of the newest round does not count; award points if you mean to."""
+    with editing(file) as event:
+        number = _number(event.log.state, None)
+        event.log.enter(Void(number, table, reason))
+    print(f"entered: round {number}, table {table} does not count")
+
+
+def reopen(file: EventPath, reason: Reason) -> None:
+    """Rule that the published round is paired again. Its results are gone."""
+    with editing(file) as event:
+        number = _number(event.log.state, None)
+        event.log.enter(Reopen(number, reason))
+    print(f"round {number} is to be paired again")
+
+
+def close(
+    file: EventPath,
+    abandon: Annotated[bool, typer.Option("--abandon", help="End it though rounds are left; needs --reason.")] = False,
+    reason: Reason = "",
+) -> None:
+    """Close the last round and the event, and print the final standings."""
+    with editing(file) as event:
+        if abandon:
+            event.log.enter(Abandon(reason))
+        else:
+            close_event(event.log)
+        told = list(standing_lines(event.log.state, event.names))
+    output.write(lines([*told, f"{printable(str(file))}: the event is over"]))
+
+
+def _number(state: State, round_: int | None) -> int:
+    if not state.rounds:
+        raise InputError("round", "none is paired", "`referee event pair` first")
+    return round_ or len(state.rounds)
+
+
+def _result(places: str, scores: str, forfeited: str, log: Path | None) -> Result:
+    if log is not None:
+        if places or scores or forfeited:
+            raise InputError("--log", "places or points beside it", "the log alone, which has them")
+        return from_log(log)
+    out = numbers("--forfeited", forfeited) if forfeited else ()
+    points = numbers("--scores", scores) if scores else ()
+    if not (places or points):
+        raise InputError("PLACES", "no result", "places by seat, --scores, or --log")
+    return Result(numbers("PLACES", places), points, out) if places else from_scores(points, out)
+
+
+COMMANDS: Final[dict[str, Callable[..., Any]]] = {
+    "pair": pair,
+    "plan": plan,
+    "publish": publish,
+    "open": open_,
+    "result": result,
+    "amend": amend,
+    "award": award,
+    "void": void,
+    "reopen": reopen,
+    "close": close,
+}

@@ -1,0 +1,269 @@
+"""The check of an event's file by anyone who has it: the audit, the rules of events, the games behind the results.
+
+The rules of ``referee.games.event`` judge every act, as the audit replays the log; nothing of who pairs is used.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, cast
+
+from referee.events.document import Read, read
+from referee.events.event_file import EventLog, event_id
+from referee.events.rebuilding import differences, rebuild
+from referee.events.results import of_record
+from referee.events.words import told_broken
+from referee.games.event import GAME, State
+from referee.games.event.acts import Result
+from referee.games.game import InputError
+from referee.log import file
+from referee.log.audit import Policy, audit
+from referee.log.entry import decode_entry, decode_open
+from referee.log.errors import LogError, RulesError
+from referee.log.identity import game_id
+from referee.log.keys import PrivateKey
+from referee.log.replay import Record
+from referee.log.verdict import Report, Verdict
+from referee.notation.outcomes import counted
+from referee.notation.strict_json import QueryError, parse
+
+PAIRING: Final = 11
+STANDINGS: Final = 12
+_PAIRING_RULES: Final = ("EVT-P", "EVT-O", "EVT-B", "EVT-K")
+_STANDING_RULES: Final = ("EVT-S",)
+_GAMES: Final = "*.gamelog"
+_DAMAGED: Final = (Verdict.CORRUPT, Verdict.FORK, Verdict.STALE)
+_NO_KEY: Final = "no --games-key was given: who refereed the games is not known"
+_MOST_BYTES: Final = 16 * 1024 * 1024
+"""Of a document."""
+
+
+@dataclass(frozen=True)
+class EventReport:
+    """What a check comes to."""
+
+    audit: Report
+    broken: str = ""
+    """What the first act that breaks a rule of events breaks, in words."""
+    broken_code: int = 0
+    """``PAIRING``, ``STANDINGS`` or that of RULES; 0: none."""
+    games: tuple[str, ...] = ()
+    """What is wrong with games, a line each."""
+    audited: int = 0
+    """Results that an audited log gives."""
+    by_sheet: int = 0
+    """Results that no log gives."""
+    not_found: int = 0
+    """Results whose log is not among the games, or that were not asked for."""
+    remarks: tuple[str, ...] = field(default=())
+
+    @property
+    def exit_code(self) -> int:
+        """0 if all holds. A file that is damaged says nothing for sure; that its key is not known hides no rule."""
+        damaged = self.audit.decisive is not None and self.audit.decisive.verdict in _DAMAGED
+        if self.broken_code and not damaged:
+            return self.broken_code
+        if self.audit.exit_code not in (0, int(Verdict.PREFIX)):
+            return self.audit.exit_code
+        return int(Verdict.RULES) if self.games else self.audit.exit_code
+
+    @property
+    def verdict(self) -> str:
+        """The exit code's name."""
+        return _named(self.exit_code)
+
+    def lines(self) -> Iterator[str]:
+        """Yield what a person reads."""
+        where = f" at entry {self._entry}" if self.broken_code and self._entry is not None else ""
+        yield f"{self.verdict}{where}"
+        if self.broken:
+            yield f"  {self.broken}"
+        yield from (f"  {finding.layer}: {finding}" for finding in self.audit.findings)
+        yield from (f"  {line}" for line in self.games)
+        yield f"{self.audit.entries} entries, {self.audit.signed_entries} under a signed checkpoint"
+        sheets = f", {self.by_sheet} by sheet, for which only the organiser vouches" if self.by_sheet else ""
+        missing = f", {self.not_found} whose log was not given" if self.not_found else ""
+        yield f"results: {self.audited} with an audited log{sheets}{missing}"
+        yield from (f"comment: {remark}" for remark in (*self.audit.remarks, *self.remarks))
+
+    @property
+    def _entry(self) -> int | None:
+        return self.audit.decisive.entry if self.audit.decisive else None
+
+    def as_json(self) -> str:
+        """Return the same as one document."""
+        value = {
+            "verdict": self.verdict,
+            "exit_code": self.exit_code,
+            "entry": self._entry,
+            "broken": self.broken,
+            "games": list(self.games),
+            "results": {"audited": self.audited, "by_sheet": self.by_sheet, "not_found": self.not_found},
+            "audit": json.loads(self.audit.as_json()),
+        }
+        return json.dumps(value, indent=2) + "\n"
+
+
+def check_event(path: Path, policy: Policy, games: Path | None, games_policy: Policy) -> EventReport:
+    """Check a file, and with ``games`` the logs below that folder. Raise ``InputError``, ``OSError``."""
+    with path.open("rb") as stream:
+        report = audit(stream, policy)
+    if report.rules is not None and report.rules[0] != GAME.rules_id:
+        raise InputError(str(path), f"a game of {report.rules[0]}", "an event's file")
+    state, broken = _replayed(path)
+    if broken is not None:
+        return EventReport(report, told_broken(broken.violations), _code_of(broken.rule_ids))
+    if state is None:
+        return EventReport(report)
+    found = _Games(state, report.game_id or b"", {} if games is None else _indexed(games), games_policy)
+    found.compare()
+    return EventReport(
+        report,
+        games=tuple(found.wrong),
+        audited=found.audited,
+        by_sheet=found.by_sheet,
+        not_found=found.not_found,
+        remarks=(_NO_KEY,) if found.audited and games_policy.verifier is None else (),
+    )
+
+
+def check_document(path: Path) -> DocumentReport:
+    """Check an event.json, of this program or another. Raise ``InputError``, ``OSError``."""
+    said = read_json(path)
+    log = EventLog.new(said.terms, PrivateKey.generate())
+    try:
+        rebuild(log, said)
+    except RulesError as error:
+        return DocumentReport(_code_of(error.rule_ids), (told_broken(error.violations),))
+    wrong = tuple(differences(log.state, said))
+    return DocumentReport(STANDINGS if wrong else 0, wrong, len(log.state.rounds))
+
+
+def read_json(path: Path) -> Read:
+    """Return what an event.json says. Raise ``InputError``, ``OSError``."""
+    try:
+        return read(parse(path.read_bytes(), _MOST_BYTES))
+    except QueryError as error:
+        raise InputError(str(path), str(error)) from None
+    except InputError as error:
+        raise InputError(f"{path}: {error.field}", error.what, error.expected) from None
+
+
+@dataclass(frozen=True)
+class DocumentReport:
+    """What a check of a document comes to. Nobody signed it, so the rules are all there is to check."""
+
+    exit_code: int
+    wrong: tuple[str, ...]
+    rounds: int = 0
+
+    def lines(self) -> Iterator[str]:
+        """Yield what a person reads."""
+        yield _named(self.exit_code)
+        yield from (f"  {line}" for line in self.wrong)
+        yield f"{counted(self.rounds, 'round')} checked; a document is not signed: who wrote it is not known"
+
+    def as_json(self) -> str:
+        """Return the same as one document."""
+        value = {"verdict": _named(self.exit_code), "exit_code": self.exit_code, "broken": list(self.wrong)}
+        return json.dumps(value, indent=2) + "\n"
+
+
+def _named(code: int) -> str:
+    return {PAIRING: "PAIRING", STANDINGS: "STANDINGS"}.get(code) or Verdict(code).name
+
+
+def _code_of(ids: Sequence[str]) -> int:
+    """Return the exit code for these rules of events: what is wrong with a pairing comes first."""
+    if any(each.startswith(_PAIRING_RULES) for each in ids):
+        return PAIRING
+    return STANDINGS if any(each.startswith(_STANDING_RULES) for each in ids) else int(Verdict.RULES)
+
+
+def _replayed(path: Path) -> tuple[State | None, RulesError | None]:
+    """Return the event as far as it can be followed, and what stops it, if that is a rule of events."""
+    record: Record | None = None
+    try:
+        with path.open("rb") as stream:
+            for data in file.entries(stream):
+                record = record or Record(decode_entry(data).open)
+                record.reread(data)
+    except RulesError as error:
+        return None, error
+    except LogError:
+        pass  # the audit tells it
+    return (None if record is None else cast("State", record.game.position.state)), None
+
+
+def _indexed(folder: Path) -> Mapping[bytes, Path]:
+    """Return the game files below the folder, by the game's id. Files that have none are passed over."""
+    found: dict[bytes, Path] = {}
+    for path in sorted(folder.rglob(_GAMES)):
+        try:
+            with path.open("rb") as stream:
+                data = decode_entry(next(file.entries(stream), b"")).open
+        except (LogError, OSError):
+            continue
+        found.setdefault(game_id(data), path)
+    return found
+
+
+class _Games:
+    """Every result against the log of its game (EVT-G1, EVT-G2)."""
+
+    def __init__(self, state: State, event: bytes, paths: Mapping[bytes, Path], policy: Policy) -> None:
+        self.wrong: list[str] = []
+        self.audited = self.by_sheet = self.not_found = 0
+        self._state = state
+        self._event = event
+        self._paths = paths
+        self._policy = policy
+
+    def compare(self) -> None:
+        """Look at every result."""
+        for round_ in self._state.rounds:
+            for number, result in sorted(round_.results.items()):
+                if result.log is None:
+                    self.by_sheet += bool(result.places)
+                elif (path := self._paths.get(result.log.game_id)) is None:
+                    self.not_found += 1
+                else:
+                    wrong = [*self._compare(path, result, round_.number, number)]
+                    self.wrong += [f"round {round_.number}, table {number}: {path.name}: {what}" for what in wrong]
+                    self.audited += not wrong
+
+    def _compare(self, path: Path, result: Result, round_: int, table: int) -> Iterable[str]:
+        with path.open("rb") as stream:
+            report = audit(stream, self._policy)
+        unkeyed = Verdict.UNTRUSTED_KEY if self._policy.verifier is None else None
+        if failed := next((finding for finding in report.findings if finding.verdict is not unkeyed), None):
+            yield f"the game does not audit: {failed.verdict.name}: {failed}"
+            return
+        with path.open("rb") as stream:
+            record = Record.replay(file.entries(stream))
+        try:
+            found = of_record(record, path.name)
+        except InputError as error:
+            yield error.what
+            return
+        opened = decode_open(record.open_data)
+        named = (opened.event_id, opened.round, opened.table)
+        if opened.rules_id != self._state.terms.game:
+            yield f"a game of {opened.rules_id}; expected {self._state.terms.game} (EVT-G1)"
+        if opened.HasField("event_id") and named != (event_id(self._event), round_, table):
+            yield f"opened for event {named[0]}, round {named[1]}, table {named[2]} (EVT-G1)"
+        players = self._state.rounds[round_ - 1].tables[table - 1]
+        for who, seat in zip(players, report.seats, strict=False):
+            key = self._state.entrants[who].key
+            if key and seat.key != key:
+                yield f"seat {seat.seat} was played with another key than entrant {who} registered (EVT-G1)"
+        if len(report.seats) != len(players):
+            yield f"{len(report.seats)} seats; expected {len(players)} (EVT-G1)"
+        if found.log != result.log:
+            yield "the log has another size or root than the result names (EVT-G2)"
+        for name in ("places", "scores", "forfeited"):
+            if getattr(found, name) != getattr(result, name):
+                yield f"{name} {getattr(result, name)} entered, {getattr(found, name)} in the log (EVT-G2)"

@@ -1,0 +1,141 @@
+"""What an organiser does in one go and the log has as several acts: the draw, a round's pairing, its end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from referee import __version__
+from referee.events.event_file import EventLog
+from referee.games.event import State
+from referee.games.event.acts import (
+    Close,
+    CloseEntries,
+    CloseRound,
+    Cut,
+    Draw,
+    Origin,
+    Pair,
+    Plan,
+    Share,
+    Tables,
+)
+from referee.games.event.knockout import is_decided, seeds, snake
+from referee.games.event.phases import Phase
+from referee.games.event.quality import Pairing, Situation, bound, vector, violations
+from referee.games.event.scoring import standings_hash
+from referee.games.event.situation import situation
+from referee.games.game import InputError
+from referee.log.deck import Deck
+from referee.pairing.planned import planned, rounds_possible
+from referee.pairing.swiss import swiss
+
+ENGINE = f"tile-referee {__version__}"
+
+
+def draw(log: EventLog, seed: bytes, shares: Mapping[int, bytes]) -> tuple[int, ...]:
+    """Close entries if they are open, open the shares and draw. Return who withholds a share, and so has none.
+
+    ``seed``: the organiser's; ``shares``: by entrant. Raise ``LogError``.
+    """
+    if log.state.phase is Phase.ENTERING:
+        log.enter(CloseEntries())
+    for number, share in sorted(shares.items()):
+        log.enter(Share(number, share))
+    withheld = [number for number, each in log.state.entrants.items() if each.commitment and not each.share]
+    log.enter(Draw(seed))
+    return tuple(sorted(withheld))
+
+
+def end_round(log: EventLog) -> bool:
+    """Close the round that is played, if there is one. Return whether. Raise ``LogError``: a table has no result."""
+    if log.state.is_between or log.state.round is None or not log.state.round.is_published:
+        return False
+    log.enter(CloseRound(log.state.round.number, standings_hash(log.state)))
+    return True
+
+
+def proposal(state: State) -> Pair:
+    """Return the pairing of the next round: the knock-out's, the plan's where it fits, else by the standing.
+
+    The same version gives the same pairing for the same log (EVT-P9). Raise ``InputError`` if nobody can be paired.
+    """
+    number = state.next_round
+    if number > state.terms.rounds and (not state.is_cut or is_decided(state)):
+        raise InputError("round", "all of them are played", "`referee event close`")
+    if state.is_cut:
+        tables = snake(seeds(state), state.terms.cut_size)
+        return Pair(number, tables, (), (), 0, Origin.KNOCK_OUT, ENGINE)
+    there = state.there(number)
+    if len(there) < 2:
+        raise InputError("round", f"{len(there)} of the entrants are there", "two or more: check in who has come")
+    before, sizes = situation(state), state.terms.sizes
+    rows = state.plan.get(number, ())
+    seated = {who for row in rows for who in row}
+    planned = Pairing(rows, tuple(who for who in before.standing if who not in seated))
+    if rows and not violations(before, sizes, planned):
+        return _pair(number, before, sizes, planned, Origin.PLANNED)
+    words = Deck(state.key).words(f"round/{number}/pairing")
+    paired = swiss(before, sizes, words).pairing
+    return _pair(number, before, sizes, _from_the_top(paired, before, sizes), Origin.SWISS)
+
+
+def plan(log: EventLog, rounds: int) -> int:
+    """Plan the seating of so many rounds, from the next on, so that nobody meets twice. Return the last.
+
+    Raise ``InputError`` where no such plan is found, ``LogError``.
+    """
+    state = log.state
+    first, sizes = state.next_round, state.terms.sizes
+    there = state.there(first)
+    found = planned(there, sizes, rounds, Deck(state.key).words(f"round/{first}/plan"))
+    if found.repeats:
+        known = rounds_possible(len(there), sizes).reached
+        what = f"{rounds} rounds of {len(there)} players, in which {found.repeats} pairs meet again"
+        raise InputError("plan", what, f"at most {known} rounds, or pairing by the standing, which needs no plan")
+    for number, pairing in enumerate(found.rounds, first):
+        log.enter(Plan(number, pairing.tables))
+    return first + rounds - 1
+
+
+def given(state: State, tables: Tables, byes: tuple[int, ...], reason: str, program: str = "") -> Pair:
+    """Return a pairing by hand, or by another program, with the quality of the engine's beside it.
+
+    Raise ``InputError``.
+    """
+    origin = Origin.EXTERNAL if program else Origin.MANUAL
+    own = proposal(state)
+    before, sizes, pairing = situation(state), state.terms.sizes, Pairing(tables, byes)
+    listed = sorted([*byes, *(who for table in tables for who in table)])
+    if listed != sorted(before.standing):
+        wrong = next(iter(sorted(set(listed) ^ set(before.standing))), None)
+        what = f"entrant {wrong}, who is not there or not in it" if wrong else "an entrant twice"
+        raise InputError("pairing", what, "everybody who is there, once")
+    least = bound(before, sizes, byes)
+    stated = tuple(vector(before, sizes, pairing))
+    return Pair(state.next_round, tables, byes, stated, least, origin, program, reason, own.vector)
+
+
+def _from_the_top(pairing: Pairing, before: Situation, sizes: tuple[int, ...]) -> Pairing:
+    """Return it with the tables in the order of their best players, short ones last."""
+    place = {who: at for at, who in enumerate(before.standing)}
+    by_place = sorted(pairing.tables, key=lambda table: (len(table) != sizes[0], min(place[who] for who in table)))
+    return Pairing(tuple(by_place), pairing.byes)
+
+
+def _pair(number: int, before: Situation, sizes: tuple[int, ...], pairing: Pairing, origin: Origin) -> Pair:
+    stated, least = tuple(vector(before, sizes, pairing)), bound(before, sizes, pairing.byes)
+    return Pair(number, pairing.tables, pairing.byes, stated, least, origin, ENGINE)
+
+
+def advance(log: EventLog) -> None:
+    """End the round that is played; after the last, make the cut, if there is one. Raise ``LogError``."""
+    end_round(log)
+    state = log.state
+    if state.terms.cut and not state.is_cut and state.is_between and len(state.rounds) == state.terms.rounds:
+        log.enter(Cut())
+
+
+def close(log: EventLog) -> None:
+    """End the last round and the event. Raise ``LogError``."""
+    advance(log)
+    log.enter(Close(standings_hash(log.state)))

@@ -1,0 +1,97 @@
+"""An event made again from a document: every act is judged by the rules of events, as when it was entered first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from referee.events.document import History, Read, document
+from referee.events.event_file import EventLog
+from referee.events.names import Names
+from referee.events.organiser import advance, end_round
+from referee.games.event import State
+from referee.games.event.acts import Abandon, Act, Close, Pair, Withdraw
+from referee.games.event.knockout import seeds
+from referee.games.event.scoring import Row, standings, standings_hash, table_points
+from referee.log.events import Moved
+from referee.log.judge import Happened
+from referee.log.replay import Record
+
+
+def rebuild(log: EventLog, read: Read) -> None:
+    """Enter what a document says into a new event with its terms. Raise ``LogError`` for what breaks the rules."""
+    for act in read.opening:
+        log.enter(act)
+    for acts, closed in zip(read.rounds, read.closed, strict=True):
+        advance(log)
+        for act in acts:
+            if isinstance(act, Pair) and log.state.is_cut:
+                for away in _left(log.state, act):
+                    log.enter(away)
+            log.enter(act)
+        if closed:
+            end_round(log)
+    if read.closed and read.closed[-1]:
+        advance(log)
+    for act in read.after:
+        # Who was missing in the knock-out has withdrawn already.
+        if not (isinstance(act, Withdraw) and log.state.entrants[act.number].has_withdrawn):
+            log.enter(act)
+    if read.is_over:
+        _end(log)
+
+
+def _left(state: State, pair: Pair) -> Iterator[Act]:
+    """Yield that those have left who reached this round of the knock-out and are not in it."""
+    paired = {who for table in pair.tables for who in table}
+    yield from (Withdraw(who) for who in seeds(state) if who not in paired)
+
+
+def _end(log: EventLog) -> None:
+    end = Close(standings_hash(log.state))
+    log.enter(Abandon("as the document says") if log.state.check(end) else end)
+
+
+def differences(state: State, read: Read) -> Iterator[str]:
+    """Yield what a document states of points and standings that does not follow from its results."""
+    for (round_, table), stated in sorted(read.points.items()):
+        result = state.rounds[round_ - 1].played(table)
+        found = () if result is None else table_points(state.terms, result)
+        if stated != found:
+            yield f"round {round_}, table {table}: points {_listed(stated)}; by the places {_listed(found)} (EVT-S1)"
+    rows = standings(state) if state.key else ()
+    for place, (row, other) in enumerate(zip(read.standings, rows, strict=False), 1):
+        yield from _difference(state, place, row, other)
+    if len(read.standings) != len(rows):
+        yield f"standings: {len(read.standings)} rows, expected {len(rows)} (EVT-S14)"
+
+
+def _difference(state: State, place: int, row: Row, expected: Row) -> Iterator[str]:
+    where = f"standings, place {place}"
+    if row.number != expected.number:
+        yield f"{where}: entrant {row.number}; by the results {expected.number} (EVT-S14)"
+    elif row.points != expected.points:
+        yield f"{where}, entrant {row.number}: {row.points}/60 points; by the results {expected.points}/60 (EVT-S14)"
+    else:
+        for tie_break, stated, found in zip(state.terms.tie_breaks, row.tie_breaks, expected.tie_breaks, strict=True):
+            if stated != found:
+                yield f"{where}, entrant {row.number}, {tie_break.id}: {stated}; by the results {found} (EVT-S14)"
+
+
+def _listed(points: Sequence[int]) -> str:
+    return ", ".join(map(str, points)) or "none"
+
+
+def exported(log: EventLog, names: Names) -> dict[str, object]:
+    """Return the event of a log as a document."""
+    history = History()
+    for happened in read_again(log):
+        if isinstance(happened.event, Moved) and isinstance(happened.before, State):
+            history.take(happened.before, happened.event.move)
+    return document(log.state, history, names, log.event_id)
+
+
+def read_again(log: EventLog) -> Iterator[Happened]:
+    """Yield every entry with what it made of the event."""
+    record = Record(log.record.open_data)
+    for data in log.entries:
+        yield record.reread(data)

@@ -1,0 +1,89 @@
+"""One round, as a value: who meets whom, and what the tables came to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from hashlib import sha256
+
+from referee.games.event.acts import Origin, Result, Tables
+from referee.games.event.bencode import bencode
+
+VOID = Result(())
+"""Of a table that does not count."""
+
+
+@dataclass(frozen=True)
+class Round:
+    """The tables have numbers from 1 on."""
+
+    number: int
+    tables: Tables
+    byes: tuple[int, ...]
+    vector: tuple[int, ...]
+    bound: int
+    origin: Origin
+    is_published: bool = False
+    is_closed: bool = False
+    results: Mapping[int, Result] = field(default_factory=dict)
+    """By table."""
+    games: Mapping[int, bytes] = field(default_factory=dict)
+    """Of tables whose game is known: its id."""
+    awards: Mapping[int, int] = field(default_factory=dict)
+    """By entrant, in 60ths: what an arbiter gave."""
+    standings: bytes = b""
+    """The hash that closed it."""
+
+    @property
+    def is_knock_out(self) -> bool:
+        """Whether it is a round after the cut."""
+        return self.origin is Origin.KNOCK_OUT
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether any of its games may have (EVT-U2)."""
+        return bool(self.results or self.games)
+
+    @cached_property
+    def seats(self) -> Mapping[int, tuple[int, int]]:
+        """Table and seat of every entrant who has one."""
+        return {who: (n, seat) for n, table in enumerate(self.tables, 1) for seat, who in enumerate(table)}
+
+    @cached_property
+    def undecided(self) -> tuple[int, ...]:
+        """Tables without a result, ascending."""
+        return tuple(n for n in range(1, len(self.tables) + 1) if n not in self.results)
+
+    def played(self, table: int) -> Result | None:
+        """Return what the table came to, if it counts."""
+        result = self.results.get(table)
+        return result if result is not None and result.places else None
+
+    def with_result(self, table: int, result: Result) -> Round:
+        """Return it with a table decided, once more perhaps."""
+        return replace(self, results={**self.results, table: result})
+
+    @cached_property
+    def digest(self) -> bytes:
+        """SHA-256 of all of it, in the order of the fields."""
+        flags = [int(self.is_published), int(self.is_closed)]
+        results = [[n, *_parts(result)] for n, result in sorted(self.results.items())]
+        games = [[n, game] for n, game in sorted(self.games.items())]
+        awards = sorted(self.awards.items())
+        paired: list[object] = [self.number, self._paired, self.bound, int(self.origin)]
+        return sha256(bencode([*paired, flags, results, games, awards, self.standings])).digest()
+
+    @cached_property
+    def _paired(self) -> bytes:
+        return sha256(bencode([self.tables, self.byes, self.vector])).digest()
+
+
+def _parts(result: Result) -> list[object]:
+    log = result.log
+    return [
+        result.places,
+        result.scores,
+        result.forfeited,
+        [] if log is None else [log.game_id, log.size, log.root],
+    ]

@@ -1,0 +1,229 @@
+"""A round while it is made: who sits where, what an exchange of two players would gain, and the exchanges that help.
+
+Players are known by their places in the standing, 0 the best.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from referee.games.event.quality import Situation
+from referee.pairing.blocks import blocks, shape
+
+_DIGIT: Final = 40
+
+
+class Units(NamedTuple):
+    """What one of each component of the vector costs."""
+
+    float: int
+    spread: int
+    second_shorts: int
+    again: int
+    repeats: int
+    forbidden: int
+    bye_rank: int
+    hard: int
+    """Pairs who must not meet: right after second byes, as both are absolute."""
+    second_byes: int
+
+
+STRICT: Final = Units._make(1 << _DIGIT * at for at in range(len(Units._fields)))
+"""Each counts more than all that is before it: a cost is a number with the components for its digits, of so many bits,
+and to compare two is to compare the first digit that differs. No digit ever overflows."""
+
+_NARROW: Final = 32
+"""Places: most tables are not wider. The few that are are looked through one by one."""
+
+
+class Exchanges:
+    """The tables of a round, at first blocks of the standing, and who has the bye."""
+
+    def __init__(self, situation: Situation, sizes: Sequence[int], units: Units = STRICT) -> None:
+        standing = situation.standing
+        self._units = units
+        self.count = len(standing)
+        self._points = [situation.points.get(player, 0) for player in standing]
+        self._clash = _clashes(situation, units)
+        byes, shorts = shape(self.count, sizes)
+        away, in_bye = _byes(situation, byes, units)
+        seconds = [units.second_shorts * bool(situation.shorts.get(player)) for player in standing]
+        seated = [place for place in range(self.count) if place not in away]
+        nothing = [0] * self.count
+        _, tables = blocks(
+            seated, sizes, shorts, lambda block, short: self._block(block, seconds if short else nothing)
+        )
+        self._cut = sizes, shorts
+        self.groups = [*map(list, tables), sorted(away)]
+        """Each in the order of the standing; the last of them has the bye."""
+        self.group_of = [0] * self.count
+        self._bye = len(tables)
+        """The number of the group that has the bye."""
+        self._alone = [nothing if len(table) == sizes[0] else seconds for table in tables] + [in_bye]
+        """For each group what each player costs there, whoever else is in it."""
+        self.total = 0
+        self._wide: set[int] = set()
+        self._troubled: set[int] = set()
+        self.arrange(self.groups)
+
+    def arrange(self, groups: Sequence[Sequence[int]]) -> None:
+        """Seat everybody anew, in groups of the same sizes."""
+        self.groups = [sorted(group) for group in groups]
+        for number, group in enumerate(self.groups):
+            for place in group:
+                self.group_of[place] = number
+            self._note(number)
+        *tables, byes = self.groups
+        self.total = sum(self._alone[self._bye][place] for place in byes)
+        self.total += sum(self._block(table, alone) for table, alone in zip(tables, self._alone, strict=False))
+
+    def bound(self) -> int:
+        """Return the least spread of blocks of the standing, without those who have the bye now."""
+        points = self._points
+        seated = [place for place in range(self.count) if self.group_of[place] != self._bye]
+        return blocks(seated, *self._cut, lambda block, _: points[block[0]] - points[block[-1]])[0]
+
+    def components(self) -> dict[str, int]:
+        """Return the components of the total, which is in strict units, by name."""
+        return {name: self.total >> _DIGIT * at & (1 << _DIGIT) - 1 for at, name in enumerate(Units._fields)}
+
+    def exchange(self, p: int, q: int, gain: int) -> None:
+        """Put two players of different groups in each other's place; ``gain`` is what ``gain`` says of them."""
+        t, u = self.group_of[p], self.group_of[q]
+        for number, out, into in ((t, p, q), (u, q, p)):
+            group = self.groups[number]
+            group[group.index(out)] = into
+            group.sort()
+            self.group_of[into] = number
+        self.total += gain
+
+    def gain(self, p: int, q: int) -> int:
+        """Return what the exchange of two players of different groups adds to the total."""
+        t, u = self.group_of[p], self.group_of[q]
+        change = self._alone[t][q] - self._alone[t][p] + self._alone[u][p] - self._alone[u][q]
+        of_p, of_q = self._clash[p], self._clash[q]
+        for number, out, gone, new in ((t, p, of_p, of_q), (u, q, of_q, of_p)):
+            if number != self._bye:
+                group = self.groups[number]
+                if gone or new:
+                    for other in group:
+                        if other != out:
+                            change += new.get(other, 0) - gone.get(other, 0)
+                change += self._range_gain(group, out, p + q - out)
+        return change
+
+    def settle(self, reach: int) -> None:
+        """Exchange until no exchange gains anything, in which one in trouble is not moved by more than ``reach``."""
+        # A pair of groups need not be looked at again before one of them has changed.
+        dirty = dict.fromkeys(range(len(self.groups)))
+        while dirty:
+            number = next(iter(dirty))
+            gain, p, q = min(self._worth_a_try(number, reach), default=(0, 0, 0))
+            if gain >= 0:
+                del dirty[number]
+                continue
+            changed = self.group_of[p], self.group_of[q]
+            self.exchange(p, q, gain)
+            for group in changed:
+                self._note(group)
+                dirty[group] = None
+
+    def _worth_a_try(self, number: int, reach: int) -> Iterator[tuple[int, int, int]]:
+        """Yield gains below 0, with the exchange of one of the group with one of another."""
+        mine = self.groups[number]
+        if number == self._bye:
+            yield from self._gains((p, q) for p in mine for q in range(self.count))
+            return
+        yield from self._gains((p, q) for p in mine for q in self.groups[self._bye])
+        for p in mine:
+            if p in self._troubled:
+                yield from self._gains((p, q) for q in range(max(0, p - reach), min(self.count, p + reach + 1)))
+            else:
+                yield from self._gains((p, q) for q in self._troubled if -reach <= q - p <= reach)
+        for other in self._overlapping(number):
+            yield from self._narrower(mine, self.groups[other])
+
+    def _gains(self, pairs: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int, int]]:
+        group_of = self.group_of
+        for p, q in pairs:
+            if group_of[p] != group_of[q] and (gain := self.gain(p, q)) < 0:
+                yield gain, p, q
+
+    def _narrower(self, mine: Sequence[int], theirs: Sequence[int]) -> Iterator[tuple[int, int, int]]:
+        """Yield the exchanges that lessen the ranges of two tables, and gain."""
+        for p in mine:
+            for q in theirs:
+                if self._range_gain(mine, p, q) + self._range_gain(theirs, q, p) < 0 and (gain := self.gain(p, q)) < 0:
+                    yield gain, p, q
+
+    def _range_gain(self, group: Sequence[int], out: int, into: int) -> int:
+        best, worst = group[0], group[-1]
+        first = group[1] if out == best else best
+        last = group[-2] if out == worst else worst
+        first, last = min(first, into), max(last, into)
+        points, units = self._points, self._units
+        spread = points[first] - points[last] - points[best] + points[worst]
+        return units.spread * spread + units.float * (last - first - worst + best)
+
+    def _overlapping(self, number: int) -> set[int]:
+        """Return the tables that have players on both sides of one of this table's, in the standing."""
+        best, worst = self.groups[number][0], self.groups[number][-1]
+        near = set(self.group_of[max(0, best - _NARROW) : worst]) | self._wide
+        near -= {number, self._bye}
+        groups = self.groups
+        return {other for other in near if groups[other][0] < worst and groups[other][-1] > best}
+
+    def _note(self, number: int) -> None:
+        """Take down what is found faster later: whether the table is wide, and who is in trouble there."""
+        group, alone = self.groups[number], self._alone[number]
+        self._troubled.difference_update(group)
+        if number == self._bye:
+            return
+        self._troubled.update(
+            place for place in group if alone[place] or not self._clash[place].keys().isdisjoint(group)
+        )
+        if group[-1] - group[0] > _NARROW:
+            self._wide.add(number)
+        else:
+            self._wide.discard(number)
+
+    def _block(self, block: Sequence[int], alone: Sequence[int]) -> int:
+        """Return what one table costs."""
+        total = self._units.spread * (self._points[block[0]] - self._points[block[-1]])
+        total += self._units.float * (block[-1] - block[0] + 1 - len(block))
+        for at, place in enumerate(block):
+            if clash := self._clash[place]:
+                total += sum(clash.get(other, 0) for other in block[at + 1 :])
+            total += alone[place]
+        return total
+
+
+def _clashes(situation: Situation, units: Units) -> list[dict[int, int]]:
+    """Return, for each place, what it costs to meet whom; what costs nothing is not there."""
+    place = {player: at for at, player in enumerate(situation.standing)}
+    clash: list[dict[int, int]] = [{} for _ in place]
+    costs = (
+        (units.hard, dict.fromkeys(situation.hard, 1)),
+        (units.forbidden, dict.fromkeys(situation.soft, 1)),
+        (units.repeats, {key: times * times for key, times in situation.met.items() if times}),
+        (units.again, dict.fromkeys(situation.again, 1)),
+    )
+    for unit, pairs in costs:
+        for (a, b), times in pairs.items():
+            if a in place and b in place:
+                p, q = place[a], place[b]
+                clash[p][q] = clash[q][p] = clash[p].get(q, 0) + unit * times
+    return clash
+
+
+def _byes(situation: Situation, count: int, units: Units) -> tuple[set[int], list[int]]:
+    """Return who has the bye at first: of those who had fewest the last; and what a bye costs for each."""
+    had = [situation.byes.get(player, 0) for player in situation.standing]
+    order = sorted(range(len(had)), key=lambda place: (had[place], -place))
+    if not count:
+        return set(), [0] * len(had)
+    most = had[order[count - 1]]
+    lowest = max(place for place, times in enumerate(had) if times <= most)
+    costs = [units.second_byes * times + units.bye_rank * max(0, lowest - place) for place, times in enumerate(had)]
+    return set(order[:count]), costs

@@ -1,0 +1,421 @@
+"""``referee event`` as an organiser runs it, from an empty folder to final standings."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from pathlib import Path
+from subprocess import CompletedProcess
+from typing import Any
+
+import pytest
+
+from tests.cli.inside import referee
+
+NAMES = ["Anna", "Ben", "Cara", "Dan", "Eva", "Finn", "Gina"]
+
+
+class Event:
+    """An event in a folder, by its commands."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "spring.eventlog"
+
+    def __call__(self, command: str, *words: object) -> CompletedProcess[str]:
+        return referee("event", command, self.path, *words)
+
+    def does(self, command: str, *words: object) -> str:
+        done = self(command, *words)
+        assert (done.returncode, done.stderr) == (0, ""), done
+        return done.stdout
+
+    def fails(self, command: str, *words: object, code: int) -> str:
+        """What it says; the file stays as it was."""
+        before = self.path.read_bytes() if self.path.exists() else b""
+        done = self(command, *words)
+        assert done.returncode == code, done
+        assert done.stdout == ""
+        assert (self.path.read_bytes() if self.path.exists() else b"") == before
+        (line,) = done.stderr.splitlines()
+        return line.removeprefix("referee: ")
+
+    def play(self, number: int) -> None:
+        """A round in which seat 0 wins everywhere."""
+        self.does("pair")
+        self.does("publish")
+        tables = json.loads(self.exported())["rounds"][number - 1]["tables"]
+        for each in tables:
+            places = ",".join(str(place) for place in range(1, len(each["players"]) + 1))
+            self.does("result", each["table"], places)
+
+    def exported(self) -> str:
+        new = self.path.with_name("now.json")
+        new.unlink(missing_ok=True)
+        self.does("export", "--json", new)
+        return new.read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def event(tmp_path: Path) -> Event:
+    """Seven have entered and are there; two rounds."""
+    made = Event(tmp_path)
+    made.does("new", "--rules", "kingdomino", "--rounds", 2)
+    made.does("enter", *NAMES)
+    made.does("checkin", "--all")
+    return made
+
+
+def test_an_event_over_the_board(event: Event) -> None:
+    shown = event.does("pair", "--dry-run")
+    assert shown.endswith("why:\n  table 1: 0\n  table 2: 0\na dry run: nothing is entered\n")
+    assert event.does("pair").splitlines()[:3] == shown.splitlines()[:3]
+    assert event.does("publish") == "round 1 is published: 2 tables\n"
+    assert "still without: 2" in event.does("result", 1, "--scores", "40,52,52,12", "--forfeited", "3")
+    assert "round 1 is played: 1 table without a result\ntable 2: " in event.does("status")
+    assert "that was the last of the round" in event.does("result", 2, "1,2,3")
+    event.does("amend", 2, "2,1,3", "--reason", "the sheet was read wrongly")
+    event.does("withdraw", "gina")
+    event.does("readmit", 7)
+    event.play(2)
+    told = event.does("close").splitlines()
+    assert len(told) == 1 + len(NAMES) + 1
+    assert told[-1].endswith("the event is over")
+    assert event.does("standings").splitlines() == told[:-1]
+    key = event.path.with_suffix(".vkey")
+    assert event.does("check", "--key", key).splitlines()[0] == "COMPLETE"
+    assert referee("audit", event.path, "--key", key).stdout.startswith("COMPLETE\n")
+    untrusted = event("check")
+    assert (untrusted.returncode, untrusted.stdout.splitlines()[0]) == (5, "UNTRUSTED_KEY")
+
+
+def test_what_was_entered_is_shown(event: Event) -> None:
+    event.does("forbid", "Anna", "Ben")
+    event.play(1)
+    event.does("award", "Cara", "2.5", "--reason", "a spilled glass")
+    first, *_, last = event.does("show").splitlines()
+    assert first.startswith("1  ")
+    assert first.endswith("  1 Anna enters")
+    assert last.endswith("  round 1: 3 Cara is given 2.5 points: a spilled glass")
+    assert "  1 Anna and 2 Ben should not meet\n" in event.does("show")
+
+
+def test_what_is_secret_is_the_organisers_alone(event: Event) -> None:
+    private = event.path.with_suffix(".private")
+    assert private.stat().st_mode & 0o777 == 0o700
+    assert {path.name: path.stat().st_mode & 0o777 for path in private.iterdir()} == dict.fromkeys(
+        ("names.csv", "organiser.pem", "referee.pem", "seed"), 0o600
+    )
+    seed = bytes.fromhex((private / "seed").read_text(encoding="ascii"))
+    data = event.path.read_bytes()
+    assert seed not in data
+    assert b"Anna" not in data
+
+
+def test_a_pairing_by_hand_is_recorded_beside_the_engines(event: Event) -> None:
+    assert "EVT-E2" in event.fails("pair", "--tables", "1,2,3,4;5,6,7", code=8)
+    event.does("pair", "--tables", "1,2,3,4;5,6,7", "--reason", "they share a car")
+    (round_,) = json.loads(event.exported())["rounds"]
+    assert (round_["origin"], round_["reason"]) == ("manual", "they share a car")
+    assert len(round_["engine_vector"]) == len(round_["vector"]) == 9
+    event.does("pair", "--tables", "1,2,3,5;4,6,7", "--external", "swiss-o-mat 3", "--reason", "the league's own")
+    (round_,) = json.loads(event.exported())["rounds"]
+    assert (round_["origin"], round_["engine"]) == ("external", "swiss-o-mat 3")
+
+
+def test_entrants_have_a_share_in_the_draw(tmp_path: Path) -> None:
+    event = Event(tmp_path)
+    event.does("new", "--rules", "kingdomino")
+    event.does("enter", *NAMES)
+    shares = {}
+    for number in (1, 2):
+        told = dict(line.split() for line in referee("event", "share", number).stdout.splitlines())
+        shares[number] = told["share"]
+        event.does("checkin", number, "--commitment", told["commitment"])
+    event.does("checkin", "--all")
+    assert "draw: entrants 1, 2 have a share in it" in event.fails("pair", code=2)
+    assert "(EVT-S13" in event.fails("draw", "--share", f"2={shares[1]}", code=8)
+    assert event.does("draw", "--share", f"1={shares[1]}").endswith("entrant 2 did not open a share\n")
+    event.does("pair")
+
+
+def test_who_comes_during_the_event_plays_from_the_next_round(tmp_path: Path) -> None:
+    event = Event(tmp_path)
+    event.does("new", "--rules", "kingdomino", "--late-until", 2)
+    event.does("enter", *NAMES)
+    event.does("checkin", *NAMES[:6])
+    event.play(1)
+    event.does("checkin", "Gina")
+    event.does("enter", "Hugo", "--late", 2)
+    event.does("pair")
+    (first, second) = json.loads(event.exported())["rounds"]
+    assert {who for table in second["tables"] for who in table["players"]} == set(range(1, 9))
+    assert first["absent"] == [7]
+    event.does("publish")
+    assert referee("event", "check", event.path.with_name("now.json")).returncode == 0
+
+
+def test_a_game_on_a_server_is_named(event: Event) -> None:
+    event.does("pair")
+    event.does("publish")
+    game = "0123456789abcdef" * 2
+    assert event.does("open", 1, game) == f"round 1, table 1: game {game}\n"
+    assert "(EVT-G1" in event.fails("open", 2, game, code=8)
+    assert "GAME: 'abc', expected 32 lower-case hexadecimal digits" in event.fails("open", 2, "abc", code=2)
+
+
+def test_after_the_last_round_there_is_only_the_end(event: Event) -> None:
+    event.play(1)
+    event.play(2)
+    assert "round: all of them are played, expected `referee event close`" in event.fails("pair", code=2)
+
+
+def test_a_plan_is_followed_where_it_fits(event: Event) -> None:
+    event.does("plan", "--round", 1, "--tables", "1,2,3,4;5,6,7")
+    assert "round 1, planned\n" in event.does("pair")
+    event.does("withdraw", 7)
+    assert "round 1, swiss\n" in event.does("pair")
+
+
+def test_all_rounds_are_planned(tmp_path: Path) -> None:
+    event = Event(tmp_path)
+    event.does("new", "--rules", "kingdomino", "--sizes", "3", "--points", "3: 4,2,0", "--rounds", 4)
+    event.does("enter", *NAMES, "Hugo", "Ida")
+    event.does("checkin", "--all")
+    told = event.does("status")
+    assert "rounds in which nobody meets twice: 4 are known, more than 4 cannot be" in told
+    assert "9 players: tables of 3 give 4 without meeting twice" in told
+    assert "pairs meet again, expected at most 4 rounds" in event.fails("plan", "--rounds", 5, code=2)
+    assert event.does("plan") == "rounds 1 to 4 are planned\n"
+    for number in range(1, 5):
+        event.play(number)
+    event.does("close")
+    rounds = json.loads(event.exported())["rounds"]
+    assert [each["origin"] for each in rounds] == ["planned"] * 4
+    assert [each["vector"][3] for each in rounds] == [0] * 4
+    assert referee("event", "check", event.path.with_name("now.json")).returncode == 0
+
+
+def test_a_knock_out(tmp_path: Path) -> None:
+    event = Event(tmp_path)
+    event.does("new", "--rules", "rollwrite", "--rounds", 1, "--cut", 4, "--cut-size", 2, "--cut-advance", 1)
+    event.does("enter", *NAMES, "Hugo")
+    event.does("checkin", "--all")
+    event.play(1)
+    event.play(2)
+    event.play(3)
+    standings = event.does("close").splitlines()
+    rounds = json.loads(event.exported())["rounds"]
+    assert [each["origin"] for each in rounds] == ["swiss", "knock-out", "knock-out"]
+    assert [len(each["tables"]) for each in rounds] == [2, 2, 1]
+    first, second = rounds[2]["tables"][0]["players"]
+    assert standings[1].split()[-2:] == [str(first), [*NAMES, "Hugo"][first - 1]]
+    assert standings[2].split()[-2] == str(second)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (("enter", "anna"), 2, "name: 'anna' is entrant 1, expected another name"),
+        (("enter", "a\nb"), 2, "name: 'a\\nb', expected 1 to 80 characters on one line"),
+        (("enter",), 2, "NAME: nobody, expected names, or --csv"),
+        (("checkin", 9), 8, "nothing entered: entrant 9: no such entrant (EVT-R1"),
+        (("checkin", "Zoe"), 2, "entrant: 'Zoe', expected an entrant's number or whole name"),
+        (("checkin", 1), 8, "the entrant has checked in already (EVT-R1"),
+        (("publish",), 8, "round 1: the round is not paired, or is closed (EVT-U1"),
+        (("result", 1, "1,2,3,4"), 2, "round: none is paired, expected `referee event pair` first"),
+        (("close",), 8, "rounds are left to play; to stop early is to abandon (EVT-E3"),
+        (("close", "--abandon"), 8, "(EVT-E2"),
+        (("absent", 1, 3), 8, "(EVT-R7"),
+        (("forbid", 1, 1), 8, "an entrant meets nobody alone (EVT-R1"),
+        (("plan", "--tables", "1,2,2,4"), 8, "(EVT-P11"),
+        (("plan", "--tables", "1,x"), 2, "--tables: '1,x', expected numbers with commas between them"),
+        (("pair", "--tables", "1,2,3,4", "--reason", "so"), 2, "pairing: entrant 5, who is not there or not in it"),
+        (("export",), 2, "export: nothing to write, expected --json, --csv or --html"),
+    ],
+)
+def test_what_cannot_be_is_refused_and_nothing_entered(
+    event: Event, words: tuple[object, ...], code: int, told: str
+) -> None:
+    command, *rest = words
+    assert told in event.fails(str(command), *rest, code=code)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--rules", "chess"), "--rules: chess, expected one of alhambra, kingdomino, rollwrite"),
+        (("--rules", "kingdomino", "--sizes", "7"), "--points: those of sizes 3, 4, expected 3 as in --sizes"),
+        (("--rules", "kingdomino", "--sizes", "7", "--points", "7: 1,0,0,0,0,0,0"), "sizes: 7; expected 2 to 6"),
+        (("--rules", "kingdomino", "--points", "4: 1,3,2,1; 3: 5,3,1"), "points: of tables of 4: 1, 3, 2, 1; expected"),
+        (("--rules", "kingdomino", "--points", "4: 5,3,2,1; 4: 5,3,1"), "--points: '4: 5,3,1', expected a size"),
+        (("--rules", "kingdomino", "--bye-points", "6"), "bye_points: 6; expected at most 5, a first place"),
+        (("--rules", "kingdomino", "--bye-points", "1/7"), "--bye-points: '1/7', expected points such as"),
+        (("--rules", "kingdomino", "--tie-breaks", "luck"), "--tie-breaks: luck, expected some of wins,"),
+        (("--rules", "kingdomino", "--cut-size", "4"), "cut: a knock-out of nobody; expected how many go on"),
+    ],
+)
+def test_terms_that_cannot_be_are_refused(tmp_path: Path, words: tuple[str, ...], told: str) -> None:
+    event = Event(tmp_path)
+    assert told in event.fails("new", *words, code=2)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_unequal_sums_are_told(tmp_path: Path) -> None:
+    assert "note: a table of 3 shares 9 points among 3" in Event(tmp_path).does("new", "--rules", "kingdomino")
+
+
+def test_an_event_is_never_replaced(event: Event) -> None:
+    assert "File exists" in event.fails("new", "--rules", "kingdomino", code=1)
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (b"Zoe\n\nYves\n", "entered 2 players: 8 to 9"),
+        (b"\xef\xbb\xbfno;name;club\r\n1;Zoe;Red\r\n;;\r\n2;Yves;Blue\r\n", "entered 2 players: 8 to 9"),
+        (b"name\tclub\nZoe\tRed\n", "entered 1 player: 8"),
+        (b'"Name"\n"Zoe, the younger"\n', "entered 1 player: 8"),
+        (b"Zoe\nYv\xe9s\n", "line 2: byte 6 is not UTF-8, expected a file in UTF-8"),
+        (b"Zoe\nAnna\n", "line 2: name: 'Anna' is entrant 1"),
+        (b"club;name\nRed\n", "line 2: no name, expected 2 columns"),
+        (b"Zoe;Red\n", "line 1: columns without names, expected a first line with a column name"),
+        (b"name\nZo\x07e\n", "line 2, name: 'Zo\\x07e', expected 1 to 80 characters"),
+        (b"", "list: no names"),
+    ],
+)
+def test_a_list_of_names(event: Event, data: bytes, told: str) -> None:
+    path = event.path.with_name("list.csv")
+    path.write_bytes(data)
+    if told.startswith("entered"):
+        assert event.does("enter", "--csv", path) == f"{told}\n"
+    else:
+        assert told in event.fails("enter", "--csv", path, code=2)
+
+
+def test_two_organisers_at_once(event: Event) -> None:
+    descriptor = os.open(event.path.with_suffix(".private"), os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        assert "another command is entering something in this event; try again" in event.fails("enter", "Zoe", code=1)
+        assert event.does("status").startswith("event ")
+    finally:
+        os.close(descriptor)
+
+
+# Documents
+
+
+def test_a_document_makes_the_same_event_again(event: Event) -> None:
+    event.play(1)
+    event.does("amend", 1, "4,3,2,1", "--reason", "read from the wrong end")
+    event.does("award", "Anna", "5/3", "--reason", "a spilled glass")
+    event.play(2)
+    event.does("amend", 2, "3,2,1", "--round", 1, "--reason", "found later")
+    event.does("close")
+    document = event.path.with_name("spring.json")
+    event.does("export", "--json", document)
+    assert referee("event", "check", document).stdout.startswith("COMPLETE\n2 rounds checked")
+    again = Event(event.path.parent / "again")
+    again.path.parent.mkdir()
+    again.does("import", document)
+    found, expected = json.loads(again.exported()), json.loads(document.read_text(encoding="utf-8"))
+    assert found.pop("event_id") != expected.pop("event_id")
+    assert found == expected
+
+
+def _swap(document: Any) -> None:
+    first, second = [table["players"] for table in document["rounds"][1]["tables"]]
+    first[0], second[0] = second[0], first[0]
+
+
+def _drop(document: Any) -> None:
+    document["rounds"][1]["tables"][0]["players"].pop()
+
+
+def _fraction(document: Any) -> None:
+    document["standings"][0]["tie_breaks"]["relative"] = "1/3"
+
+
+def _points(document: Any) -> None:
+    document["rounds"][0]["tables"][0]["points"][0] += 1
+
+
+def _vector(document: Any) -> None:
+    document["rounds"][0]["vector"][6] += 60
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "told"),
+    [
+        (_swap, 11, "(EVT-P6"),
+        (_drop, 11, "times 0, present True (EVT-P1"),
+        (_vector, 11, "round 1, stated"),
+        (_fraction, 12, "relative: 1/3; by the results"),
+        (_points, 12, "round 1, table 1: points"),
+    ],
+)
+def test_what_is_wrong_with_a_document_is_named(event: Event, change: Any, code: int, told: str) -> None:
+    event.play(1)
+    event.play(2)
+    event.does("close")
+    document = json.loads(event.exported())
+    change(document)
+    path = event.path.with_name("changed.json")
+    path.write_text(json.dumps(document), encoding="utf-8")
+    done = referee("event", "check", path)
+    assert done.returncode == code, done.stdout
+    assert told in done.stdout
+    assert referee("event", "import", event.path.with_name("new.eventlog"), path).returncode in (
+        (8,) if code == 11 else (0,)
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda d: d.pop("terms"), "terms: nothing, expected this field"),
+        (lambda d: d.update(version=2), "version: 2, expected 1"),
+        (lambda d: d["entrants"][0].update(number="1"), "entrants[0].number: '1', expected a number from 0 on"),
+        (lambda d: d["terms"].update(sizes=[9]), "terms.sizes: 9; expected 2 to 6"),
+        (lambda d: d["standings"][0]["tie_breaks"].update(wins="0.5"), "standings[0].tie_breaks.wins: '0.5', expected"),
+        (lambda d: d["rounds"][0].update(origin="magic"), "rounds[0].origin: 'magic', expected one of swiss"),
+    ],
+)
+def test_a_document_of_another_form_is_refused(event: Event, change: Any, told: str) -> None:
+    event.play(1)
+    document = json.loads(event.exported())
+    change(document)
+    path = event.path.with_name("changed.json")
+    path.write_text(json.dumps(document), encoding="utf-8")
+    for words in (("check", path), ("import", event.path.with_name("new.eventlog"), path)):
+        done = referee("event", *words)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert told in done.stderr
+    assert not event.path.with_name("new.eventlog").exists()
+
+
+def test_tables_and_pages(event: Event) -> None:
+    event.does("enter", "<b>=Zoe & co</b>", "=1+1")
+    event.does("checkin", 8, 9)
+    event.play(1)
+    folder = event.path.with_name("out")
+    event.does("export", "--csv", folder, "--html", folder)
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "crosstable.csv",
+        "crosstable.html",
+        "entrants.csv",
+        "pairings.csv",
+        "round-1-names.html",
+        "round-1-tables.html",
+        "standings.csv",
+        "standings.html",
+    ]
+    for page in folder.glob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        assert "&lt;b&gt;=Zoe &amp; co&lt;/b&gt;" in text
+        assert "<script" not in text
+        assert "http" not in text
+    assert ",'=1+1," in (folder / "standings.csv").read_text(encoding="utf-8")
+    event.does("export", "--html", folder, "--without-names")
+    assert "Anna" not in (folder / "standings.html").read_text(encoding="utf-8")

@@ -1,0 +1,131 @@
+"""Event files with something wrong in them, as an organiser's program that is wrong, or lies, would write them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from referee.events.event_file import EventLog
+from referee.events.simulate import Chances, Simulation
+from referee.games.event import GAME, State, Terms
+from referee.games.event.acts import Act, CloseRound, Pair
+from referee.games.event.quality import Pairing, bound, vector
+from referee.games.event.scoring import standings, standings_text
+from referee.games.event.situation import situation
+from referee.games.game import Violation
+from referee.log.engines import installed
+from tests.games.event_rules import SEED, terms
+from tests.log.games import SIGNER, key
+
+Fault = Callable[[State, Act], Act]
+"""From what is right, and where, to what is entered instead."""
+
+
+class Lenient(State):
+    """An event that forgot all rules."""
+
+    __slots__ = ()
+
+    def check(self, event: Any) -> tuple[Violation, ...]:
+        return ()
+
+
+class LenientEvent:
+    """The rules that go with it."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(GAME, name)
+
+    def new(self, seats: int, options: Any, components: Terms) -> State:
+        return Lenient(seats, components)
+
+
+class Faulty(EventLog):
+    """Enters one act otherwise than it should be."""
+
+    fault: Fault
+    when: Callable[[Act], bool]
+
+    def enter(self, act: Act) -> None:
+        super().enter(self.fault(self.state, act) if self.when(act) else act)
+
+
+def event(path: Path, fault: Fault, when: Callable[[Act], bool], players: int = 13, **others: Any) -> Path:
+    """A simulated event in which the acts that ``when`` finds are other ones."""
+    fixed = terms(**{"rounds": 3, **others})
+    engines = replace(installed(), game=lambda rules_id, version: LenientEvent())
+    log = Faulty.new(fixed, key("organiser"), engines)
+    assert isinstance(log, Faulty)
+    log.fault, log.when = fault, when
+    Simulation(log, SEED, players, Chances(), 7).run()
+    path.write_bytes(log.file(SIGNER))
+    return path
+
+
+def is_pair(round_: int) -> Callable[[Act], bool]:
+    return lambda act: isinstance(act, Pair) and act.round == round_
+
+
+def is_close(round_: int) -> Callable[[Act], bool]:
+    return lambda act: isinstance(act, CloseRound) and act.round == round_
+
+
+def restated(state: State, act: Act, pairing: Pairing) -> Act:
+    """The act with another pairing, and the figures that this has."""
+    assert isinstance(act, Pair)
+    before, sizes = situation(state), state.terms.sizes
+    figures: dict[str, Any] = {
+        "vector": tuple(vector(before, sizes, pairing)),
+        "bound": bound(before, sizes, pairing.byes),
+    }
+    return replace(act, tables=pairing.tables, byes=pairing.byes, **figures)
+
+
+def _exchanged(act: Act) -> Pairing:
+    """Best and worst table have exchanged two players."""
+    assert isinstance(act, Pair)
+    return Pairing(act.tables, act.byes).exchanged(act.tables[0][0], act.tables[-1][-1])
+
+
+def swapped(state: State, act: Act) -> Act:
+    return restated(state, act, _exchanged(act))
+
+
+def swapped_in_secret(state: State, act: Act) -> Act:
+    assert isinstance(act, Pair)
+    return replace(act, tables=_exchanged(act).tables)
+
+
+def dropped(state: State, act: Act) -> Act:
+    assert isinstance(act, Pair)
+    first, *others = act.tables
+    return replace(act, tables=(first[1:], *others))
+
+
+def second_bye(state: State, act: Act) -> Act:
+    assert isinstance(act, Pair)
+    (had,) = state.rounds[0].byes
+    return restated(state, act, Pairing(act.tables, act.byes).exchanged(had, act.byes[0]))
+
+
+def other_vector(state: State, act: Act) -> Act:
+    assert isinstance(act, Pair)
+    return replace(act, vector=(*act.vector[:3], act.vector[3] + 1, *act.vector[4:]))
+
+
+def other_seats(state: State, act: Act) -> Act:
+    assert isinstance(act, Pair)
+    seated = {who: table.index(who) for table in state.rounds[0].tables for who in table}
+    tables = tuple(tuple(sorted(table, key=lambda who: seated[who])) for table in act.tables)
+    return restated(state, act, Pairing(tables, act.byes))
+
+
+def other_fraction(state: State, act: Act) -> Act:
+    assert isinstance(act, CloseRound)
+    first, *rest = standings(state)
+    wrong = replace(first, tie_breaks=(first.tie_breaks[0] + Fraction(1, 1_000_000), *first.tie_breaks[1:]))
+    return replace(act, standings=sha256(standings_text([wrong, *rest]).encode()).digest())

@@ -1,0 +1,192 @@
+"""``referee event check``: what is wrong with an event's file is named, with the rule and the entry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from referee.events.check import PAIRING, STANDINGS, check_event
+from referee.events.event_file import EventFile, EventLog
+from referee.events.organiser import advance, close, draw, proposal
+from referee.events.results import from_log
+from referee.games.event import Terms
+from referee.games.event.acts import Act, CheckIn, Enter, EnterResult, OpenTable, Publish, Result
+from referee.log.audit import Policy
+from referee.log.engines import installed
+from referee.log.verdict import Verdict
+from tests.core import needs_source
+from tests.events import faults
+from tests.games.event_rules import SEED, terms
+from tests.log.games import SIGNER, game_open, key, play, seat_key, start
+from tests.log.registered import at_random, header
+
+POLICY = Policy(verifier=SIGNER.verifier)
+NO_GAMES = Policy()
+FOURS: dict[str, Any] = {"sizes": (4,), "points": ((5, 3, 2, 1),), "players": 13}
+
+
+@needs_source
+@pytest.mark.parametrize(
+    ("fault", "when", "others", "code", "rule"),
+    [
+        pytest.param(faults.swapped, faults.is_pair(2), {}, PAIRING, "EVT-P8", id="two-players-swapped"),
+        pytest.param(faults.swapped_in_secret, faults.is_pair(2), {}, PAIRING, "EVT-P6", id="swapped-in-secret"),
+        pytest.param(faults.dropped, faults.is_pair(2), {}, PAIRING, "EVT-P1", id="a-player-dropped"),
+        pytest.param(faults.second_bye, faults.is_pair(2), FOURS, PAIRING, "EVT-B1", id="a-second-bye"),
+        pytest.param(faults.other_vector, faults.is_pair(3), {}, PAIRING, "EVT-P6", id="a-wrong-vector"),
+        pytest.param(faults.other_seats, faults.is_pair(2), {}, PAIRING, "EVT-O1", id="the-seats-of-before"),
+        pytest.param(faults.other_fraction, faults.is_close(2), {}, STANDINGS, "EVT-S14", id="a-wrong-fraction"),
+    ],
+)
+def test_a_fault_is_named(
+    tmp_path: Path, fault: faults.Fault, when: Callable[[Act], bool], others: dict[str, Any], code: int, rule: str
+) -> None:
+    path = faults.event(tmp_path / "faulty.eventlog", fault, when, **others)
+    found = check_event(path, POLICY, None, NO_GAMES)
+    assert found.exit_code == code
+    assert f"({rule}: " in found.broken
+    entry = found.audit.decisive.entry if found.audit.decisive else None
+    assert entry is not None
+    assert f"{found.verdict} at entry {entry}" == next(found.lines())
+
+
+@needs_source
+def test_the_same_event_without_a_fault_is_complete(tmp_path: Path) -> None:
+    path = faults.event(tmp_path / "right.eventlog", lambda _, act: act, lambda _: True)
+    found = check_event(path, POLICY, None, NO_GAMES)
+    assert (found.exit_code, next(found.lines())) == (0, "COMPLETE")
+    assert (found.audited, found.by_sheet, found.not_found) == (0, 12, 0)
+
+
+@needs_source
+def test_another_root_in_the_file_is_corrupt(tmp_path: Path) -> None:
+    path = faults.event(tmp_path / "right.eventlog", lambda _, act: act, lambda _: True)
+    data = path.read_bytes()
+    path.write_bytes(data[:-400] + bytes([data[-400] ^ 1]) + data[-399:])
+    assert check_event(path, POLICY, None, NO_GAMES).exit_code == Verdict.CORRUPT
+
+
+# Results against the logs of their games
+
+TWO: dict[str, Any] = {"sizes": (2,), "points": ((2, 0),), "rounds": 1}
+
+
+def game(folder: Path, event: int, round_: int, table: int, seed: int) -> Path:
+    """The log of a game of two that is over."""
+    _, codec = installed().get("kingdomino", 1)
+    terms_of_game = game_open(
+        header("kingdomino"), rules=("kingdomino", 1), tables=codec.encode_components(None), seats=2
+    )
+    terms_of_game.event_id, terms_of_game.round, terms_of_game.table = event, round_, table
+    terms_of_game.nonce = bytes([seed]) * 16
+    played = play(start(terms_of_game, header=header("kingdomino"), engines=installed()), at_random(seed))
+    path = folder / f"{table}.gamelog"
+    path.write_bytes(played.file())
+    return path
+
+
+def with_games(
+    folder: Path,
+    change: Callable[[int, Result], Result] = lambda _, result: result,
+    *,
+    opens: bool = True,
+    keys: list[bytes] | None = None,
+) -> Path:
+    """An event of four over one round, whose two games are in the folder. ``opens``: also names them before."""
+    folder.mkdir(exist_ok=True)
+    log = EventLog.new(Terms(**{**vars(terms()), **TWO}), key("organiser"))
+    for number in range(1, 5):
+        log.enter(Enter(number, key=b"" if keys is None else keys[number - 1]))
+        log.enter(CheckIn(number))
+    draw(log, SEED, {})
+    advance(log)
+    log.enter(proposal(log.state))
+    log.enter(Publish(1))
+    for table in (1, 2):
+        path = game(folder, log.event_id, 1, table, seed=table)
+        result = from_log(path)
+        assert result.log is not None
+        if opens:
+            log.enter(OpenTable(1, table, result.log.game_id))
+        log.enter(EnterResult(1, table, change(table, result)))
+    close(log)
+    file = folder / "two.eventlog"
+    file.write_bytes(log.file(SIGNER))
+    return file
+
+
+def test_results_are_those_of_audited_games(tmp_path: Path) -> None:
+    path = with_games(tmp_path)
+    found = check_event(path, POLICY, tmp_path, POLICY)
+    assert (found.exit_code, found.games) == (0, ())
+    assert (found.audited, found.by_sheet, found.not_found) == (2, 0, 0)
+    assert check_event(path, POLICY, None, POLICY).not_found == 2
+    unknown = check_event(path, POLICY, tmp_path, Policy())
+    assert (unknown.exit_code, unknown.audited) == (0, 2)
+    assert "comment: no --games-key was given: who refereed the games is not known" in list(unknown.lines())
+
+
+def _reversed(table: int, result: Result) -> Result:
+    return Result(result.places[::-1], result.scores, result.forfeited, result.log) if table == 2 else result
+
+
+def _other_root(table: int, result: Result) -> Result:
+    assert result.log is not None
+    return replace(result, log=replace(result.log, root=bytes(32))) if table == 2 else result
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        pytest.param(_reversed, "places", id="other-places"),
+        pytest.param(_other_root, "another size or root", id="another-root"),
+    ],
+)
+def test_a_result_that_the_game_does_not_have_is_named(
+    tmp_path: Path, change: Callable[[int, Result], Result], words: str
+) -> None:
+    found = check_event(with_games(tmp_path, change), POLICY, tmp_path, POLICY)
+    assert found.exit_code == Verdict.RULES
+    (told,) = found.games
+    assert told.startswith("round 1, table 2: 2.gamelog: ")
+    assert words in told
+    assert (found.audited, found.not_found) == (1, 0)
+
+
+def test_a_game_that_was_tampered_with_is_named(tmp_path: Path) -> None:
+    path = with_games(tmp_path)
+    log = tmp_path / "1.gamelog"
+    data = log.read_bytes()
+    log.write_bytes(data[:-300] + bytes([data[-300] ^ 1]) + data[-299:])
+    found = check_event(path, POLICY, tmp_path, POLICY)
+    assert found.exit_code == Verdict.RULES
+    assert found.games[0].startswith("round 1, table 1: 1.gamelog: the game does not audit: CORRUPT: ")
+    assert check_event(path, POLICY, tmp_path, Policy()).games == found.games
+
+
+def test_a_game_of_another_event_is_named(tmp_path: Path) -> None:
+    """Its result was entered all the same."""
+
+    def other(table: int, result: Result) -> Result:
+        return from_log(game(tmp_path, 5, 1, 2, seed=9)) if table == 2 else result
+
+    found = check_event(with_games(tmp_path, other, opens=False), POLICY, tmp_path, POLICY)
+    assert found.exit_code == Verdict.RULES
+    assert found.games == ("round 1, table 2: 2.gamelog: opened for event 5, round 1, table 2 (EVT-G1)",)
+
+
+def test_a_seat_is_played_with_the_key_that_its_entrant_registered(tmp_path: Path) -> None:
+    """The games' seats have the keys of seat 0 and 1; who has which number at a table is drawn."""
+    mine, other = (seat_key(seat).public.raw for seat in (0, 1))
+    path = with_games(tmp_path / "a", keys=[mine, other, b"", b""])
+    found = check_event(path, POLICY, tmp_path / "a", POLICY)
+    seats = EventFile.read_only(path).log.state.rounds[0].seats
+    assert len(found.games) == sum(seats[number][1] != number - 1 for number in (1, 2))
+    assert all("was played with another key than entrant" in told for told in found.games)
+    path = with_games(tmp_path / "b", keys=[b"\1" * 32, b"", b"", b""])
+    (told,) = check_event(path, POLICY, tmp_path / "b", POLICY).games
+    assert "another key than entrant 1 registered (EVT-G1)" in told

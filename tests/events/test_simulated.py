@@ -1,0 +1,119 @@
+"""Random events go through pairer, log and checker; large ones keep within the limits of a log."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from referee.events.check import check_document, check_event, read_json
+from referee.events.event_file import EventLog, read
+from referee.events.rebuilding import exported, rebuild
+from referee.events.simulate import Chances, Simulation
+from referee.games.event.acts import Origin, Pair
+from referee.games.event.terms import MAX_ENTRANTS, MAX_ROUNDS
+from referee.log.audit import Policy
+from referee.log.entry import MAX_ENTRIES
+from referee.log.verdict import Verdict
+from referee.wire.event import CODECS
+from referee.wire.strict import MAX_BODY_BYTES
+from tests.games.event_rules import SEED, terms
+from tests.log.games import SIGNER, key
+
+POLICY = Policy(verifier=SIGNER.verifier)
+SIZES: dict[tuple[int, ...], tuple[tuple[int, ...], ...]] = {
+    (4, 3): ((5, 3, 2, 1), (5, 3, 1)),
+    (3, 2): ((3, 1, 0), (3, 0)),
+    (3, 4, 2): ((3, 1, 0), (4, 2, 1, 0), (3, 0)),
+    (2,): ((2, 0),),
+    (4,): ((7, 4, 2, 0),),
+    (5, 4): ((7, 5, 3, 2, 1), (7, 4, 2, 1)),
+    (6, 5, 4): ((9, 7, 5, 3, 2, 1), (9, 6, 4, 2, 1), (9, 5, 2, 1)),
+}
+
+
+def simulated(rng: random.Random, players: int, rounds: int, **others: Any) -> tuple[EventLog, Simulation]:
+    """An event of random terms and chances, played to its end."""
+    sizes = rng.choice(sorted(SIZES))
+    cut = {"cut": 4, "cut_size": rng.choice((2, 4)), "cut_advance": 1} if rng.random() < 0.3 else {}
+    fixed = terms(
+        sizes=sizes,
+        points=SIZES[sizes],
+        rounds=rounds,
+        late_until=rounds,
+        bye_points=90,
+        late_points=30,
+        **cut,
+        **others,
+    )
+    chances = Chances(*(rng.choice((0.0, 0.02, 0.08)) for _ in range(6)))
+    log = EventLog.new(fixed, key("organiser"))
+    simulation = Simulation(log, SEED, players, chances, rng.randrange(1 << 30))
+    simulation.run()
+    return log, simulation
+
+
+def looked_at(folder: Path, log: EventLog, simulation: Simulation) -> None:
+    """The file checks, is read as it was written, and a document of it makes the same event."""
+    path = folder / "event.eventlog"
+    path.write_bytes(log.file(SIGNER))
+    assert read(path) == (log.header, log.entries)
+    found = check_event(path, POLICY, None, POLICY)
+    assert (found.exit_code, found.broken) == (0, ""), list(found.lines())
+    document = exported(log, simulation.names)
+    again = EventLog.new(log.state.terms, key("somebody"))
+    from_document(again, document, folder)
+    assert exported(again, simulation.names) == {**document, "event_id": again.event_id}
+
+
+def from_document(log: EventLog, document: dict[str, object], folder: Path) -> None:
+    path = folder / "event.json"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    assert check_document(path).exit_code == 0
+    rebuild(log, read_json(path))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_random_event(seed: int, tmp_path: Path) -> None:
+    rng = random.Random(seed)
+    looked_at(tmp_path, *simulated(rng, rng.randint(4, 16), rounds=3))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(100, 1100))
+def test_a_thousand_random_events(seed: int, tmp_path: Path) -> None:
+    rng = random.Random(seed)
+    looked_at(tmp_path, *simulated(rng, rng.randint(4, 80), rounds=rng.randint(1, 7)))
+
+
+def test_the_largest_round_is_one_act() -> None:
+    """1,024 at tables of two is the longest pairing there is, and 20 such rounds with all results fit into a log."""
+    tables = tuple((first, first + 1) for first in range(65_535 - 1_024, 65_535, 2))
+    act = Pair(20, tables, (), (9_999,) * 9, 60_000, Origin.EXTERNAL, "e" * 80, "r" * 200, (9_999,) * 9)
+    data = CODECS[1].encode_move(act, terms())
+    assert len(data) < MAX_BODY_BYTES // 2
+    assert CODECS[1].decode_move(data, terms()) == act
+    entered, each_round = 2 * MAX_ENTRANTS, len(tables) + 3
+    assert entered + MAX_ROUNDS * 2 * each_round < MAX_ENTRIES
+
+
+@pytest.mark.long
+def test_an_event_of_512(tmp_path: Path) -> None:
+    log = EventLog.new(terms(rounds=8, late_until=8, cut=16, cut_size=4, cut_advance=1), key("organiser"))
+    simulation = Simulation(log, SEED, 512, Chances(0.03, 0.05, 0.02, 0.02, 0.01, 0.02), 1)
+    simulation.run()
+    looked_at(tmp_path, log, simulation)
+    assert log.state.knock_out[-1].tables
+    assert all(each.vector[3] == 0 for each in log.state.played), "meetings again"
+
+
+def test_a_file_that_was_cut_is_a_prefix(tmp_path: Path) -> None:
+    log, _ = simulated(random.Random(1), 8, rounds=2)
+    path = tmp_path / "cut.eventlog"
+    path.write_bytes(log.file(SIGNER)[:-1_000])
+    found = check_event(path, POLICY, None, POLICY)
+    assert found.exit_code == Verdict.PREFIX
+    assert found.verdict == "PREFIX"
