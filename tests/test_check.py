@@ -14,7 +14,7 @@ ALWAYS = {"tests/frozen", "tests/transcripts", "tests/games/test_every_game.py"}
 PACKAGES = sorted(
     path.name for path in (ROOT / "referee").iterdir() if (path / "__init__.py").exists() or [*path.glob("[a-z]*.py")]
 )
-GENERATED = {"v1", "alhambra", "kingdomino", "rollwrite"}
+GENERATED = {"v1", "alhambra", "event", "kingdomino", "rollwrite"}
 """The schemas: ``tests/wire`` has what is read and written with them."""
 
 

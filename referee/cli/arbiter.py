@@ -43,7 +43,7 @@ def arbiter(  # noqa: PLR0917 - typer reads options from the signature
 
     Example: `referee arbiter --key arbiter.pem --token-file ada.token`
     """
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):  # it is drawn on standard error
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise Failure("the console needs a terminal; expected one, or `referee docket` and `referee rule`", EXIT_USAGE)
     private = texts.private_key("--key", key)
     tokens = [token_of(path) for path in token_file or []]

@@ -280,8 +280,9 @@ class _Pages:
 
     def warn(self) -> None:
         """Tell the operator."""
+        log = structlog.get_logger("referee.pages")
         for lack in self.lacks():
-            structlog.get_logger("referee.pages").warning("pages lack something", key=lack.key, what=str(lack))
+            log.warning("pages lack something", key=lack.key, what=str(lack))
 
     def gateway(self, server: Server, where: str, shown: Certificates | None) -> Gateway:
         """Return what serves them. ``where``, ``shown``: the referee's address and certificates."""
@@ -371,7 +372,8 @@ def _remember(data: Path, addresses: Addresses) -> None:
     try:
         addresses.remember(data)
     except OSError as error:  # games go on without
-        structlog.get_logger("referee.serve").warning("address not remembered", error=str(error))
+        log = structlog.get_logger("referee.serve")
+        log.warning("address not remembered", error=str(error))
 
 
 def _certificates(certificate: Path | None, key: Path | None, client_ca: Path | None) -> Certificates | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -125,7 +125,7 @@ def _folded(row: Sequence[str]) -> str:
     return row[0].casefold()
 
 
-@cache
+@lru_cache(maxsize=1)
 def _environment() -> Environment:
     return Environment(
         loader=FileSystemLoader(Path(__file__).parent),

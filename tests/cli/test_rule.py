@@ -291,7 +291,7 @@ def test_a_ruling_on_a_game_that_goes_on(club: Club) -> None:
 def test_the_console_at_a_terminal(club: Club) -> None:
     game = club.new("--rules", "kingdomino")
     words = game.by("arbiter", "arbiter0")
-    with at_a_terminal("arbiter", *map(str, words)) as terminal:
+    with at_a_terminal("arbiter", *map(str, words), draws=True) as terminal:
         terminal.wait_for("1 game; nobody calls")
         terminal.wait_for(game.id[:8])
         terminal.press("\x11")  # Ctrl+Q
