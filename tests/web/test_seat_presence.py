@@ -181,3 +181,31 @@ class Other:
         stub: Any = arbiter_grpc.ArbiterServiceStub(self.play.client.channel)
         request = arbiter_pb.SubmitActRequest(game_id=self.play.id, intent=signed.intent, signature=signed.signature)
         await stub.SubmitAct(request, metadata=bearer(self.play.created.seat_tokens[1]))
+
+
+async def test_a_seat_protests_and_calls_and_an_arbiter_reads_it(page: Page, club: Club) -> None:
+    made = await club.client.create(
+        2, rules_id="kingdomino", terms=log_pb2.Terms(table_rules=2), arbiter_keys=[seat_key(9).public.raw]
+    )
+    hand, other = Hand.of(page, club.address, made), await Other.of(club, made)
+    await hand.sit()
+    await other.begins()
+    await hand.move()
+    entered = await other.read()
+    await hand.beside("Protest")
+    asked = page.get_by_role("group", name="Protest")
+    await asked.get_by_label("Against this entry").select_option(str(entered))
+    await asked.get_by_label("The rule that was broken").fill("KDO-14")
+    await asked.get_by_label("Your reason in words").fill("<b>look</b> at my castle")
+    await asked.get_by_role("button", name="Protest", exact=True).click()
+    await expect(page.get_by_text("Your protest is entered.")).to_be_visible()
+    await hand.beside("Call the arbiter")
+    await page.get_by_label("What it is about").fill("my castle")
+    await page.get_by_role("button", name="Call", exact=True).click()
+    await expect(page.get_by_text("The arbiter is called.")).to_be_visible()
+    stub: Any = arbiter_grpc.ArbiterServiceStub(club.client.channel)
+    docket = (await stub.GetDocket(arbiter_pb.GetDocketRequest(game_id=made.game.id))).docket
+    (dispute,) = docket.disputes
+    assert (dispute.seat, dispute.against, dispute.rule_id) == (0, entered, "KDO-14")
+    assert dispute.text == "<b>look</b> at my castle"
+    assert [call.text for call in docket.calls] == ["my castle"]
