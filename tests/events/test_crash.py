@@ -36,7 +36,7 @@ def killed(path: Path, rng: random.Random) -> int:
     return acknowledged
 
 
-@pytest.mark.parametrize("kills", [2, pytest.param(200, marks=pytest.mark.long)])
+@pytest.mark.parametrize("kills", [2, pytest.param(40, marks=pytest.mark.long)])
 def test_kills(tmp_path: Path, kills: int) -> None:
     path = tmp_path / "spring.eventlog"
     assert referee("event", "new", path, "--rules", "kingdomino").returncode == 0

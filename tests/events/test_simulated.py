@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,8 @@ from referee.wire.strict import MAX_BODY_BYTES
 from tests.games.event_rules import SEED, terms
 from tests.log.games import SIGNER, key
 
+EVENTS = int(os.environ.get("EVENTS", "40"))
+"""In ``make test-long``; ``EVENTS=1000`` before it for a campaign of half an hour."""
 POLICY = Policy(verifier=SIGNER.verifier)
 SIZES: dict[tuple[int, ...], tuple[tuple[int, ...], ...]] = {
     (4, 3): ((5, 3, 2, 1), (5, 3, 1)),
@@ -83,8 +86,8 @@ def test_a_random_event(seed: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", range(100, 1100))
-def test_a_thousand_random_events(seed: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("seed", range(100, 100 + EVENTS))
+def test_many_random_events(seed: int, tmp_path: Path) -> None:
     rng = random.Random(seed)
     looked_at(tmp_path, *simulated(rng, rng.randint(4, 80), rounds=rng.randint(1, 7)))
 

@@ -38,7 +38,7 @@ def held(situation: Situation, sizes: tuple[int, ...], paired: Paired) -> None:
     assert paired.reached.seats == seats
 
 
-@pytest.mark.parametrize(("examples", "steps"), [(20, 200), campaign(300, STEPS)])
+@pytest.mark.parametrize(("examples", "steps"), [(20, 200), campaign(40, STEPS)])
 def test_every_round_of_every_event(examples: int, steps: int) -> None:
     """Lawful, stable, above the bound, what it says it is, and the same again: with people who come late, stay away,
     leave, and may not meet.
@@ -58,7 +58,7 @@ def test_every_round_of_every_event(examples: int, steps: int) -> None:
     rounds()
 
 
-@pytest.mark.parametrize(("seed", "steps"), [(1, 5_000), *(campaign(seed, STEPS) for seed in range(2, 12))])
+@pytest.mark.parametrize(("seed", "steps"), [(1, 5_000), *(campaign(seed, STEPS) for seed in range(2, 4))])
 def test_a_club_meets_nobody_twice(seed: int, steps: int) -> None:
     """48 players, 8 rounds at tables of four: no repeat is needed, and there is none."""
     event = Event(48, (4, 3), seed)
