@@ -9,7 +9,7 @@ from referee.events.event_file import EventLog
 from referee.events.names import Names
 from referee.events.organiser import advance, end_round
 from referee.games.event import State
-from referee.games.event.acts import Abandon, Act, Close, Pair, Withdraw
+from referee.games.event.acts import Abandon, Close, Pair, Withdraw
 from referee.games.event.knockout import seeds
 from referee.games.event.scoring import Row, standings, standings_hash, table_points
 from referee.log.events import Moved
@@ -25,8 +25,7 @@ def rebuild(log: EventLog, read: Read) -> None:
         advance(log)
         for act in acts:
             if isinstance(act, Pair) and log.state.is_cut:
-                for away in _left(log.state, act):
-                    log.enter(away)
+                _leave(log, act)
             log.enter(act)
         if closed:
             end_round(log)
@@ -40,10 +39,11 @@ def rebuild(log: EventLog, read: Read) -> None:
         _end(log)
 
 
-def _left(state: State, pair: Pair) -> Iterator[Act]:
-    """Yield that those have left who reached this round of the knock-out and are not in it."""
+def _leave(log: EventLog, pair: Pair) -> None:
+    """Enter that those have left who reached this round of the knock-out and are not in it; others move up for them."""
     paired = {who for table in pair.tables for who in table}
-    yield from (Withdraw(who) for who in seeds(state) if who not in paired)
+    while missing := [who for who in seeds(log.state) if who not in paired]:
+        log.enter(Withdraw(missing[0]))
 
 
 def _end(log: EventLog) -> None:

@@ -55,12 +55,13 @@ class Exchanges:
             seated, sizes, shorts, lambda block, short: self._block(block, seconds if short else nothing)
         )
         self._cut = sizes, shorts
+        self._alone_at = nothing, seconds, in_bye
         self.groups = [*map(list, tables), sorted(away)]
         """Each in the order of the standing; the last of them has the bye."""
         self.group_of = [0] * self.count
-        self._bye = len(tables)
+        self._bye = 0
         """The number of the group that has the bye."""
-        self._alone = [nothing if len(table) == sizes[0] else seconds for table in tables] + [in_bye]
+        self._alone: list[list[int]] = []
         """For each group what each player costs there, whoever else is in it."""
         self.total = 0
         self._wide: set[int] = set()
@@ -68,8 +69,17 @@ class Exchanges:
         self.arrange(self.groups)
 
     def arrange(self, groups: Sequence[Sequence[int]]) -> None:
-        """Seat everybody anew, in groups of the same sizes."""
+        """Seat everybody anew, in groups of which the last has the bye.
+
+        134 players at tables of 4, 3 or 5 are 34 tables or 33, and other costs may choose the other.
+        """
         self.groups = [sorted(group) for group in groups]
+        nothing, seconds, in_bye = self._alone_at
+        full = self._cut[0][0]
+        self._bye = len(self.groups) - 1
+        self._alone = [*(nothing if len(table) == full else seconds for table in self.groups[:-1]), in_bye]
+        self._wide.clear()
+        self._troubled.clear()
         for number, group in enumerate(self.groups):
             for place in group:
                 self.group_of[place] = number
