@@ -147,7 +147,7 @@ class Hand:
 
     async def is_sent(self) -> None:
         """Nothing is on its way, and nothing was refused."""
-        await expect(self.turn.locator(".found:not(:empty)")).to_have_count(0)
+        await expect(self.turn.locator(".found:not(:empty)")).to_have_text([])
 
     async def move(self, at: int = 0) -> None:
         await self.choose(at)

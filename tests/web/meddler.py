@@ -57,7 +57,7 @@ class Meddler:
     async def _altered(self, answered: httpx.Response) -> AsyncIterator[bytes]:
         """Event by event, or as it comes."""
         try:
-            if not answered.headers["content-type"].startswith("text/event-stream"):
+            if not answered.headers.get("content-type", "").startswith("text/event-stream"):
                 async for part in answered.aiter_bytes():
                     yield part
                 return

@@ -168,7 +168,7 @@ async def test_moves_that_are_none(page: Page, club: Club, meddler: Meddler) -> 
         assert "domino 1" in words
         await hand.button(ENTER).click()
         refused = hand.turn.locator(".refused")
-        await expect(refused).to_contain_text("The referee refused this move.")
+        await expect(refused).to_contain_text("The server refused a move that it had called legal.")
         await expect(refused.get_by_role("link").first).to_have_text(re.compile("KDO-"))
         assert len(await acts(club.client, hand)) == 2
         del meddler.answers["moves"]

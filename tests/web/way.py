@@ -15,7 +15,7 @@ from tests.waiting import until
 from tests.web.club import Club
 from tests.web.hand import Hand
 
-WAITING = "Not answered yet: There is no answer. What you signed is kept, and is sent again by itself."
+WAITING = re.compile("^Not answered yet: .*What you signed is kept, and is sent again by itself.$")
 
 
 class Way:
@@ -62,10 +62,10 @@ class Way:
         async def hang(route: Route) -> None:
             self._hanging.append(route)
 
-        await self._page.route("**/api/v1/live?*", hang)
+        await self._page.route("**/seat?after=*", hang)
         await self._page.reload()
         yield
-        await self._page.unroute("**/api/v1/live?*")
+        await self._page.unroute("**/seat?after=*")
         for route in self._hanging:
             with suppress(Error):  # of a page that is gone
                 await route.abort()

@@ -64,7 +64,8 @@ export class Beside {
     if (names === this.#offered) return; // who stands on a button stays there
     this.#offered = names;
     this.element.hidden = !offered.length;
-    this.#buttons.replaceChildren(...offered.map(([name, onclick]) => h("button", { type: "button", onclick }, w(`beside.${name}`))));
+    const button = ([name, onclick]) => h("button", { type: "button", onclick, disabled: this.#isDoing }, w(`beside.${name}`));
+    this.#buttons.replaceChildren(...offered.map(button));
   }
 
   /** The take-back that waits for this seat, `{seq, to}`, as the signed entries have it; or null. It ends with the next move. */
@@ -106,8 +107,7 @@ export class Beside {
   }
 
   async #do(name, act) {
-    this.#isDoing = true;
-    for (const each of this.#asked.querySelectorAll("button")) each.disabled = true;
+    this.#busy(true);
     try {
       await act();
       this.#asked.replaceChildren();
@@ -115,10 +115,15 @@ export class Beside {
     } catch (error) {
       if (!EXPECTED.has(error.name)) return this.#page.failed(error);
       this.#said.textContent = w("beside.failed", { message: error.message || w("seat.no_answer") });
-      for (const each of this.#asked.querySelectorAll("button")) each.disabled = false;
     } finally {
-      this.#isDoing = false;
+      this.#busy(false);
     }
+  }
+
+  /** One thing at a time: while it is done, nothing else can be begun. */
+  #busy(isDoing) {
+    this.#isDoing = isDoing;
+    for (const each of this.element.querySelectorAll("button")) each.disabled = isDoing;
   }
 
   #call() {

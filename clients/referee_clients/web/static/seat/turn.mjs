@@ -102,6 +102,8 @@ export class Turn {
     this.#refused = [];
     // What had the focus is gone; the board stays.
     if (this.element.contains(document.activeElement)) this.#board.focus();
+    this.#groups.replaceChildren();
+    this.#say();
     this.element.classList.remove("on");
   }
 
