@@ -30,6 +30,7 @@ from referee_clients.sdk.channel import Metadata
 from referee_clients.web.bodies import PROTOBUF, body_of, message_of, question_of
 from referee_clients.web.errors import Refusal, away, bad_field
 from referee_clients.web.games import Live, game_id_of, number_of
+from referee_clients.web.limits import ADMITTED
 from referee_clients.web.tokens import token_of
 from referee_clients.web.upstream import CALL_S, Upstream
 
@@ -95,7 +96,9 @@ class _Acting:
     async def _sent(self, request: Request, act: Any, call: Callable[..., Awaitable[Any]]) -> Any:
         if act.game_id != game_id_of(request.path_params["id"]):
             raise Refusal(400, "WRONG_GAME", "Nothing was sent: the act is for another game than the address.")
-        return await call(act, timeout=CALL_S, metadata=self._referee.metadata(token_of(request, undone="sent")))
+        answer = await call(act, timeout=CALL_S, metadata=self._referee.metadata(token_of(request, undone="sent")))
+        request.scope[ADMITTED] = True
+        return answer
 
     async def call(self, request: Request) -> Response:
         """Call an arbiter."""
@@ -116,16 +119,19 @@ class _Acting:
         game_id = game_id_of(request.path_params["id"])
         after = request.query_params.get("after", "")
         known = -1 if after == "-1" else number_of("after", after)
-        return Live(self._referee.hub, {game_id: known}, partial(self._present, game_id, known, metadata))
+        return Live(self._referee.hub, {game_id: known}, partial(self._present, request, game_id, known, metadata))
 
     @asynccontextmanager
-    async def _present(self, game_id: str, after: int, metadata: Metadata) -> AsyncIterator[asyncio.Task[None]]:
+    async def _present(
+        self, request: Request, game_id: str, after: int, metadata: Metadata
+    ) -> AsyncIterator[asyncio.Task[None]]:
         call = self._games.PlayGame(metadata=metadata)
         try:
             with suppress(grpc.aio.AioRpcError, asyncio.InvalidStateError):  # reading tells why
                 await call.write(pb.PlayGameRequest(enter=pb.Enter(game_id=game_id, after_seq=after)))
             async with asyncio.timeout(CALL_S):
                 await call.read()  # raises if the referee does not admit who asks
+            request.scope[ADMITTED] = True
             ended = asyncio.create_task(_read_on(call))
             try:
                 yield ended

@@ -11,6 +11,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
+from hashlib import sha256
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 from time import monotonic
 
@@ -24,6 +25,9 @@ STREAMS_EACH = 20
 STREAMS = 2_000
 ADDRESSES = 10_000
 STREAM_PATHS = ("/api/v1/live",)
+ADMITTED = "referee.admitted"
+"""In the scope of a request whose token the referee took: its bearer has requests of its own from then on, which others
+at the same address cannot use up."""
 _COUNTED = "/api/"
 _RETRY_S = 5.0
 """When a stream may have ended."""
@@ -177,6 +181,8 @@ class LimitsMiddleware:
         self._trusted = tuple(trusted)
         self._stream_paths = frozenset(stream_paths)
         self._stall_s = stall_s
+        self._admitted: OrderedDict[bytes, None] = OrderedDict()
+        """Digests of tokens that the referee took, the one that was used last is last."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -190,19 +196,31 @@ class LimitsMiddleware:
         try:
             # Pages and their files lie in memory, and thirty phones of a club open them at once from one address.
             if scope["path"].startswith(_COUNTED):
-                self._limits.request(who)
+                self._limits.request(self._bearer(scope) or who)
             place = self._limits.stream(who) if scope["path"] in self._stream_paths else nullcontext()
             with place:
                 try:
-                    await self._app(scope, receive, self._guarded(send))
+                    await self._app(scope, receive, self._guarded(scope, send))
                 except Stalled as stalled:
                     _log.info("%s: %s", who, stalled)
                     await cut(scope, receive)
         except Refusal as refusal:  # ours: the app answers its own
             await refusal.response()(scope, receive, send)
 
-    def _guarded(self, send: Send) -> Send:
+    def _bearer(self, scope: Scope) -> str:
+        """Return who is counted for what comes with a token that the referee took before; empty for anyone else."""
+        digest = _digest(scope)
+        if digest not in self._admitted:
+            return ""
+        self._admitted.move_to_end(digest)
+        return f"token {digest.hex()}"
+
+    def _guarded(self, scope: Scope, send: Send) -> Send:
         async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start" and scope.get(ADMITTED):
+                self._admitted[_digest(scope)] = None
+                if len(self._admitted) > ADDRESSES:
+                    self._admitted.popitem(last=False)
             try:
                 async with asyncio.timeout(self._stall_s):
                     await send(message)
@@ -210,3 +228,8 @@ class LimitsMiddleware:
                 raise Stalled(f"nothing was taken for {self._stall_s:g} s") from None
 
         return guarded
+
+
+def _digest(scope: Scope) -> bytes:
+    found = next((value for name, value in scope["headers"] if name == b"authorization"), b"")
+    return sha256(found).digest()

@@ -70,25 +70,22 @@ async function* events(response, alive) {
   }
 }
 
-const ofSeat = (id, n) => `${API}/games/${id}/seat?after=${n}`;
+const live = (places) => `/live?g=${places.map(([id, n]) => `${id}:${n}`).join(",")}`;
 
 /**
  * Follows games on one stream, which goes on by itself after any break. A tab that nobody looks at has none, unless it
- * `stays`: browsers open only six connections to a server. With a seat's `token` it is the seat's own stream, of its only game: the referee then
- * knows that the player is there.
+ * `stays`: browsers open only six connections to a server. `at(places)`, `headers`: of another stream than that for all.
  *
  * `places()`: the games to follow, each with the last entry that is known, as [[id, n]…]; none: nothing is followed.
  * `on.commit(data)`, `on.clock(data)`: what came, one after the other. `on.open()`, `on.cut()`: the stream is there, it broke.
  * `on.refused(error)`: the gateway does not give these games for a reason that does not pass; resolve to go on, or throw.
  * `on.failed(error)`: what one of these threw; nothing is followed any more.
  */
-export const follow = (places, on, { stays = false, token = "" } = {}) => {
+export const follow = (places, on, { stays = false, at = live, headers } = {}) => {
   let running = null;
   let tries = 0;
 
   const run = async (mine) => {
-    const address = () => (token ? ofSeat(...places()[0]) : `${API}/live?g=${places().map(([id, n]) => `${id}:${n}`).join(",")}`);
-    const headers = token ? { Authorization: `Bearer ${token}` } : {};
     while (running === mine && places().length) {
       let leastMs = 0;
       let timer;
@@ -101,7 +98,7 @@ export const follow = (places, on, { stays = false, token = "" } = {}) => {
       };
       try {
         alive();
-        const response = await ask(address(), { signal: attempt.signal, headers });
+        const response = await ask(API + at(places()), { signal: attempt.signal, headers });
         on.open();
         for await (const [kind, data] of events(response, alive)) {
           if (running !== mine) return;

@@ -168,7 +168,8 @@ const open = async (id, seat, token) => {
       },
       failed,
     },
-    { stays: true, token: token || kept.token },
+    // The referee then knows that the player is there.
+    { stays: true, at: ([[, n]]) => `/games/${id}/seat?after=${n}`, headers: { Authorization: `Bearer ${token || kept.token}` } },
   );
   stream.start();
   setInterval(() => !isLost && table?.tick(), 500);

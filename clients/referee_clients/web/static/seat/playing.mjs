@@ -59,7 +59,7 @@ export class Table {
     const keys = Object.fromEntries(Object.keys(chooser.keys ?? {}).map((key) => [key, () => turn.keys[key]()]));
     this.#board = grid(w("seat.board", { n: seat }), (x, y) => turn.choose(x, y, (words) => this.#say(words)), keys);
     const shown = { element: this.#board.element, show: () => this.#show(), focus: () => this.#board.focus() };
-    turn = this.#turn = new Turn(game, seat, chooser, shown, (...chosen) => this.#enter(...chosen));
+    turn = this.#turn = new Turn(game, kept, chooser, shown, (...chosen) => this.#enter(...chosen));
     this.#beside = new Beside(game, this.#player, page);
     this.#clocks = Array.from({ length: game.seats }, () => game.hasClocks && h("span", { class: "clock", role: "timer" }));
     this.#others = Array.from({ length: game.seats }, (_, each) => each).filter((each) => each !== seat).map((each) => {

@@ -25,6 +25,7 @@ const brokenRules = (rulesId, violations) =>
 export class Turn {
   #game;
   #seat;
+  #token;
   #chooser;
   #board;
   #enter;
@@ -48,8 +49,9 @@ export class Turn {
    * `board`: the seat's grid, `{element, show(), focus()}`, which stays when the turn is over. `enter(move, size, thoughtMs)`:
    * signs the bytes for the place after so many entries, and sends them; null if another entry came first; throws NotEntered.
    */
-  constructor(game, seat, chooser, board, enter) {
+  constructor(game, { seat, token }, chooser, board, enter) {
     [this.#game, this.#seat, this.#chooser, this.#board, this.#enter] = [game, seat, chooser, board, enter];
+    this.#token = token; // whose requests are counted apart from those of others at the same address
     this.#listed.append(
       h("summary", {}, w("seat.all")),
       h("label", { class: "above" }, w("seat.filter"), this.#filter),
@@ -141,7 +143,7 @@ export class Turn {
     const moves = [];
     for (let page = "", tries = 0; this.#head === head; ) {
       try {
-        const found = await json(`/games/${this.#game.id}/moves?page=${encodeURIComponent(page)}`);
+        const found = await json(`/games/${this.#game.id}/moves?page=${encodeURIComponent(page)}`, this.#token);
         if (found.size !== size || found.head !== head) return null;
         moves.push(...found.moves);
         page = found.next_page;
@@ -225,7 +227,7 @@ export class Turn {
   /** `{violations}` of a move, or why they are `{unknown}`. */
   async #why(bytes) {
     try {
-      return await post(`/games/${this.#game.id}/why?size=${this.#size}`, bytes);
+      return await post(`/games/${this.#game.id}/why?size=${this.#size}`, bytes, this.#token);
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       return { unknown: error.message };
