@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from time import monotonic
 from typing import Annotated, Any, Final, TypeVar
 
@@ -84,11 +84,14 @@ def search(method: str, request: Message, first: _Answer, seconds: float, words:
     """
     found = first
     with building.telling(), Solver() as solver, display(seconds, words) as show:
+
+        def keep(news: _Answer | None) -> None:
+            nonlocal found
+            found = news or found
+            show(found)
+
         try:
-            with closing(solver.search(method, request, type(first), seconds)) as answers:
-                for news in answers:
-                    found = news or found
-                    show(found)
+            solver.search(method, request, type(first), seconds, keep)
         except KeyboardInterrupt:
             show.stopped()
         except OutOfTime:

@@ -102,8 +102,7 @@ def _ask(file: Path, request: pb.ProveDecidedRequest, timeout: float) -> tuple[p
     with building.telling(), Solver() as solver:
         start = perf_counter()
         try:
-            answers = solver.search("ProveDecided", request, pb.ProveDecidedResponse, timeout, beat_s=None)
-            (found,) = [each for each in answers if each is not None]
+            found = solver.ask("ProveDecided", request, pb.ProveDecidedResponse, timeout)
         except QueryError as error:
             raise Failure(f"{file}: {error}", EXIT_USAGE) from None
         except OutOfTime:

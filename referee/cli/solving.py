@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncGenerator, Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import aclosing, contextmanager
 from typing import Annotated, Final, Self, TypeVar
 
 import typer
@@ -65,12 +65,15 @@ class Solver:
         with self._runner:
             self._runner.run(self._workers.stop())
 
-    def ask(self, method: str, request: Message, answer: type[_Answer]) -> _Answer:
-        """Return the one answer. Raise ``QueryError`` for a question that is wrong, ``NoAnswer``."""
-        (found,) = (
-            each for each in self.search(method, request, answer, _FUSE_SECONDS, beat_s=None) if each is not None
-        )
-        return found
+    def ask(self, method: str, request: Message, answer: type[_Answer], seconds: float = _FUSE_SECONDS) -> _Answer:
+        """Return the one answer. Raise ``QueryError`` for a question that is wrong, ``NoAnswer``.
+
+        Without an answer after ``seconds`` and a moment, that is ``OutOfTime``.
+        """
+        found = list[_Answer]()
+        self._run(method, request, seconds, None, lambda reply: found.append(answer.FromString(reply or b"")))
+        (one,) = found
+        return one
 
     def search(
         self,
@@ -78,29 +81,40 @@ class Solver:
         request: Message,
         answer: type[_Answer],
         seconds: float,
-        *,
-        beat_s: float | None = _BEAT_SECONDS,
-    ) -> Generator[_Answer | None]:
-        """Yield the answers as they come, and None now and then in between. Raises what ``ask`` does.
+        news: Callable[[_Answer | None], None],
+    ) -> None:
+        """Call ``news`` with the answers as they come, and with None now and then in between.
 
-        Ends with the last answer; without one after ``seconds`` and a moment with ``OutOfTime``.
+        Returns after the last answer. Raise what ``ask`` does, and ``KeyboardInterrupt``, after which nothing is
+        searched any longer.
         """
+        self._run(
+            method,
+            request,
+            seconds,
+            _BEAT_SECONDS,
+            lambda reply: news(None if reply is None else answer.FromString(reply)),
+        )
+
+    def _run(
+        self,
+        method: str,
+        request: Message,
+        seconds: float,
+        beat_s: float | None,
+        news: Callable[[bytes | None], None],
+    ) -> None:
+        """In one run of the event loop, which turns Ctrl-C into the end of what it waits for, wherever that is."""
         until = self._runner.get_loop().time() + seconds + _SLACK_SECONDS
-        replies = self._workers.ask(method, request.SerializeToString(), until_s=until, beat_s=beat_s)
+
+        async def ask() -> None:
+            replies = self._workers.ask(method, request.SerializeToString(), until_s=until, beat_s=beat_s)
+            async with aclosing(replies):
+                async for reply in replies:
+                    news(reply)
+
         with _told():
-            try:
-                while found := self._runner.run(_next(replies)):
-                    (reply,) = found
-                    yield None if reply is None else answer.FromString(reply)
-            finally:
-                self._runner.run(replies.aclose())
-
-
-async def _next(replies: AsyncGenerator[bytes | None]) -> tuple[bytes | None, ...]:
-    """Return the next one alone; nothing at the end."""
-    async for reply in replies:
-        return (reply,)
-    return ()
+            self._runner.run(ask())
 
 
 @contextmanager
