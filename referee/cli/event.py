@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from referee.cli import event_documents, event_looking, event_register, event_rounds, event_simulating
+from referee.cli import event_desk, event_documents, event_looking, event_register, event_rounds, event_simulating
 
 event = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
 
@@ -25,6 +25,7 @@ def _event() -> None:
 for _commands in (
     event_register.COMMANDS,
     event_rounds.COMMANDS,
+    event_desk.COMMANDS,
     event_looking.COMMANDS,
     event_documents.COMMANDS,
     event_simulating.COMMANDS,

@@ -34,7 +34,7 @@ def failures(path: Path) -> Iterator[None]:
     except InputError as error:
         raise Failure(str(error), EXIT_USAGE) from None
     except BlockingIOError:
-        raise Failure(f"{path}: another command is entering something in this event; try again") from None
+        raise Failure(f"{path}: another command, or a desk, is entering something in this event; try again") from None
     except FileNotFoundError as error:
         missing = error.filename or path
         raise Failure(f"{missing}: {error.strerror}; `referee event new` begins an event") from None
@@ -45,9 +45,8 @@ def failures(path: Path) -> Iterator[None]:
 @contextmanager
 def editing(path: Path) -> Iterator[EventFile]:
     """Open an event, and keep what was entered if nothing went wrong: all of it or nothing. Raise ``Failure``."""
-    with failures(path), EventFile.opened(path) as event:
+    with failures(path), EventFile.opened(path) as event, event.entering():
         yield event
-        event.save()
 
 
 @contextmanager

@@ -14,11 +14,13 @@ from referee.console import printable
 from referee.events.event_file import SUFFIX, EventFile, new_seed
 from referee.events.names import listed
 from referee.events.organiser import draw as draw_lots
+from referee.events.organiser import enter_players
+from referee.events.typed import numbers, parts, points_of
 from referee.games import registry
 from referee.games.event import Terms
-from referee.games.event.acts import Absent, Act, CheckIn, Enter, Expel, Forbid, Readmit, Withdraw
+from referee.games.event.acts import Absent, Act, CheckIn, Expel, Forbid, Readmit, Withdraw
 from referee.games.event.position import share_commitment
-from referee.games.event.terms import DEFAULT_TIE_BREAKS, PARTS, TieBreak
+from referee.games.event.terms import DEFAULT_TIE_BREAKS, TieBreak
 from referee.games.game import InputError
 from referee.log.deck import SEED_BYTES
 from referee.notation.outcomes import counted
@@ -106,17 +108,9 @@ def enter(
             told += [(f"{csv}: line {line}: ", name) for line, name in listed(csv.read_bytes())]
         if not told:
             raise InputError("NAME", "nobody", "names, or --csv")
-        first_number = max(event.log.state.entrants, default=0) + 1
-        points = event.log.state.terms.late_points * (late - 1) if late else 0
-        for number, (where, name) in enumerate(told, first_number):
-            try:
-                event.names, person = event.names.with_one(number, name)
-            except InputError as error:
-                raise InputError(f"{where}{error.field}", error.what, error.expected) from None
-            event.log.enter(Enter(number, person.player, first_round=late, late_points=points))
-        last = first_number + len(told) - 1
-    numbers_told = f"{first_number}" if last == first_number else f"{first_number} to {last}"
-    print(f"entered {counted(len(told), 'player')}: {numbers_told}")
+        event.names, entered = enter_players(event.log, event.names, told, late)
+    first, last = entered[0], entered[-1]
+    print(f"entered {counted(len(told), 'player')}: {first if first == last else f'{first} to {last}'}")
 
 
 def checkin(
@@ -229,44 +223,6 @@ def forbid(
     with editing(file) as event:
         event.log.enter(Forbid(event.names.find(first), event.names.find(second), hard))
     print("entered")
-
-
-def numbers(option: str, text: str) -> tuple[int, ...]:
-    """Return ``4,3`` as numbers. Raise ``InputError``."""
-    words = [word.strip() for word in text.split(",")]
-    if not all(word.isascii() and word.isdecimal() and len(word) <= 6 for word in words):
-        raise InputError(option, f"{text[:80]!r}", "numbers with commas between them, such as 4,3")
-    return tuple(map(int, words))
-
-
-def parts(option: str, text: str) -> int:
-    """Return points as 60ths: ``3``, ``2.5``, ``5/3``. Raise ``InputError``."""
-    whole, point, rest = text.partition(".")
-    top, stroke, bottom = text.partition("/")
-    expected = "points such as 3, 2.5 or 5/3, in 60ths of a point"
-    words = [whole, rest] if point else [top, bottom] if stroke else [text]
-    if not all(word.isascii() and word.isdecimal() and len(word) <= 6 for word in words):
-        raise InputError(option, f"{text[:80]!r}", expected)
-    divisor = 10 ** len(rest) if point else int(bottom) if stroke else 1
-    total = (int(whole + rest) if point else int(words[0])) * PARTS
-    if not divisor or total % divisor:
-        raise InputError(option, f"{text[:80]!r}", expected)
-    return total // divisor
-
-
-def points_of(text: str, sizes: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
-    """Return ``4: 5,3,2,1; 3: 5,3,1`` in the order of the sizes. Raise ``InputError``."""
-    found: dict[int, tuple[int, ...]] = {}
-    for each in text.split(";"):
-        size, colon, places = each.partition(":")
-        if not colon or len(named := numbers("--points", size)) != 1 or named[0] in found:
-            raise InputError("--points", f"{each.strip()[:80]!r}", "a size and its points once, such as 4: 5,3,2,1")
-        found[named[0]] = numbers("--points", places)
-    if missing := set(sizes) ^ set(found):
-        raise InputError(
-            "--points", f"those of sizes {', '.join(map(str, sorted(found)))}", f"{min(missing)} as in --sizes"
-        )
-    return tuple(found[size] for size in sizes)
 
 
 def _tie_breaks(text: str) -> tuple[TieBreak, ...]:

@@ -10,14 +10,15 @@ import typer
 
 from referee.cli import output
 from referee.cli.event_editing import EventPath, Reason, editing, failures
-from referee.cli.event_register import numbers, parts
 from referee.console import printable
 from referee.events.event_file import EventFile
 from referee.events.names import Names
-from referee.events.organiser import advance, draw, given, proposal
 from referee.events.organiser import close as close_event
+from referee.events.organiser import draw_first, newest_round
+from referee.events.organiser import pair as pair_round
 from referee.events.organiser import plan as plan_rounds
-from referee.events.results import from_log, from_scores
+from referee.events.results import from_log
+from referee.events.typed import numbers, parts, result_of, table_of, tables_of
 from referee.events.words import lines, quality_lines, standing_lines, table_lines, why_lines
 from referee.games.event import State
 from referee.games.event.acts import (
@@ -31,14 +32,15 @@ from referee.games.event.acts import (
     Publish,
     Reopen,
     Result,
-    Tables,
     Void,
 )
-from referee.games.event.phases import Phase
 from referee.games.game import InputError
 from referee.log.identity import GAME_ID_TEXT, parse_game_id
 
-_Table = Annotated[int, typer.Argument(metavar="TABLE", min=1, help="The table's number.", show_default=False)]
+_Table = Annotated[
+    str,
+    typer.Argument(metavar="TABLE", help="The table's number, or what the code on its slip says.", show_default=False),
+]
 _Round = Annotated[int | None, typer.Option("--round", metavar="N", min=1, help="The round; without it the newest.")]
 _Places = Annotated[
     str,
@@ -73,14 +75,9 @@ def pair(  # noqa: PLR0917 - typer reads options from the signature
     paired again. A pairing of your own needs --reason, and the engine's is recorded beside it.
     """
     with failures(file), EventFile.opened(file) as event:
-        _draw_first(event)
-        advance(event.log)
-        if tables:
-            made = given(event.log.state, _tables(tables), _byes(byes), reason, external)
-        else:
-            made = proposal(event.log.state)
-        before = event.log.state
-        event.log.enter(made)
+        by_hand = tables_of("--tables", tables) if tables else ()
+        out = numbers("--byes", byes) if byes else ()
+        before, made = pair_round(event.log, event.seed, tables=by_hand, byes=out, reason=reason, program=external)
         told = _told(before, made, event.names, with_reasons=dry_run)
         if not dry_run:
             event.save()
@@ -88,26 +85,9 @@ def pair(  # noqa: PLR0917 - typer reads options from the signature
     output.write(lines([f"round {made.round}, {made.origin.words}", *told, done]))
 
 
-def _draw_first(event: EventFile) -> None:
-    """Close entries and draw, if that was not done and no entrant has a share in it. Raise ``InputError``."""
-    if event.log.state.phase < Phase.PLAYING:
-        if committed := [number for number, each in event.log.state.entrants.items() if each.commitment]:
-            what = f"entrants {', '.join(map(str, sorted(committed)))} have a share in it"
-            raise InputError("draw", what, "`referee event draw` first, with their shares")
-        draw(event.log, event.seed, {})
-
-
 def _told(before: State, made: Pair, names: Names, *, with_reasons: bool) -> list[str]:
     why = [f"  {line}" for line in why_lines(before, made, names)] if with_reasons else []
     return [*table_lines(made, names), *quality_lines(made), *(["why:", *why] if why else [])]
-
-
-def _tables(text: str) -> Tables:
-    return tuple(numbers("--tables", each) for each in text.split(";"))
-
-
-def _byes(text: str) -> tuple[int, ...]:
-    return numbers("--byes", text) if text else ()
 
 
 def plan(
@@ -128,12 +108,12 @@ def plan(
     with editing(file) as event:
         if tables:
             number = round_ or event.log.state.next_round
-            event.log.enter(Plan(number, _tables(tables)))
+            event.log.enter(Plan(number, tables_of("--tables", tables)))
             done = f"round {number} is planned"
         else:
-            _draw_first(event)
+            draw_first(event.log, event.seed)
             state = event.log.state
-            last = plan_rounds(event.log, rounds or max(1, state.terms.rounds - state.next_round + 1))
+            last = plan_rounds(event.log, rounds)
             done = f"rounds {state.next_round} to {last} are planned"
     print(done)
 
@@ -148,12 +128,13 @@ def open_(
     Open the game with `referee new --event`, the number that `referee event status` shows, --round and --table.
     """
     with editing(file) as event:
-        number = _number(event.log.state, None)
+        number = newest_round(event.log.state)
         game_id = parse_game_id(game)
         if game_id is None:
             raise InputError("GAME", repr(game[:40]), GAME_ID_TEXT)
-        event.log.enter(OpenTable(number, table, game_id))
-    print(f"round {number}, table {table}: game {game}")
+        at = table_of("TABLE", table, event.log.event_id, number)
+        event.log.enter(OpenTable(number, at, game_id))
+    print(f"round {number}, table {at}: game {game}")
 
 
 def publish(file: EventPath) -> None:
@@ -178,12 +159,13 @@ def result(  # noqa: PLR0917 - typer reads options from the signature
 ) -> None:
     """Enter what a table of the newest round came to: places, points of the game, or the game's log."""
     with editing(file) as event:
-        number = _number(event.log.state, None)
+        number = newest_round(event.log.state)
+        at = table_of("TABLE", table, event.log.event_id, number)
         found = _result(places, scores, forfeited, log)
-        event.log.enter(EnterResult(number, table, found))
+        event.log.enter(EnterResult(number, at, found))
         left = event.log.state.rounds[number - 1].undecided
     rest = f"; still without: {', '.join(map(str, left))}" if left else "; that was the last of the round"
-    print(f"entered: round {number}, table {table}, places {', '.join(map(str, found.places))}{rest}")
+    print(f"entered: round {number}, table {at}, places {', '.join(map(str, found.places))}{rest}")
 
 
 def amend(  # noqa: PLR0917 - typer reads options from the signature
@@ -198,9 +180,10 @@ def amend(  # noqa: PLR0917 - typer reads options from the signature
 ) -> None:
     """Put another result in the place of one that was entered. Rounds that were paired since stay as they are."""
     with editing(file) as event:
-        number = _number(event.log.state, round_)
-        event.log.enter(Amend(number, table, _result(places, scores, forfeited, log), reason))
-    print(f"amended: round {number}, table {table}")
+        number = round_ or newest_round(event.log.state)
+        at = table_of("TABLE", table, event.log.event_id, number)
+        event.log.enter(Amend(number, at, _result(places, scores, forfeited, log), reason))
+    print(f"amended: round {number}, table {at}")
 
 
 def award(
@@ -212,7 +195,7 @@ def award(
 ) -> None:
     """Give a player points for a round, instead of what the table gives: an arbiter's ruling."""
     with editing(file) as event:
-        number = _number(event.log.state, round_)
+        number = round_ or newest_round(event.log.state)
         event.log.enter(Award(number, event.names.find(entrant), parts("POINTS", points), reason))
     print(f"entered: {points} points in round {number}")
 
@@ -220,15 +203,16 @@ def award(
 def void(file: EventPath, table: _Table, reason: Reason) -> None:
     """Rule that a table of the newest round does not count; award points if you mean to."""
     with editing(file) as event:
-        number = _number(event.log.state, None)
-        event.log.enter(Void(number, table, reason))
-    print(f"entered: round {number}, table {table} does not count")
+        number = newest_round(event.log.state)
+        at = table_of("TABLE", table, event.log.event_id, number)
+        event.log.enter(Void(number, at, reason))
+    print(f"entered: round {number}, table {at} does not count")
 
 
 def reopen(file: EventPath, reason: Reason) -> None:
     """Rule that the published round is paired again. Its results are gone."""
     with editing(file) as event:
-        number = _number(event.log.state, None)
+        number = newest_round(event.log.state)
         event.log.enter(Reopen(number, reason))
     print(f"round {number} is to be paired again")
 
@@ -248,22 +232,12 @@ def close(
     output.write(lines([*told, f"{printable(str(file))}: the event is over"]))
 
 
-def _number(state: State, round_: int | None) -> int:
-    if not state.rounds:
-        raise InputError("round", "none is paired", "`referee event pair` first")
-    return round_ or len(state.rounds)
-
-
 def _result(places: str, scores: str, forfeited: str, log: Path | None) -> Result:
     if log is not None:
         if places or scores or forfeited:
             raise InputError("--log", "places or points beside it", "the log alone, which has them")
         return from_log(log)
-    out = numbers("--forfeited", forfeited) if forfeited else ()
-    points = numbers("--scores", scores) if scores else ()
-    if not (places or points):
-        raise InputError("PLACES", "no result", "places by seat, --scores, or --log")
-    return Result(numbers("PLACES", places), points, out) if places else from_scores(points, out)
+    return result_of(places, scores, forfeited)
 
 
 COMMANDS: Final[dict[str, Callable[..., Any]]] = {

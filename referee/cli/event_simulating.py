@@ -10,10 +10,10 @@ import typer
 
 from referee.cli import output
 from referee.cli.event_editing import EventPath, failures
-from referee.cli.event_register import numbers, points_of
 from referee.console import printable
 from referee.events.event_file import EventFile
 from referee.events.simulate import Chances, Simulation
+from referee.events.typed import numbers, points_of
 from referee.events.words import lines, standing_lines
 from referee.games.event import Terms
 from referee.games.event.position import commitment

@@ -90,6 +90,11 @@ class EventLog:
         if (end := self.record.game.reached()) is not None:
             self._keep(self.record.write(end_message(end), _now(self.record.last_ms)))
 
+    def up_to(self, size: int) -> EventLog:
+        """Return another of its first so many entries."""
+        entries = self.entries[:size]
+        return EventLog(self.header, Record.replay(entries), entries, self._key)
+
     def _keep(self, written: Written) -> None:
         self.entries.append(written.data)
 
@@ -175,6 +180,19 @@ class EventFile:
     @property
     def _referee(self) -> PrivateKey:
         return PrivateKey.load(self.private / _REFEREE)
+
+    @contextmanager
+    def entering(self) -> Iterator[None]:
+        """Keep what is entered within, if nothing goes wrong: all of it or nothing."""
+        names, size = self.names, len(self.log.entries)
+        try:
+            yield
+            self.save()
+        except BaseException:
+            self.names = names
+            if len(self.log.entries) > size:
+                self.log = self.log.up_to(size)
+            raise
 
     def save(self) -> None:
         """Put the file in the place of the one before, whole or not at all; names first, as entries rest on them."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from referee import __version__
 from referee.events.event_file import EventLog
+from referee.events.names import Names
 from referee.games.event import State
 from referee.games.event.acts import (
     Close,
@@ -13,6 +14,7 @@ from referee.games.event.acts import (
     CloseRound,
     Cut,
     Draw,
+    Enter,
     Origin,
     Pair,
     Plan,
@@ -32,6 +34,26 @@ from referee.pairing.swiss import swiss
 ENGINE = f"tile-referee {__version__}"
 
 
+def enter_players(
+    log: EventLog, names: Names, wanted: Iterable[tuple[str, str]], late: int = 0
+) -> tuple[Names, tuple[int, ...]]:
+    """Enter players, each with the next number. Return the names with theirs, and the numbers.
+
+    ``wanted``: where each stands, for errors, and the name; ``late``: the round that they begin with, 0: the first.
+    Raise ``InputError``, ``LogError``.
+    """
+    points = log.state.terms.late_points * (late - 1) if late else 0
+    numbers = []
+    for number, (where, name) in enumerate(wanted, max(log.state.entrants, default=0) + 1):
+        try:
+            names, person = names.with_one(number, name)
+        except InputError as error:
+            raise InputError(f"{where}{error.field}", error.what, error.expected) from None
+        log.enter(Enter(number, person.player, first_round=late, late_points=points))
+        numbers.append(number)
+    return names, tuple(numbers)
+
+
 def draw(log: EventLog, seed: bytes, shares: Mapping[int, bytes]) -> tuple[int, ...]:
     """Close entries if they are open, open the shares and draw. Return who withholds a share, and so has none.
 
@@ -44,6 +66,52 @@ def draw(log: EventLog, seed: bytes, shares: Mapping[int, bytes]) -> tuple[int, 
     withheld = [number for number, each in log.state.entrants.items() if each.commitment and not each.share]
     log.enter(Draw(seed))
     return tuple(sorted(withheld))
+
+
+def draw_first(log: EventLog, seed: bytes) -> None:
+    """Close entries and draw, if that was not done and no entrant has a share in it.
+
+    Raise ``InputError`` if one has, ``LogError``.
+    """
+    if log.state.phase < Phase.PLAYING:
+        if committed := [number for number, each in log.state.entrants.items() if each.commitment]:
+            what = f"entrants {', '.join(map(str, sorted(committed)))} have a share in it"
+            raise InputError("draw", what, "`referee event draw` first, with their shares")
+        draw(log, seed, {})
+
+
+def pair(
+    log: EventLog,
+    seed: bytes,
+    *,
+    tables: Tables = (),
+    byes: tuple[int, ...] = (),
+    reason: str = "",
+    program: str = "",
+) -> tuple[State, Pair]:
+    """Draw before round 1, end the round before, and pair the next. Return the event before the pairing, and it.
+
+    ``tables``: those of a pairing by hand, or of another ``program``. Raise ``InputError``, ``LogError``.
+    """
+    draw_first(log, seed)
+    advance(log)
+    before = log.state
+    made = given(before, tables, byes, reason, program) if tables else proposal(before)
+    log.enter(made)
+    return before, made
+
+
+def newest_round(state: State) -> int:
+    """Return the number of the round that was paired last. Raise ``InputError``."""
+    if not state.rounds:
+        raise InputError("round", "none is paired", "`referee event pair` first")
+    return len(state.rounds)
+
+
+def next_to_pair(state: State) -> int:
+    """Return the first round that somebody who comes now can play."""
+    round_ = state.round
+    return state.next_round + (round_ is not None and round_.is_published and not round_.is_closed)
 
 
 def end_round(log: EventLog) -> bool:
@@ -79,14 +147,15 @@ def proposal(state: State) -> Pair:
     return _pair(number, before, sizes, _from_the_top(paired, before, sizes), Origin.SWISS)
 
 
-def plan(log: EventLog, rounds: int) -> int:
-    """Plan the seating of so many rounds, from the next on, so that nobody meets twice. Return the last.
+def plan(log: EventLog, rounds: int | None = None) -> int:
+    """Plan the seating of so many rounds, or all that are left, so that nobody meets twice. Return the last.
 
     Raise ``InputError`` where no such plan is found, ``LogError``.
     """
     state = log.state
     first, sizes = state.next_round, state.terms.sizes
     there = state.there(first)
+    rounds = rounds or max(1, state.terms.rounds - first + 1)
     found = planned(there, sizes, rounds, Deck(state.key).words(f"round/{first}/plan"))
     if found.repeats:
         known = rounds_possible(len(there), sizes).reached

@@ -297,7 +297,9 @@ def test_two_organisers_at_once(event: Event) -> None:
     descriptor = os.open(event.path.with_suffix(".private"), os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
-        assert "another command is entering something in this event; try again" in event.fails("enter", "Zoe", code=1)
+        assert "another command, or a desk, is entering something in this event; try again" in event.fails(
+            "enter", "Zoe", code=1
+        )
         assert event.does("status").startswith("event ")
     finally:
         os.close(descriptor)

@@ -1,0 +1,119 @@
+"""What the desk lists: entrants, the round's tables, standings, each a line with the number of what it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+from typing import NamedTuple
+
+from referee.events.names import Names
+from referee.events.words import called, standing_lines
+from referee.games.event import State
+from referee.games.event.acts import Result
+from referee.games.event.entrant import Entrant
+from referee.games.event.scoring import standings
+from referee.notation.outcomes import counted
+
+
+class View(Enum):
+    """Which list is shown."""
+
+    ENTRANTS = "entrants"
+    TABLES = "tables"
+    STANDINGS = "standings"
+
+
+class Line(NamedTuple):
+    """One of a list."""
+
+    number: int
+    """Of the entrant or the table; 0: of neither."""
+    words: str
+
+
+def listed(view: View, state: State, names: Names, text: str) -> list[Line]:
+    """Return the list. ``text``: what is typed; entrants whom it cannot mean are left out, unless that is all."""
+    match view:
+        case View.ENTRANTS:
+            known = [state.entrants[number] for number in sorted(state.entrants)]
+            fitting = [each for each in known if _fits(each.number, names, text)]
+            return [_entrant(each, names) for each in fitting or known]
+        case View.TABLES:
+            return _tables(state, names)
+        case View.STANDINGS:
+            head, *rows = standing_lines(state, names)
+            numbers = [row.number for row in standings(state)]
+            return [Line(0, head), *map(Line, numbers, rows)]
+
+
+def fits_somebody(state: State, names: Names, text: str) -> bool:
+    """Return whether the text may be an entrant's number, or the beginning of a name."""
+    return any(_fits(number, names, text) for number in state.entrants)
+
+
+def _fits(number: int, names: Names, text: str) -> bool:
+    wanted = " ".join(text.split()).casefold()
+    if not wanted or wanted.isdecimal():
+        return not wanted or str(number) == wanted
+    name = names[number].casefold()
+    return number in names.people and (name.startswith(wanted) or f" {wanted}" in name)
+
+
+def _entrant(entrant: Entrant, names: Names) -> Line:
+    """Return ``there      3  Cara``."""
+    late = f", from round {entrant.first_round}" if entrant.first_round > 1 else ""
+    absent = f", absent from {', '.join(map(str, entrant.absent))}" if entrant.absent else ""
+    name = names[entrant.number] if entrant.number in names.people else ""
+    return Line(entrant.number, f"{_state(entrant):<9} {entrant.number:>4}  {name}{late}{absent}")
+
+
+def _state(entrant: Entrant) -> str:
+    if entrant.is_expelled:
+        return "expelled"
+    if entrant.has_withdrawn:
+        return "left"
+    return "there" if entrant.is_there else "–"
+
+
+def _tables(state: State, names: Names) -> list[Line]:
+    """Return ``  4  2 1 3 3   1 Anna, 2 Ben``, tables without a result marked in words."""
+    round_ = state.round
+    if round_ is None:
+        return []
+    told = {number: _told(result) for number, result in round_.results.items()}
+    width = max(map(len, [*told.values(), "missing"]))
+    found = []
+    for number, table in enumerate(round_.tables, 1):
+        players = ", ".join(called(who, names) for who in table)
+        found.append(Line(number, f"{number:>4}  {told.get(number, 'missing'):<{width}}  {players}"))
+    found += [Line(0, f" bye  {'':<{width}}  {called(who, names)}") for who in round_.byes]
+    return found
+
+
+def _told(result: Result) -> str:
+    return " ".join(map(str, result.places)) or "void"
+
+
+def heading(state: State) -> Sequence[str]:
+    """Return how the event stands and what is missing, in two lines."""
+    there = sum(each.plays(state.next_round) for each in state.entrants.values())
+    first = f"{state.terms.name}; {counted(len(state.entrants), 'entrant')}, {there} there"
+    return first, _stands(state)
+
+
+def _stands(state: State) -> str:
+    round_ = state.round
+    if state.phase.name == "OVER":
+        return "The event was abandoned." if state.is_abandoned else "The event is over."
+    if round_ is None:
+        return "Round 1 is not paired: F5 pairs it."
+    if round_.is_closed or not round_.undecided:
+        last = round_.number >= state.terms.rounds and not state.terms.cut
+        after = "close ends the event" if last else "F5 closes it and pairs the next"
+        return f"Round {round_.number}: every table has a result; {after}."
+    if not round_.is_published:
+        return f"Round {round_.number} is paired and not published: F6 publishes it, F5 pairs it again."
+    missing = ", ".join(map(str, round_.undecided))
+    return (
+        f"Round {round_.number}: {len(round_.undecided)} of {len(round_.tables)} results are missing, tables {missing}"
+    )

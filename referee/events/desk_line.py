@@ -1,0 +1,282 @@
+"""What an organiser types at the desk, a line each: what it means, what it will do, whether the rules let it.
+
+The acts are those of the commands of ``referee event``, and so are the words; ``because`` begins a reason. Knows no
+terminal.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from referee.events.act_words import describe
+from referee.events.event_file import EventFile
+from referee.events.organiser import close, draw, enter_players, newest_round, next_to_pair, pair, plan
+from referee.events.results import from_scores
+from referee.events.typed import numbers, parts, scanned, table_of, tables_of
+from referee.events.words import called, told_broken
+from referee.games.event.acts import (
+    Abandon,
+    Absent,
+    Act,
+    Amend,
+    Award,
+    CheckIn,
+    EnterResult,
+    Expel,
+    Forbid,
+    Publish,
+    Readmit,
+    Reopen,
+    Result,
+    Void,
+    Withdraw,
+)
+from referee.games.event.entrant import Entrant
+from referee.games.game import InputError
+from referee.notation.outcomes import counted
+
+_PARTS: Final = re.compile(r"\b(scores|forfeited)\b")
+_ROUND: Final = re.compile(r"round ([0-9]{1,3}) (?:table )?(.+)\Z", re.ASCII)
+_ANY_ROUND: Final = re.compile(r"(.+?) round ([0-9]{1,3})\Z", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Meant:
+    """What a line means."""
+
+    does: str
+    """In words, such as ``3 Cara checks in``."""
+    enter: Callable[[EventFile], object]
+    """Enter it. Raise ``InputError``, ``LogError``."""
+    act: Act | None = None
+    """What is entered, if it is one act: the rules can be asked before."""
+
+    def why_not(self, event: EventFile) -> str:
+        """Return what the rules have against it, as far as that is known before it is entered."""
+        return told_broken(event.log.state.check(self.act)) if self.act is not None else ""
+
+
+def read(event: EventFile, text: str) -> Meant:
+    """Return what the line means. Raise ``InputError`` with what is missing or wrong."""
+    line, because, reason = text.strip().partition(" because ")
+    reason = reason.strip() if because else ""
+    verb, _, rest = line.partition(" ")
+    if _is_result(line):
+        return _result(event, line, reason)
+    if verb not in VERBS:
+        raise InputError("", f"{verb[:40]!r}", f"a table and its places, or one of {', '.join(VERBS)}", sep=":")
+    return VERBS[verb](event, rest.strip(), reason)
+
+
+def toggled(entrant: Entrant) -> Act:
+    """Return what Enter does for an entrant: check in, then leave, then come back."""
+    if not entrant.is_there:
+        return CheckIn(entrant.number)
+    return Readmit(entrant.number) if entrant.has_withdrawn else Withdraw(entrant.number)
+
+
+def one_act(event: EventFile, act: Act) -> Meant:
+    """Return what it means to enter this act."""
+    return Meant(describe(act, event.names), partial(_enter, act), act)
+
+
+def _enter(act: Act, event: EventFile) -> None:
+    event.log.enter(act)
+
+
+# Entrants
+
+
+def _entered(event: EventFile, name: str, _: str) -> Meant:
+    _demand(name, "enter", "a new name, such as: enter Anna")
+    late = next_to_pair(event.log.state) if event.log.state.key else 0
+
+    def enter(event: EventFile) -> None:
+        event.names, _ = enter_players(event.log, event.names, [("", name)], late)
+
+    return Meant(f"{name} enters{f', late, from round {late}' if late else ''}", enter)
+
+
+def _checked_in(event: EventFile, who: str, _: str) -> Meant:
+    if who != "all":
+        return one_act(event, CheckIn(_who(event, "checkin", who)))
+    missing = [number for number, each in event.log.state.entrants.items() if not (each.is_there or each.is_expelled)]
+    _demand(missing, "checkin all", "somebody who is not there yet")
+
+    def enter(event: EventFile) -> None:
+        for number in missing:
+            event.log.enter(CheckIn(number))
+
+    return Meant(f"{counted(len(missing), 'entrant')} who are not there yet check in", enter)
+
+
+def _withdrawn(event: EventFile, who: str, _: str) -> Meant:
+    return one_act(event, Withdraw(_who(event, "withdraw", who)))
+
+
+def _readmitted(event: EventFile, who: str, _: str) -> Meant:
+    return one_act(event, Readmit(_who(event, "readmit", who)))
+
+
+def _absent(event: EventFile, who: str, _: str) -> Meant:
+    found = _ANY_ROUND.match(who)
+    round_ = int(found[2]) if found else next_to_pair(event.log.state)
+    return one_act(event, Absent(_who(event, "absent", found[1] if found else who), round_))
+
+
+def _expelled(event: EventFile, who: str, reason: str) -> Meant:
+    return one_act(event, Expel(_who(event, "expel", who), reason))
+
+
+def _forbidden(event: EventFile, pair: str, _: str, *, hard: bool = False) -> Meant:
+    first, comma, second = pair.partition(",")
+    _demand(comma, f"{'never' if hard else 'forbid'} {pair[:40]}", "two entrants with a comma between them")
+    who = [_who(event, "forbid", each.strip()) for each in (first, second)]
+    return one_act(event, Forbid(who[0], who[1], hard))
+
+
+def _who(event: EventFile, verb: str, word: str) -> int:
+    _demand(word, verb, "an entrant's number or whole name")
+    number = event.names.find(word)
+    if number not in event.log.state.entrants:
+        raise InputError("entrant", str(number), "one of the entrants")
+    return number
+
+
+# Rounds
+
+
+def _drawn(_: EventFile, rest: str, __: str) -> Meant:
+    shares: dict[int, bytes] = {}
+    for word in rest.split():
+        number, _equals, digits = word.partition("=")
+        try:
+            shares[int(number)] = bytes.fromhex(digits)
+        except ValueError:
+            raise InputError("draw", f"{word[:40]!r}", "shares as NUMBER=HEX, or nothing") from None
+    return Meant("entries are closed, and lots are drawn", lambda event: draw(event.log, event.seed, shares))
+
+
+def _planned(_: EventFile, rest: str, __: str) -> Meant:
+    rounds = numbers("plan", rest)[0] if rest else None
+    what = f"the next {rounds} rounds are" if rounds else "all rounds that are left are"
+    return Meant(f"{what} planned, so that nobody meets twice", lambda event: plan(event.log, rounds))
+
+
+def _paired(event: EventFile, rest: str, reason: str) -> Meant:
+    tables, _, byes = rest.partition(" bye ")
+    by_hand = tables_of("pair", tables) if tables else ()
+    out = numbers("bye", byes) if byes else ()
+    how = "by hand" if by_hand else "by the program"
+    if by_hand:
+        _demand(reason, "pair by hand", "a reason: because …")
+    return Meant(
+        f"round {event.log.state.next_round} is paired, {how}; it can be paired again until it is published",
+        lambda event: pair(event.log, event.seed, tables=by_hand, byes=out, reason=reason),
+    )
+
+
+def _published(event: EventFile, _: str, __: str) -> Meant:
+    return one_act(event, Publish(newest_round(event.log.state)))
+
+
+def _reopened(event: EventFile, _: str, reason: str) -> Meant:
+    return one_act(event, Reopen(newest_round(event.log.state), reason))
+
+
+def _closed(_: EventFile, __: str, ___: str) -> Meant:
+    return Meant("the last round is closed, and the event is over for good", lambda event: close(event.log))
+
+
+def _abandoned(event: EventFile, _: str, reason: str) -> Meant:
+    return one_act(event, Abandon(reason))
+
+
+# Tables
+
+
+def _is_result(line: str) -> bool:
+    return line[:1].isdecimal() or line.startswith(("round ", "http"))
+
+
+def _result(event: EventFile, line: str, reason: str) -> Meant:
+    """Read ``4 2,1,3,3``, ``4 scores 41,38,52 forfeited 2``, and the same behind a slip's code or ``round 2``."""
+    number, code, said = _split(event, line)
+    table = table_of("table", code, event.log.event_id, number)
+    places, forfeited, scores = _said(said)
+    out = numbers("forfeited", forfeited) if forfeited else ()
+    points = numbers("scores", scores) if scores else ()
+    round_ = event.log.state.rounds[number - 1] if number <= len(event.log.state.rounds) else None
+    if not (places or points):
+        seats = round_.tables[table - 1] if round_ and table <= len(round_.tables) else ()
+        listed = ", ".join(f"seat {at}: {called(who, event.names)}" for at, who in enumerate(seats))
+        raise InputError(f"table {table}", listed or "no such table", "places, such as 2,1,3,3, or scores …", sep=";")
+    found = Result(numbers("places", places), points, out) if places else from_scores(points, out)
+    if round_ is None or table not in round_.results:
+        return one_act(event, EnterResult(number, table, found))
+    if round_.results[table] == found:
+        raise InputError(f"table {table}", "this is the result that it has", "another one, to amend it")
+    if not reason:
+        raise InputError(f"table {table}", "it has a result", "a reason to amend it: because …")
+    return one_act(event, Amend(number, table, found, reason))
+
+
+def _split(event: EventFile, line: str) -> tuple[int, str, str]:
+    """Return the round, the table or its slip's code, and what is said of it."""
+    number = newest_round(event.log.state)
+    if found := _ROUND.match(line):
+        number, line = int(found[1]), found[2]
+        _demand(1 <= number <= len(event.log.state.rounds), f"round {number}", "one that was paired")
+    words = line.split()
+    of_slip = 3 if len(words) >= 3 and scanned(" ".join(words[:3])) else 1
+    return number, " ".join(words[:of_slip]), " ".join(words[of_slip:])
+
+
+def _said(text: str) -> tuple[str, str, str]:
+    """Return what is said of places, of seats that forfeited and of scores."""
+    places, *named = _PARTS.split(text)
+    said = dict(zip(named[::2], named[1::2], strict=True))
+    return places.strip(), said.get("forfeited", "").strip(), said.get("scores", "").strip()
+
+
+def _voided(event: EventFile, rest: str, reason: str) -> Meant:
+    number = newest_round(event.log.state)
+    return one_act(event, Void(number, table_of("void", rest, event.log.event_id, number), reason))
+
+
+def _awarded(event: EventFile, rest: str, reason: str) -> Meant:
+    found = _ANY_ROUND.match(rest)
+    who, _, points = (found[1] if found else rest).rpartition(" ")
+    round_ = int(found[2]) if found else newest_round(event.log.state)
+    _demand(who, "award", "an entrant and points, such as: award Anna 2.5")
+    return one_act(event, Award(round_, _who(event, "award", who.strip()), parts("points", points), reason))
+
+
+def _demand(holds: object, found: str, expected: str) -> None:
+    if not holds:
+        raise InputError("", f"{found}:", expected, sep="")
+
+
+VERBS: Final[Mapping[str, Callable[[EventFile, str, str], Meant]]] = {
+    "enter": _entered,
+    "checkin": _checked_in,
+    "withdraw": _withdrawn,
+    "readmit": _readmitted,
+    "absent": _absent,
+    "expel": _expelled,
+    "forbid": _forbidden,
+    "never": partial(_forbidden, hard=True),
+    "draw": _drawn,
+    "plan": _planned,
+    "pair": _paired,
+    "publish": _published,
+    "reopen": _reopened,
+    "void": _voided,
+    "award": _awarded,
+    "close": _closed,
+    "abandon": _abandoned,
+}

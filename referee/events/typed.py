@@ -1,0 +1,114 @@
+"""What people type for an event: numbers, points, tables, results. Every function raises ``InputError``."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+from urllib.parse import parse_qs, urlsplit
+
+from referee.events.results import from_scores
+from referee.games.event.acts import Result, Tables
+from referee.games.event.terms import PARTS
+from referee.games.game import InputError
+
+_SCANNED: Final = re.compile(r"([0-9]{7,20}) ([0-9]{1,3}) ([0-9]{1,4})\Z", re.ASCII)
+"""An event's number has more digits than that of any round or table."""
+_LINK: Final = re.compile(r"https?://", re.ASCII | re.IGNORECASE)
+
+
+def numbers(option: str, text: str) -> tuple[int, ...]:
+    """Return ``4,3`` or ``4 3`` as numbers."""
+    words = text.replace(",", " ").split()
+    if not words or ",," in text.replace(" ", "") or not all(map(_is_number, words)):
+        raise InputError(option, f"{text[:80]!r}", "numbers with commas between them, such as 4,3")
+    return tuple(map(int, words))
+
+
+def parts(option: str, text: str) -> int:
+    """Return points as 60ths: ``3``, ``2.5``, ``5/3``."""
+    whole, point, rest = text.partition(".")
+    top, stroke, bottom = text.partition("/")
+    expected = "points such as 3, 2.5 or 5/3, in 60ths of a point"
+    words = [whole, rest] if point else [top, bottom] if stroke else [text]
+    if not all(map(_is_number, words)):
+        raise InputError(option, f"{text[:80]!r}", expected)
+    divisor = 10 ** len(rest) if point else int(bottom) if stroke else 1
+    total = (int(whole + rest) if point else int(words[0])) * PARTS
+    if not divisor or total % divisor:
+        raise InputError(option, f"{text[:80]!r}", expected)
+    return total // divisor
+
+
+def points_of(text: str, sizes: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+    """Return ``4: 5,3,2,1; 3: 5,3,1`` in the order of the sizes."""
+    found: dict[int, tuple[int, ...]] = {}
+    for each in text.split(";"):
+        size, colon, places = each.partition(":")
+        if not colon or len(named := numbers("--points", size)) != 1 or named[0] in found:
+            raise InputError("--points", f"{each.strip()[:80]!r}", "a size and its points once, such as 4: 5,3,2,1")
+        found[named[0]] = numbers("--points", places)
+    if missing := set(sizes) ^ set(found):
+        raise InputError(
+            "--points", f"those of sizes {', '.join(map(str, sorted(found)))}", f"{min(missing)} as in --sizes"
+        )
+    return tuple(found[size] for size in sizes)
+
+
+def tables_of(option: str, text: str) -> Tables:
+    """Return ``1,4,2,7; 3,5,6``: tables with their players in the order of seats."""
+    return tuple(numbers(option, each) for each in text.split(";"))
+
+
+def result_of(places: str, scores: str, forfeited: str) -> Result:
+    """Return a table's result by sheet: from places, or from points of the game, by seat."""
+    out = numbers("--forfeited", forfeited) if forfeited else ()
+    points = numbers("--scores", scores) if scores else ()
+    if not (places or points):
+        raise InputError("PLACES", "no result", "places by seat, --scores, or --log")
+    return Result(numbers("PLACES", places), points, out) if places else from_scores(points, out)
+
+
+def table_of(option: str, text: str, event_id: int, round_: int) -> int:
+    """Return the table that ``4`` names, or the code on its slip.
+
+    A slip of another event or round is refused: its result belongs elsewhere.
+    """
+    if (said := scanned(text)) is None:
+        if not _is_number(text) or not int(text):
+            raise InputError(option, f"{text[:80]!r}", "a table's number, or what the code on its slip says")
+        return int(text)
+    event, of_round, table = said
+    if event != event_id:
+        raise InputError(option, f"a slip of event {event}", f"one of this event, {event_id}")
+    if of_round != round_:
+        raise InputError(option, f"a slip of round {of_round}", f"one of round {round_}")
+    return table
+
+
+def scanned(text: str) -> tuple[int, int, int] | None:
+    """Return event, round and table of a slip's code, ``EVENT ROUND TABLE`` or a link; None if it is none."""
+    text = text.strip()
+    if found := _SCANNED.match(text):
+        return int(found[1]), int(found[2]), int(found[3])
+    if not _LINK.match(text):
+        return None
+    try:
+        link = urlsplit(text)
+        asked = parse_qs(link.query)
+        words = [link.path.rsplit("/", 1)[-1], asked["round"][0], asked["table"][0]]
+    except (ValueError, KeyError):
+        return None
+    return (int(words[0]), int(words[1]), int(words[2])) if all(map(_is_digits, words)) else None
+
+
+def slip_code(event_id: int, round_: int, table: int, web: str = "") -> str:
+    """Return what the code on a slip says, which ``scanned`` reads. ``web``: the address of the pages, if any."""
+    return f"{web.rstrip('/')}/event/{event_id}?round={round_}&table={table}" if web else f"{event_id} {round_} {table}"
+
+
+def _is_number(word: str) -> bool:
+    return _is_digits(word.strip()) and len(word.strip()) <= 6
+
+
+def _is_digits(word: str) -> bool:
+    return word.isascii() and word.isdecimal() and len(word) <= 20
