@@ -10,7 +10,7 @@ import fcntl
 import os
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
@@ -56,20 +56,7 @@ class EventLog:
     @classmethod
     def new(cls, terms: Terms, key: PrivateKey, engines: Engines | None = None) -> EventLog:
         """Begin an event. Raise ``LogError``."""
-        header = build_header(
-            GAME.rules_id, GAME.version, GAME.catalogue, _CODEC.signed_file(), f"tile-referee {__version__}"
-        )
-        opened = log_pb2.GameOpen(
-            format_version=FORMAT_VERSION,
-            rules_id=GAME.rules_id,
-            rules_version=GAME.version,
-            tables=_CODEC.encode_components(terms),
-            seats=[log_pb2.Seat(scribed=True)],
-            scribe_keys=[key.public.raw],
-            nonce=secrets.token_bytes(NONCE_BYTES),
-            header_hash=header_hash(header),
-        )
-        dealer.declare(opened, _DESK.index)
+        header, opened = opening(_CODEC.encode_components(terms), [key.public.raw], f"tile-referee {__version__}")
         record, written = Record.start(strict.encode(opened), _now(), engines=engines)
         return cls(header, record, [written.data], key)
 
@@ -107,6 +94,26 @@ class EventLog:
             writer.entry(entry)
         writer.end(signer.sign(self.record.game_id, self.record.size, self.record.root()))
         return stream.getvalue()
+
+
+def opening(terms: bytes, organisers: Sequence[bytes], producer: str) -> tuple[bytes, log_pb2.GameOpen]:
+    """Return the header of a new event's file, and what it is opened with.
+
+    ``terms``: their exact bytes; ``organisers``: public keys of those who enter acts.
+    """
+    header = build_header(GAME.rules_id, GAME.version, GAME.catalogue, _CODEC.signed_file(), producer)
+    opened = log_pb2.GameOpen(
+        format_version=FORMAT_VERSION,
+        rules_id=GAME.rules_id,
+        rules_version=GAME.version,
+        tables=terms,
+        seats=[log_pb2.Seat(scribed=True)],
+        scribe_keys=organisers,
+        nonce=secrets.token_bytes(NONCE_BYTES),
+        header_hash=header_hash(header),
+    )
+    dealer.declare(opened, _DESK.index)
+    return header, opened
 
 
 def event_id(game_id: bytes) -> int:

@@ -21,6 +21,7 @@ from referee.games.event.acts import (
     Share,
     Tables,
 )
+from referee.games.event.due import Due, due
 from referee.games.event.knockout import is_decided, seeds, snake
 from referee.games.event.phases import Phase
 from referee.games.event.quality import Pairing, Situation, bound, vector, violations
@@ -28,6 +29,7 @@ from referee.games.event.scoring import standings_hash
 from referee.games.event.situation import situation
 from referee.games.game import InputError
 from referee.log.deck import Deck
+from referee.log.errors import RulesError
 from referee.pairing.planned import planned, rounds_possible
 from referee.pairing.swiss import swiss
 
@@ -116,10 +118,21 @@ def next_to_pair(state: State) -> int:
 
 def end_round(log: EventLog) -> bool:
     """Close the round that is played, if there is one. Return whether. Raise ``LogError``: a table has no result."""
-    if log.state.is_between or log.state.round is None or not log.state.round.is_published:
+    act = _ending(log.state)
+    if not isinstance(act, CloseRound):
         return False
-    log.enter(CloseRound(log.state.round.number, standings_hash(log.state)))
+    log.enter(act)
     return True
+
+
+def _ending(state: State) -> CloseRound | Cut | None:
+    """Return what comes before the next pairing: the end of the round that is played, or the cut after the last."""
+    match due(state):
+        case Due.RESULTS | Due.CLOSE_ROUND:
+            return CloseRound(len(state.rounds), standings_hash(state))
+        case Due.CUT:
+            return Cut()
+    return None
 
 
 def proposal(state: State) -> Pair:
@@ -198,10 +211,18 @@ def _pair(number: int, before: Situation, sizes: tuple[int, ...], pairing: Pairi
 
 def advance(log: EventLog) -> None:
     """End the round that is played; after the last, make the cut, if there is one. Raise ``LogError``."""
-    end_round(log)
-    state = log.state
-    if state.terms.cut and not state.is_cut and state.is_between and len(state.rounds) == state.terms.rounds:
-        log.enter(Cut())
+    while (act := _ending(log.state)) is not None:
+        log.enter(act)
+
+
+def advanced(state: State) -> State:
+    """Return the event as ``advance`` would leave it. Raise ``RulesError``: a table has no result."""
+    ahead = state.copy()
+    while (act := _ending(ahead)) is not None:
+        if broken := ahead.check(act):
+            raise RulesError(broken)
+        ahead.apply(act)
+    return ahead
 
 
 def close(log: EventLog) -> None:

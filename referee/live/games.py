@@ -17,7 +17,7 @@ from referee.live.errors import RETRY_S, Draining, LimitReached, UnknownGame, Un
 from referee.live.game import LiveGame
 from referee.live.history import History
 from referee.live.listing import Wanted
-from referee.live.opening import Prepared, bad_field, prepare
+from referee.live.opening import Prepared, bad_field, prepare, prepare_event
 from referee.live.turns import Payer, Work
 from referee.live.view import game_message, game_state, snapshot_message
 from referee.live.watch import Ending, SeatWatcher, Watcher
@@ -28,6 +28,7 @@ from referee.store.errors import StoreDamaged, StoreFailed
 from referee.store.marks import Mark
 from referee.store.store import Player, Row, StoredGame
 from referee.v1 import game_pb2 as pb
+from referee.v1.event_service_pb2 import CreateEventRequest
 from referee.v1.game_service_pb2 import CreateGameRequest, Snapshot
 
 MAX_OPEN_GAMES = 10_000
@@ -221,11 +222,23 @@ class LiveGames:
 
         Whoever asks may leave before it is durable: the game is there all the same, and can be found and aborted.
         """
+        self._check_room()
+        prepared = prepare(request, self.context.engines, self._producer)
+        return await self._begin(prepared), prepared
+
+    async def create_event(self, request: CreateEventRequest) -> tuple[LiveGame, Prepared]:
+        """Begin an event. Raise as ``create`` does."""
+        self._check_room()
+        prepared = prepare_event(request, self._producer)
+        return await self._begin(prepared), prepared
+
+    def _check_room(self) -> None:
         if self._draining:
             raise Draining("the referee is stopping: no new games")
         if len(self._open) >= self._max_open_games:
             raise LimitReached("open games", retry_s=RETRY_S)
-        prepared = prepare(request, self.context.engines, self._producer)
+
+    async def _begin(self, prepared: Prepared) -> LiveGame:
         try:
             game, opened = LiveGame.begin(self.context, prepared.open_data, prepared.opening, self)
         except LogError as error:
@@ -236,7 +249,7 @@ class LiveGames:
         self._seat(players)
         # If it fails the live game stays until it is known whether the game is durable all the same: some may be at it.
         await opened
-        return game, prepared
+        return game
 
     def running(self, game_id: bytes) -> LiveGame | None:
         """Return the live game of this id, if it is not over."""

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from referee.live.errors import BadField
-from referee.live.opening import PRINCIPAL
+from referee.live.opening import EVENTS, PRINCIPAL
 from referee.log.identity import GAME_ID_BYTES
 from referee.store.store import Listing
 from referee.v1 import game_pb2 as pb
@@ -65,6 +65,8 @@ class Wanted:
 
     def listing_fits(self, game_id: bytes, listing: Listing, *, closed: bool) -> bool:
         """Return whether the game can be one of them, as far as that is known without its log."""
+        if listing.event_id == EVENTS and self.event_id != EVENTS and self.ids is None:
+            return False
         pairs = ((self.event_id, listing.event_id), (self.round, listing.round), (self.table, listing.table))
         return (
             all(wanted is None or wanted == found for wanted, found in pairs)

@@ -7,10 +7,12 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
+from typing import Any, Final
 
 from referee import dealer
-from referee.games import table_rules
+from referee.events.event_file import opening
+from referee.games import event, registry, table_rules
+from referee.games.game import UnknownRules
 from referee.live.errors import BadField
 from referee.log.engines import Engines
 from referee.log.entry import FORMAT_VERSION, NONCE_BYTES, Clock, check_open
@@ -20,12 +22,18 @@ from referee.log.identity import game_id
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.store.store import Grant, Listing, Opening
+from referee.v1.event_service_pb2 import CreateEventRequest
 from referee.v1.game_service_pb2 import CreateGameRequest
 from referee.wire import strict
+from referee.wire.registry import codec
 
 TOKEN_BYTES = 32
 _OCCASION = ("event_id", "round", "table")
 PRINCIPAL = re.compile(r"[a-z0-9._-]{1,64}\Z", re.ASCII)
+ENTRANT = re.compile(r"event\.([0-9]{1,20})\.[0-9]{1,4}\Z", re.ASCII)
+"""Principals of entrants: of which event, and who."""
+EVENTS: Final = (1 << 64) - 1
+"""Under this event's number lists find the events themselves; no game is of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +60,10 @@ def token_digest(token: str) -> bytes:
 
 def prepare(request: CreateGameRequest, engines: Engines, producer: str) -> Prepared:
     """Prepare a game. Raise ``BadField``, ``UnknownRules``, and ``LogError`` for a weak key."""
+    if request.rules_id == event.GAME.rules_id:
+        raise UnknownRules("an event is no game; EventService.CreateEvent begins one")
+    if request.event_id == EVENTS:
+        raise BadField("event_id", f"less than {EVENTS}")
     opened = log_pb2.GameOpen(
         format_version=FORMAT_VERSION,
         options=request.options,
@@ -60,9 +72,9 @@ def prepare(request: CreateGameRequest, engines: Engines, producer: str) -> Prep
         nonce=secrets.token_bytes(NONCE_BYTES),
     )
     game = engines.game(request.rules_id, request.rules_version)
-    _, codec = engines.get(game.rules_id, game.version)
+    _, wire = engines.get(game.rules_id, game.version)
     opened.rules_id, opened.rules_version = game.rules_id, game.version
-    opened.tables = request.components or codec.encode_components(None)
+    opened.tables = request.components or wire.encode_components(None)
     for name in ("terms", "series"):
         if request.HasField(name):
             getattr(opened, name).CopyFrom(getattr(request, name))
@@ -72,7 +84,7 @@ def prepare(request: CreateGameRequest, engines: Engines, producer: str) -> Prep
         if request.HasField(name):  # type: ignore[arg-type]
             setattr(opened, name, getattr(request, name))
     proofs = _described_proofs(opened, engines)
-    header = build_header(game.rules_id, game.version, game.catalogue, codec.signed_file(), producer, *proofs)
+    header = build_header(game.rules_id, game.version, game.catalogue, wire.signed_file(), producer, *proofs)
     opened.header_hash = header_hash(header)
     secret = None
     if request.declaring_scribe_key:
@@ -82,10 +94,30 @@ def prepare(request: CreateGameRequest, engines: Engines, producer: str) -> Prep
         dealer.declare(opened, 0)
     else:
         secret = dealer.deal(opened)
+    return _with_tokens(_encoded(opened), opened, header, secret, _principals(request))
+
+
+def prepare_event(request: CreateEventRequest, producer: str) -> Prepared:
+    """Prepare an event. Raise ``BadField``, and ``LogError`` for a weak key."""
+    if not request.organiser_keys:
+        raise BadField("organiser_keys", "one or more")
+    try:
+        terms = codec(event.GAME.rules_id, event.GAME.version).decode_components(request.terms)
+    except strict.MalformedError as error:
+        raise BadField(f"terms.{error.path}".removesuffix("."), what=str(error)) from error
+    if terms.game not in registry.names():
+        raise BadField("terms.game", f"one of {', '.join(registry.names())}")
+    header, opened = opening(request.terms, request.organiser_keys, producer)
+    return _with_tokens(_encoded(opened), opened, header, None, (), Listing(EVENTS))
+
+
+def _encoded(opened: log_pb2.GameOpen) -> bytes:
+    """Return the exact bytes of what a game is opened with. Raise as ``prepare`` does."""
     try:
         check_open(opened)
         open_data = strict.encode(opened)
         strict.decode(log_pb2.GameOpen, open_data)
+        return open_data
     except strict.MalformedError as error:
         raise BadField(error.path or "request", error.expected) from error
     except LogError as error:
@@ -95,7 +127,11 @@ def prepare(request: CreateGameRequest, engines: Engines, producer: str) -> Prep
             raise
         found = f", found {error.found}" if error.found else ""
         raise BadField(error.field or "request", f"{error.expected}{found}") from error
-    return _with_tokens(open_data, opened, header, secret, _principals(request))
+
+
+def entrant_principal(event_id: int, number: int) -> str:
+    """Return the principal of an event's entrant, which has the entrant's seats in games of the event."""
+    return f"event.{event_id}.{number}"
 
 
 def rehearse(request: CreateGameRequest, engines: Engines) -> None:
@@ -138,13 +174,22 @@ def _principals(request: CreateGameRequest) -> Sequence[str]:
             raise BadField(f"principals[{i}]", "1 to 64 of a-z, 0-9, dot, hyphen and underscore")
         if principal and request.seats[i].scribed:
             raise BadField(f"principals[{i}]", "none, as a scribe enters the seat's moves")
+        if (entrant := ENTRANT.match(principal)) and (
+            not request.HasField("event_id") or int(entrant[1]) != request.event_id
+        ):
+            raise BadField(f"principals[{i}]", f"none, as that is an entrant of event {entrant[1]}")
         if principal and principal in principals[:i]:
             raise BadField(f"principals[{i}]", "each principal at one seat")
     return principals
 
 
-def _with_tokens(
-    open_data: bytes, opened: log_pb2.GameOpen, header: bytes, secret: bytes | None, principals: Sequence[str]
+def _with_tokens(  # noqa: PLR0917 - what a game is made of
+    open_data: bytes,
+    opened: log_pb2.GameOpen,
+    header: bytes,
+    secret: bytes | None,
+    principals: Sequence[str],
+    listing: Listing | None = None,
 ) -> Prepared:
     identity = game_id(open_data)
     taken = principals or [""] * len(opened.seats)
@@ -158,6 +203,6 @@ def _with_tokens(
             grants.append(Grant(token_digest(token), "", frozenset({scope}), identity))
     wants = bool(opened.terms.proofs)
     event_id, round_, table = (getattr(opened, name) if opened.HasField(name) else None for name in _OCCASION)  # type: ignore[arg-type]
-    listing = Listing(event_id, round_, table)
+    listing = listing or Listing(event_id, round_, table)
     opening = Opening(opened.header_hash, header, secret, grants, principals, wants_certificates=wants, listing=listing)
     return Prepared(open_data, opening, tokens, scribe_token, arbiter_token)

@@ -22,7 +22,7 @@ from referee.live.proving import Prover
 from referee.live.scrub import Scrub
 from referee.live.turns import Turns
 from referee.live.watch import QUEUE_ITEMS
-from referee.log.engines import playable
+from referee.log.engines import installed
 from referee.service import guard
 from referee.service.access import AccessService
 from referee.service.adjudication import AdjudicationService
@@ -31,6 +31,7 @@ from referee.service.arbiter import ArbiterService
 from referee.service.auth import Authenticator
 from referee.service.counters import Counters
 from referee.service.data import Data, DataError, open_data
+from referee.service.events import EventService
 from referee.service.files import DEFAULT_ORIGIN
 from referee.service.games import GameService
 from referee.service.limits import REQUESTS_PER_S, STREAMS, Accounts
@@ -137,7 +138,7 @@ class Server:
         self.address = ""
         """Where it listens, once started."""
         turns = Turns(held=self._acts_first)
-        context = Context(data.store, data.signer, playable(), time=data.time, turns=turns)
+        context = Context(data.store, data.signer, installed(), time=data.time, turns=turns)
         self.live_games = LiveGames(
             context, producer=f"tile-referee {__version__}", max_open_games=config.max_open_games
         )
@@ -221,9 +222,11 @@ class Server:
             acts=self._counters.acts,
         )
         self.adjudication = AdjudicationService(self.live_games, games, self._calls)
+        self.events = EventService(self.live_games)
         servicers: dict[str, object] = {
             "referee.v1.GameService": games,
             "referee.v1.ArbiterService": ArbiterService(self.live_games, games),
+            "referee.v1.EventService": self.events,
             "referee.v1.RulesService": RulesService(),
             "referee.v1.AccessService": AccessService(self.live_games, door, self._calls),
             "referee.v1.AdjudicationService": self.adjudication,
@@ -313,6 +316,7 @@ class Server:
         await self.scrub.close()
         await self.workers.stop()
         await self.adjudication.stop()
+        await self.events.stop()
         # New calls are still taken, and told so: as are those who ask for the health.
         await self._health.enter_graceful_shutdown()
         await _at_most(until - grace_s / 3, acts.through())

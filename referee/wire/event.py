@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, Final, NoReturn
 
 from google.protobuf.descriptor import FileDescriptor
@@ -10,65 +10,32 @@ from google.protobuf.message import Message
 
 from referee.event.v1 import event_pb2 as pb
 from referee.games.event import acts
-from referee.games.event.terms import Options, Terms, TieBreak
-from referee.games.game import SetupError, UnknownRules
-from referee.wire.strict import MalformedError, decode
-
-_HASH: Final = 32
-_GAME_ID: Final = 16
-
-
-def _refuse(path: str, what: str, expected: str) -> NoReturn:
-    raise MalformedError(what, path, 0, expected)
-
-
-# Parts
-
-
-def _bytes(value: bytes, length: int, path: str, *, optional: bool = False) -> bytes:
-    if len(value) != length and (value or not optional):
-        _refuse(path, f"{len(value)} bytes", f"{length} bytes{' or none' if optional else ''}")
-    return value
-
-
-def _tables(messages: Iterable[pb.Table], path: str) -> acts.Tables:
-    tables = tuple(tuple(message.players) for message in messages)
-    for i, table in enumerate(tables):
-        if not table:
-            _refuse(f"{path}[{i}]", "no players", "a table with players")
-    return tables
-
-
-def _table_messages(tables: acts.Tables) -> list[pb.Table]:
-    return [pb.Table(players=table) for table in tables]
-
-
-def _result(message: pb.Result, path: str) -> acts.Result:
-    if not message.places:
-        _refuse(f"{path}.places", "none", "a place for every seat")
-    log = None
-    if message.HasField("log"):
-        game_id = _bytes(message.log.game_id, _GAME_ID, f"{path}.log.game_id")
-        log = acts.GameLog(game_id, message.log.size, _bytes(message.log.root, _HASH, f"{path}.log.root"))
-    return acts.Result(tuple(message.places), tuple(message.scores), tuple(message.forfeited), log)
-
-
-def _result_message(result: acts.Result) -> pb.Result:
-    message = pb.Result(places=result.places, scores=result.scores, forfeited=result.forfeited)
-    if result.log is not None:
-        message.log.CopyFrom(pb.GameLog(game_id=result.log.game_id, size=result.log.size, root=result.log.root))
-    return message
-
+from referee.games.event.state import State
+from referee.games.event.terms import Options, Terms
+from referee.wire import event_position
+from referee.wire.event_parts import (
+    GAME_ID_BYTES,
+    HASH_BYTES,
+    refuse,
+    result_message,
+    result_of,
+    sized,
+    table_messages,
+    tables_of,
+    terms_message,
+    terms_of,
+)
+from referee.wire.strict import decode
 
 # Acts
 
 
 def _pair(m: pb.Pair, path: str) -> acts.Pair:
     if m.origin == pb.ORIGIN_UNSPECIFIED:
-        _refuse(f"{path}.origin", "missing", "where the pairing is from")
+        refuse(f"{path}.origin", "missing", "where the pairing is from")
     return acts.Pair(
         m.round,
-        _tables(m.tables, f"{path}.tables"),
+        tables_of(m.tables, f"{path}.tables"),
         tuple(m.byes),
         tuple(m.vector),
         m.bound,
@@ -82,34 +49,34 @@ def _pair(m: pb.Pair, path: str) -> acts.Pair:
 _ACTS: Final[dict[str, Callable[[Any, str], acts.Act]]] = {
     "enter": lambda m, path: acts.Enter(
         m.number,
-        _bytes(m.player, _HASH, f"{path}.player", optional=True),
-        _bytes(m.key, _HASH, f"{path}.key", optional=True),
+        sized(m.player, HASH_BYTES, f"{path}.player", optional=True),
+        sized(m.key, HASH_BYTES, f"{path}.key", optional=True),
         m.first_round,
         m.late_points,
     ),
     "check_in": lambda m, path: acts.CheckIn(
-        m.number, _bytes(m.commitment, _HASH, f"{path}.commitment", optional=True)
+        m.number, sized(m.commitment, HASH_BYTES, f"{path}.commitment", optional=True)
     ),
     "forbid": lambda m, _: acts.Forbid(m.first, m.second, m.hard),
     "close_entries": lambda _, __: acts.CloseEntries(),
-    "share": lambda m, path: acts.Share(m.number, _bytes(m.seed, _HASH, f"{path}.seed")),
-    "draw": lambda m, path: acts.Draw(_bytes(m.seed, _HASH, f"{path}.seed")),
-    "plan": lambda m, path: acts.Plan(m.round, _tables(m.tables, f"{path}.tables")),
+    "share": lambda m, path: acts.Share(m.number, sized(m.seed, HASH_BYTES, f"{path}.seed")),
+    "draw": lambda m, path: acts.Draw(sized(m.seed, HASH_BYTES, f"{path}.seed")),
+    "plan": lambda m, path: acts.Plan(m.round, tables_of(m.tables, f"{path}.tables")),
     "withdraw": lambda m, _: acts.Withdraw(m.number),
     "readmit": lambda m, _: acts.Readmit(m.number),
     "absent": lambda m, _: acts.Absent(m.number, m.round),
     "expel": lambda m, _: acts.Expel(m.number, m.reason),
     "pair": _pair,
     "publish": lambda m, _: acts.Publish(m.round),
-    "open_table": lambda m, path: acts.OpenTable(m.round, m.table, _bytes(m.game_id, _GAME_ID, f"{path}.game_id")),
-    "enter_result": lambda m, path: acts.EnterResult(m.round, m.table, _result(m.result, f"{path}.result")),
-    "amend": lambda m, path: acts.Amend(m.round, m.table, _result(m.result, f"{path}.result"), m.reason),
+    "open_table": lambda m, path: acts.OpenTable(m.round, m.table, sized(m.game_id, GAME_ID_BYTES, f"{path}.game_id")),
+    "enter_result": lambda m, path: acts.EnterResult(m.round, m.table, result_of(m.result, f"{path}.result")),
+    "amend": lambda m, path: acts.Amend(m.round, m.table, result_of(m.result, f"{path}.result"), m.reason),
     "award": lambda m, _: acts.Award(m.round, m.number, m.points, m.reason),
     "void": lambda m, _: acts.Void(m.round, m.table, m.reason),
     "reopen": lambda m, _: acts.Reopen(m.round, m.reason),
-    "close_round": lambda m, path: acts.CloseRound(m.round, _bytes(m.standings, _HASH, f"{path}.standings")),
+    "close_round": lambda m, path: acts.CloseRound(m.round, sized(m.standings, HASH_BYTES, f"{path}.standings")),
     "cut": lambda _, __: acts.Cut(),
-    "close": lambda m, path: acts.Close(_bytes(m.standings, _HASH, f"{path}.standings")),
+    "close": lambda m, path: acts.Close(sized(m.standings, HASH_BYTES, f"{path}.standings")),
     "abandon": lambda m, _: acts.Abandon(m.reason),
 }
 
@@ -120,9 +87,9 @@ def _act_message(act: acts.Act) -> pb.Move:
     for field, value in vars(act).items():
         match field:
             case "tables":
-                values[field] = _table_messages(value)
+                values[field] = table_messages(value)
             case "result":
-                values[field] = _result_message(value)
+                values[field] = result_message(value)
             case _:
                 values[field] = value
     move = pb.Move()
@@ -170,53 +137,29 @@ class Codec:
         return b""
 
     def decode_components(self, data: bytes) -> Terms:
-        message = decode(pb.Tables, data)
-        for i, tie_break in enumerate(message.tie_breaks):
-            if tie_break == pb.TIE_BREAK_UNSPECIFIED:
-                _refuse(f"tie_breaks[{i}]", "none", "a tie-break")
-        try:
-            return Terms(
-                game=message.game,
-                sizes=tuple(message.sizes),
-                rounds=message.rounds,
-                points=tuple(tuple(each.places) for each in message.points),
-                commitment=message.commitment,
-                tie_breaks=tuple(TieBreak(each) for each in message.tie_breaks),
-                bye_points=message.bye_points,
-                late_until=message.late_until,
-                late_points=message.late_points,
-                forfeit_keeps_points=message.forfeit_keeps_points,
-                cut=message.cut,
-                cut_size=message.cut_size,
-                cut_advance=message.cut_advance,
-            )
-        except SetupError as error:
-            raise MalformedError(error.what, error.field, 0, "terms of an event") from None
+        return terms_of(decode(pb.Tables, data))
 
     def encode_components(self, components: Terms | None = None) -> bytes:
-        terms = components or Terms()
-        values = vars(terms) | {"points": [pb.Points(places=places) for places in terms.points]}
-        return pb.Tables(**values).SerializeToString(deterministic=True)
+        return terms_message(components or Terms()).SerializeToString(deterministic=True)
 
     def decode_move(self, data: bytes, components: Terms) -> acts.Act:  # noqa: ARG002 - no act depends on them
         message = decode(pb.Move, data)
         kind = message.WhichOneof("act")
         if kind is None:
-            _refuse("", "no act is set", "exactly one act")
+            refuse("", "no act is set", "exactly one act")
         return _ACTS[kind](getattr(message, kind), kind)
 
     def encode_move(self, move: acts.Act, components: Terms) -> bytes:  # noqa: ARG002
         return _act_message(move).SerializeToString(deterministic=True)
 
     def decode_outcome(self, data: bytes, components: Terms) -> NoReturn:  # noqa: ARG002
-        _refuse("", "an outcome", "none: an event awaits no chance")
+        refuse("", "an outcome", "none: an event awaits no chance")
 
     def encode_outcome(self, outcome: Any, components: Terms) -> NoReturn:  # noqa: ARG002
         raise ValueError("an event has no outcomes")
 
-    def position(self, state: Any) -> Message:  # noqa: ARG002
-        """Raise ``UnknownRules``: an event is asked for in other words than a game."""
-        raise UnknownRules("an event has no position of a game")
+    def position(self, state: State) -> Message:
+        return event_position.write(state)
 
     def signed_file(self) -> FileDescriptor:
         return pb.DESCRIPTOR

@@ -56,7 +56,7 @@ def test_who_may_what() -> None:
         caller = Caller(scopes=frozenset({scope} if scope else ()), digest=b"token" if scope else b"")
         allowed = {method.rpartition("/")[2] for method in PERMISSIONS if _may(caller, method)}
         extra = {
-            Scope.ORGANISE: {"CreateGame", "AbortGame", "GetStatus", "EraseRemark", "CallArbiter"},
+            Scope.ORGANISE: {"CreateGame", "CreateEvent", "AbortGame", "GetStatus", "EraseRemark", "CallArbiter"},
             Scope.PLAY: {"SubmitIntent", "SubmitAct", "CallArbiter", "PlayGame", "WatchSeat"},
             Scope.SCRIBE: {"SubmitIntent", "SubmitAct", "CallArbiter", "PlayGame", "WatchSeat"},
             Scope.ARBITER: {"SubmitIntent", "SubmitAct", "EraseRemark", "AnswerCall", "GetStatus"},
@@ -75,6 +75,7 @@ def test_who_may_what() -> None:
                 "AdjudicateRecord",
                 "ScorePosition",
                 "ReportGame",
+                "ProposePairing",
             }
             if scope not in {None, Scope.GATEWAY}
             else set()

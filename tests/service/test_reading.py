@@ -62,7 +62,7 @@ async def test_lists_by_what_a_game_was_opened_with(tmp_path: Path) -> None:
         {"event_id": 7, "round": 0},
         {"event_id": 7, "round": 0, "table": 2},
         {"event_id": 7, "round": 1, "table": 2},
-        {"event_id": (1 << 64) - 1, "round": (1 << 32) - 1, "table": 0},
+        {"event_id": (1 << 64) - 2, "round": (1 << 32) - 1, "table": 0},
         {"round": 1},
     ]
     async with running(tmp_path / "data") as (_, client):

@@ -17,6 +17,9 @@ from referee_clients.opening.options import options as game_options
 from referee_clients.opening.series import next_options, place
 from referee_clients.opening.terms import terms
 
+MOST_EVENT: Final = (1 << 64) - 2
+MOST_NUMBER: Final = (1 << 32) - 1
+"""Of a round or a table."""
 DEFAULT_RULES: Final = "alhambra"
 """The game, unless another is named."""
 
@@ -97,10 +100,10 @@ class Wishes:
         return request
 
     def _add_occasion(self, request: pb.CreateGameRequest) -> None:
-        occasion = (("event", "event_id", self.event, 64), ("round", "round", self.round, 32))
-        for word, field, number, bits in (*occasion, ("table", "table", self.table, 32)):
-            if number is not None and number >= 1 << bits:
-                raise BadWord(word, f" {number}: expected at most {(1 << bits) - 1}")
+        occasion = (("event", "event_id", self.event, MOST_EVENT), ("round", "round", self.round, MOST_NUMBER))
+        for word, field, number, most in (*occasion, ("table", "table", self.table, MOST_NUMBER)):
+            if number is not None and number > most:
+                raise BadWord(word, f" {number}: expected at most {most}")
             if number is not None:
                 setattr(request, field, number)
 

@@ -27,7 +27,7 @@ from referee.v1 import (
 )
 from referee.v1 import game_service_pb2 as pb
 from referee_clients.join import format_link
-from referee_clients.opening.wishes import Proofs, Wishes, bad_field
+from referee_clients.opening.wishes import MOST_EVENT, Proofs, Wishes, bad_field
 from referee_clients.rulings import NotAllowed
 from referee_clients.sdk.errors import answer_of
 from referee_clients.web.acting import as_json
@@ -160,7 +160,7 @@ def _wishes(given: Given) -> Wishes:
         take_backs=given.truth("take-backs"),
         protest_time=given.text("protest-time") or None,
         arbiter_keys=given.keys("arbiter-key"),
-        event=given.number("event", most=(1 << 64) - 1),
+        event=given.number("event", most=MOST_EVENT),
         round=given.number("round"),
         table=given.number("table"),
     )

@@ -1,0 +1,71 @@
+"""What a worker of EventService answers, from a method and its question: an event's position. Touches nothing outside.
+
+Standings and pairings of a large event take a second; nobody who plays waits for that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from hashlib import sha256
+
+from referee.event.v1 import event_pb2 as signed_pb2
+from referee.events.names import Names
+from referee.events.organiser import advanced, proposal
+from referee.events.words import told_broken, why_lines
+from referee.games.event import GAME, State
+from referee.games.event.scoring import Row, standings, standings_text
+from referee.games.game import InputError
+from referee.log.errors import RulesError
+from referee.v1 import event_pb2
+from referee.v1 import event_service_pb2 as pb
+from referee.wire import event_parts, event_position
+from referee.wire.registry import codec
+from referee.workers.errors import BadQuestion
+
+_NOBODY = Names({})
+
+
+def question(position: event_pb2.EventPosition, round_: int = 0) -> bytes:
+    """Return what a worker is asked of an event. ``round_``: the standings after it; 0: as it is."""
+    return round_.to_bytes(4, "big") + position.SerializeToString()
+
+
+def answers(method: str, data: bytes, _: float) -> Iterator[bytes]:
+    """One. Raise ``BadQuestion`` with what is awaited, if nothing can be paired."""
+    state = event_position.read(event_pb2.EventPosition.FromString(data[4:]))
+    if method == "GetStandings":
+        yield _standings(state, int.from_bytes(data[:4], "big")).SerializeToString()
+    else:
+        yield _pairing(state).SerializeToString()
+
+
+def _standings(state: State, round_: int) -> pb.GetStandingsResponse:
+    if round_:
+        state.rounds = state.rounds[:round_]
+    response = pb.GetStandingsResponse(
+        round=len(state.rounds), tie_breaks=event_parts.terms_message(state.terms).tie_breaks
+    )
+    if state.key:  # before the draw nothing decides among equals
+        rows = standings(state)
+        response.standings.extend(map(_standing, rows))
+        response.hash = sha256(standings_text(rows).encode()).digest()
+    return response
+
+
+def _standing(row: Row) -> pb.Standing:
+    fractions = [f"{each.numerator}/{each.denominator}" for each in row.tie_breaks]
+    return pb.Standing(place=row.place, number=row.number, points=row.points, tie_breaks=fractions)
+
+
+def _pairing(state: State) -> pb.ProposePairingResponse:
+    try:
+        ahead = advanced(state)
+        made = proposal(ahead)
+    except RulesError as error:
+        raise BadQuestion(told_broken(error.violations), awaited="the end of the round") from None
+    except InputError as error:
+        raise BadQuestion(str(error), awaited=error.expected) from None
+    move = codec(GAME.rules_id, GAME.version).encode_move(made, state.terms)
+    response = pb.ProposePairingResponse(move=move, why=why_lines(ahead, made, _NOBODY))
+    response.pairing.CopyFrom(signed_pb2.Move.FromString(move).pair)
+    return response
