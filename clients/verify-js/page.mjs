@@ -6,11 +6,12 @@ import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 
 const VERIFIER = ["bytes", "crc", "ed25519", "wire", "schema", "frames", "note", "deck", "entries", "authors", "audit", "report"];
+const EVENTS = ["event_schema", "event_terms", "event_state", "event_points", "event_pairing", "event_rules", "event"];
 const GATEWAY = "../referee_clients/web/static/";
 
 const here = (name) => new URL(name, import.meta.url);
 const text = (name) => readFile(here(name), "utf-8");
-const plain = async (name) => (await text(`${name}.mjs`)).replace(/^import .*\n/gm, "").replace(/^export /gm, "");
+const plain = async (name) => (await text(`${name}.mjs`)).replace(/^import [^;]*;\n/gm, "").replace(/^export /gm, "");
 const joined = async (names) => (await Promise.all(names.map(plain))).join("\n");
 const escaped = (words) => words.replace(/[&<>"]/g, (sign) => `&#${sign.codePointAt(0)};`);
 
@@ -23,7 +24,7 @@ const put = (whole, place, part) => {
 const all = JSON.parse(await text(`${GATEWAY}words/en.json`));
 const words = Object.fromEntries(Object.entries(all).filter(([key]) => key.startsWith("verify.")));
 
-const auditor = await joined([...VERIFIER, `${GATEWAY}auditor`]);
+const auditor = await joined([...VERIFIER, ...EVENTS, `${GATEWAY}auditor`]);
 const catalogue = put(await plain(`${GATEWAY}words`), 'JSON.parse(document.getElementById("words").textContent)', JSON.stringify(words, null, 1));
 const starting = "const startAuditor = () => new Worker(URL.createObjectURL(new Blob([document.getElementById(\"auditor\").textContent], { type: \"text/javascript\" })));\n";
 const script = `\n${[catalogue, starting, await plain(`${GATEWAY}verify`)].join("\n")}`;

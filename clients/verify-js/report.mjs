@@ -16,10 +16,10 @@ export function pinnedKeys(words) {
 
 /** The report on the log of that name, in lines. */
 export function describe(name, report) {
-  const { verdict, code, layer, entry, offset, message, rules, entries, covered } = report;
+  const { verdict, code, layer, entry, offset, message, rules, entries, covered, isFollowed } = report;
   const where = [layer, entry !== null && `entry ${entry}`, offset !== null && `byte ${offset}`].filter(Boolean).join(", ");
   return [
-    `${verdict}${verdict === "COMPLETE" ? " (below the rules)" : ""} ${name}`,
+    `${verdict}${verdict === "COMPLETE" && !isFollowed ? " (below the rules)" : ""} ${name}`,
     `  ${code ? `${code}: ` : ""}${message}${where && ` (${where})`}`,
     `  ${rules ?? "rules unknown"}, ${entries} entries, a signed checkpoint covers ${covered}`,
     ...report.remarks.map((remark) => `  comment: ${remark}`),

@@ -4,6 +4,7 @@
 import { readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { audit } from "./audit.mjs";
+import { EVENT_RULES } from "./event.mjs";
 import { verifierKey } from "./note.mjs";
 import { describe, pinnedKeys } from "./report.mjs";
 
@@ -26,6 +27,7 @@ async function main() {
   }
   if (!positionals.length) throw new Error(`usage: ${USAGE}`);
   const pins = {
+    rules: EVENT_RULES,
     key: values.key === undefined ? null : await verifierKey(await text(values.key)),
     seatKeys: pinnedKeys(values["seat-key"]),
     scribeKeys: pinnedKeys(values["scribe-key"]),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from hashlib import sha256
 from pathlib import Path
@@ -129,3 +129,29 @@ def other_fraction(state: State, act: Act) -> Act:
     first, *rest = standings(state)
     wrong = replace(first, tie_breaks=(first.tie_breaks[0] + Fraction(1, 1_000_000), *first.tie_breaks[1:]))
     return replace(act, standings=sha256(standings_text([wrong, *rest]).encode()).digest())
+
+
+@dataclass(frozen=True)
+class Planted:
+    """A fault, where it is, and the rule that it breaks."""
+
+    fault: Fault
+    when: Callable[[Act], bool]
+    rule: str
+    others: Mapping[str, Any] = field(default_factory=dict)
+    """Of the event."""
+
+    def file(self, folder: Path) -> Path:
+        return event(folder / "faulty.eventlog", self.fault, self.when, **self.others)
+
+
+FOURS: Mapping[str, Any] = {"sizes": (4,), "points": ((5, 3, 2, 1),), "players": 13}
+PLANTED = {
+    "two-players-swapped": Planted(swapped, is_pair(2), "EVT-P8"),
+    "swapped-in-secret": Planted(swapped_in_secret, is_pair(2), "EVT-P6"),
+    "a-player-dropped": Planted(dropped, is_pair(2), "EVT-P1"),
+    "a-second-bye": Planted(second_bye, is_pair(2), "EVT-B1", FOURS),
+    "a-wrong-vector": Planted(other_vector, is_pair(3), "EVT-P6"),
+    "the-seats-of-before": Planted(other_seats, is_pair(2), "EVT-O1"),
+    "a-wrong-fraction": Planted(other_fraction, is_close(2), "EVT-S14"),
+}

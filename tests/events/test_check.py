@@ -14,7 +14,7 @@ from referee.events.event_file import EventFile, EventLog
 from referee.events.organiser import advance, close, draw, proposal
 from referee.events.results import from_log
 from referee.games.event import Terms
-from referee.games.event.acts import Act, CheckIn, Enter, EnterResult, OpenTable, Publish, Result
+from referee.games.event.acts import CheckIn, Enter, EnterResult, OpenTable, Publish, Result
 from referee.log.audit import Policy
 from referee.log.engines import installed
 from referee.log.verdict import Verdict
@@ -26,29 +26,16 @@ from tests.log.registered import at_random, header
 
 POLICY = Policy(verifier=SIGNER.verifier)
 NO_GAMES = Policy()
-FOURS: dict[str, Any] = {"sizes": (4,), "points": ((5, 3, 2, 1),), "players": 13}
 
 
 @needs_source
-@pytest.mark.parametrize(
-    ("fault", "when", "others", "code", "rule"),
-    [
-        pytest.param(faults.swapped, faults.is_pair(2), {}, PAIRING, "EVT-P8", id="two-players-swapped"),
-        pytest.param(faults.swapped_in_secret, faults.is_pair(2), {}, PAIRING, "EVT-P6", id="swapped-in-secret"),
-        pytest.param(faults.dropped, faults.is_pair(2), {}, PAIRING, "EVT-P1", id="a-player-dropped"),
-        pytest.param(faults.second_bye, faults.is_pair(2), FOURS, PAIRING, "EVT-B1", id="a-second-bye"),
-        pytest.param(faults.other_vector, faults.is_pair(3), {}, PAIRING, "EVT-P6", id="a-wrong-vector"),
-        pytest.param(faults.other_seats, faults.is_pair(2), {}, PAIRING, "EVT-O1", id="the-seats-of-before"),
-        pytest.param(faults.other_fraction, faults.is_close(2), {}, STANDINGS, "EVT-S14", id="a-wrong-fraction"),
-    ],
-)
-def test_a_fault_is_named(
-    tmp_path: Path, fault: faults.Fault, when: Callable[[Act], bool], others: dict[str, Any], code: int, rule: str
-) -> None:
-    path = faults.event(tmp_path / "faulty.eventlog", fault, when, **others)
+@pytest.mark.parametrize("name", faults.PLANTED)
+def test_a_fault_is_named(tmp_path: Path, name: str) -> None:
+    planted = faults.PLANTED[name]
+    path = planted.file(tmp_path)
     found = check_event(path, POLICY, None, NO_GAMES)
-    assert found.exit_code == code
-    assert f"({rule}: " in found.broken
+    assert found.exit_code == (STANDINGS if planted.rule == "EVT-S14" else PAIRING)
+    assert f"({planted.rule}: " in found.broken
     entry = found.audit.decisive.entry if found.audit.decisive else None
     assert entry is not None
     assert f"{found.verdict} at entry {entry}" == next(found.lines())

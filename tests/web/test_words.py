@@ -53,6 +53,7 @@ MADE = {
     "title": ("about", "desk", "home", "missing", "position", "rules", "seat", "verify", "wall", "watch"),
     "nav": ("home", "position", "rules", "verify"),
     "verify.verdict": VERDICTS,
+    "verify.event": ("COMPLETE", "PREFIX", "RULES", "PAIRING", "STANDINGS"),
     "entry": sorted(EVENTS - {"signed", "chance", "refused", "end", "stand_in"}),
     "entry.act": sorted(ACTS - {"move", "declare", "rule"}),
     "entry.ruling": sorted(RULINGS),

@@ -1,4 +1,4 @@
-// Verifying a game's file: it is read and checked here, in a worker that may be stopped, and sent nowhere.
+// Verifying the file of a game or of an event: it is read and checked here, in a worker that may be stopped, and sent nowhere.
 
 import { w } from "./words.mjs";
 import { startAuditor } from "./worker.mjs";
@@ -25,14 +25,17 @@ const show = (tone, headline, ...lines) => report.replaceChildren(paragraph(head
 // Nothing here is green: that is for what keeps the rules, too.
 const TONES = { COMPLETE: "open", PREFIX: "open", UNTRUSTED_KEY: "open", UNSUPPORTED: "open", UNDISCLOSED: "open" };
 
+/** Verdicts that mean more where the rules were looked at, as those of events are. */
+const BY_RULES = new Set(["COMPLETE", "PREFIX", "RULES", "PAIRING", "STANDINGS"]);
+
 const told = (name, found, hasKey) => {
-  const { verdict, entries, covered } = found;
+  const { verdict, entries, covered, isFollowed } = found;
   const headline =
     verdict === "UNTRUSTED_KEY" && !hasKey
       ? w("verify.no_key")
       : verdict === "PREFIX" && entries === 0
         ? w("verify.empty")
-        : w(`verify.verdict.${verdict}`, { entries, covered });
+        : w(isFollowed && BY_RULES.has(verdict) ? `verify.event.${verdict}` : `verify.verdict.${verdict}`, { entries, covered });
   const where = [
     found.entry !== null && w("verify.entry", { n: found.entry }),
     found.offset !== null && w("verify.byte", { n: found.offset }),
