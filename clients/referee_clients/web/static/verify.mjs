@@ -35,7 +35,9 @@ const told = (name, found, hasKey) => {
       ? w("verify.no_key")
       : verdict === "PREFIX" && entries === 0
         ? w("verify.empty")
-        : w(isFollowed && BY_RULES.has(verdict) ? `verify.event.${verdict}` : `verify.verdict.${verdict}`, { entries, covered });
+        : isFollowed && BY_RULES.has(verdict)
+          ? w(`verify.event.${verdict}`, { entries, covered })
+          : w(`verify.verdict.${verdict}`, { entries, covered });
   const where = [
     found.entry !== null && w("verify.entry", { n: found.entry }),
     found.offset !== null && w("verify.byte", { n: found.offset }),
