@@ -7,9 +7,8 @@ import sys
 from collections.abc import Callable
 from typing import Any, Final
 
-from referee.cli.event_editing import EventPath, failures
+from referee.cli.event_editing import EventPath, opened
 from referee.cli.failure import EXIT_USAGE, Failure
-from referee.events.event_file import EventFile
 from referee_clients.event_desk.app import EventDeskApp
 
 
@@ -21,7 +20,7 @@ def desk(file: EventPath) -> None:
     """
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise Failure("the desk needs a terminal; expected one, or the commands of `referee event`", EXIT_USAGE)
-    with failures(file), EventFile.opened(file) as event:
+    with opened(file) as event:
         asyncio.run(EventDeskApp(event).run_async())
 
 

@@ -14,7 +14,8 @@ from referee.cli.event_editing import EventPath, failures
 from referee.cli.recording import write_new
 from referee.console import printable
 from referee.events.check import read_json
-from referee.events.event_file import EventFile, EventLog
+from referee.events.event_file import EventFile
+from referee.events.log import EventLog
 from referee.events.names import Names
 from referee.events.pages import pages
 from referee.events.rebuilding import exported, rebuild

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,16 +11,22 @@ from typing import Annotated
 import typer
 
 from referee.cli.failure import EXIT_USAGE, Failure
+from referee.events.away import AwayLog
 from referee.events.event_file import EventFile
 from referee.events.words import told_broken
 from referee.games.game import InputError
 from referee.log.errors import LogError, RulesError
 from referee.log.verdict import Finding
+from referee_clients.sdk.errors import ClientError, Unreachable
+from referee_clients.sdk.events import EventKeeper
 
 EventPath = Annotated[
     Path, typer.Argument(metavar="FILE", help="The event's file, such as spring.eventlog.", show_default=False)
 ]
 Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why. It is kept in the log, for everybody.")]
+TokenFile = Annotated[
+    Path | None, typer.Option("--token-file", metavar="FILE", help="The organiser's token, if it is not in DIR.")
+]
 
 
 @contextmanager
@@ -33,6 +40,8 @@ def failures(path: Path) -> Iterator[None]:
         raise Failure(f"{path}: {error}", int(Finding.of(error).verdict)) from None
     except InputError as error:
         raise Failure(str(error), EXIT_USAGE) from None
+    except ClientError as error:
+        raise Failure(f"{path}: {error}") from None
     except BlockingIOError:
         raise Failure(f"{path}: another command, or a desk, is entering something in this event; try again") from None
     except FileNotFoundError as error:
@@ -45,12 +54,29 @@ def failures(path: Path) -> Iterator[None]:
 @contextmanager
 def editing(path: Path) -> Iterator[EventFile]:
     """Open an event, and keep what was entered if nothing went wrong: all of it or nothing. Raise ``Failure``."""
-    with failures(path), EventFile.opened(path) as event, event.entering():
+    with opened(path) as event, event.entering():
+        yield event
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[EventFile]:
+    """Open an event to enter acts, wherever it is kept; what was entered is kept by ``save``. Raise ``Failure``."""
+    with failures(path), EventFile.opened(path, EventKeeper()) as event:
         yield event
 
 
 @contextmanager
 def looking(path: Path) -> Iterator[EventFile]:
-    """Open an event to look at it. Raise ``Failure``."""
+    """Open an event to look at it; of one that a referee keeps, as it is there, if it can be reached.
+
+    Raise ``Failure``.
+    """
     with failures(path):
-        yield EventFile.read_only(path)
+        event = EventFile.read_only(path)
+        if (home := event.home) is not None and isinstance(event.log, AwayLog):
+            try:
+                EventKeeper(patience_s=0).follow(home, event.log)
+            except Unreachable as error:
+                told = f"{home.server} cannot be reached; this is the event up to entry {event.log.record.size - 1}"
+                print(f"note: {told} ({error})", file=sys.stderr)
+        yield event

@@ -9,7 +9,8 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from referee.cli.event_editing import EventPath, Reason, editing, failures
+from referee.cli.event_editing import EventPath, Reason, TokenFile, editing, failures
+from referee.cli.remote import DATA, Data, SendInClear, TlsCa, TlsCert, TlsKey, security, token_of
 from referee.console import printable
 from referee.events.event_file import SUFFIX, EventFile, new_seed
 from referee.events.names import listed
@@ -24,6 +25,8 @@ from referee.games.event.terms import DEFAULT_TIE_BREAKS, TieBreak
 from referee.games.game import InputError
 from referee.log.deck import SEED_BYTES
 from referee.notation.outcomes import counted
+from referee.service.files import TOKEN_FILE
+from referee_clients.sdk.events import EventKeeper
 
 _Entrant = Annotated[str, typer.Argument(metavar="ENTRANT", help="Number or name.", show_default=False)]
 _TIE_BREAKS: Final = {each.id: each for each in TieBreak}
@@ -55,12 +58,30 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
     cut: Annotated[int, typer.Option(metavar="K", min=0, help="The K best go on to a knock-out; 0: none.")] = 0,
     cut_size: Annotated[int, typer.Option(metavar="N", min=0, help="Seats at its tables.")] = 0,
     cut_advance: Annotated[int, typer.Option(metavar="N", min=0, help="How many of each of its tables go on.")] = 0,
+    server: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Begin it at this referee, which keeps it from then on; FILE is a copy. Without it, FILE is all there "
+            "is.",
+        ),
+    ] = None,
+    data: Data = DATA,
+    token_file: TokenFile = None,
+    tls_ca: TlsCa = None,
+    tls_cert: TlsCert = None,
+    tls_key: TlsKey = None,
+    insecure: SendInClear = False,
 ) -> None:
     """Begin an event, and fix its terms.
 
-    Example: `referee event new spring.eventlog --rules kingdomino --sizes 4,3 --rounds 5 --points "4: 5,3,2,1; 3:
-    5,3,1"`
+    Examples: `referee event new spring.eventlog --rules kingdomino --sizes 4,3 --rounds 5 --points "4: 5,3,2,1; 3:
+    5,3,1"`, `referee event new spring.eventlog --rules kingdomino --server 127.0.0.1:50051 --data club`
     """
+    keeper = None
+    if server is not None:
+        token = token_of(token_file or data / TOKEN_FILE, needed=tls_cert is None or token_file is not None)
+        keeper = EventKeeper(server, token, security(server, tls_ca, tls_cert, tls_key, insecure, token))
     with failures(file):
         if file.suffix != SUFFIX:
             raise InputError("FILE", str(file), f"a name that ends in {SUFFIX}")
@@ -83,10 +104,10 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
             cut_size=cut_size,
             cut_advance=cut_advance,
         )
-        event = EventFile.create(file, terms, seed)
+        event = EventFile.create(file, terms, seed, keeper)
     print(f"{printable(str(file))}: event {event.log.event_id}, {terms.name}")
     print(f"keys, seed and names: {printable(str(event.private))}, for you alone")
-    print(f"verifier key {event.signer.verifier}")
+    print(f"verifier key {event.verifier}")
     for comment in terms.comments():
         print(f"note: {comment}")
 

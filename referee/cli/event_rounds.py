@@ -9,9 +9,8 @@ from typing import Annotated, Any, Final
 import typer
 
 from referee.cli import output
-from referee.cli.event_editing import EventPath, Reason, editing, failures
+from referee.cli.event_editing import EventPath, Reason, editing, opened
 from referee.console import printable
-from referee.events.event_file import EventFile
 from referee.events.names import Names
 from referee.events.organiser import close as close_event
 from referee.events.organiser import draw_first, newest_round
@@ -74,7 +73,7 @@ def pair(  # noqa: PLR0917 - typer reads options from the signature
     The round before is closed first. Round 1 closes entries and draws the lots. Until it is published, a round can be
     paired again. A pairing of your own needs --reason, and the engine's is recorded beside it.
     """
-    with failures(file), EventFile.opened(file) as event:
+    with opened(file) as event:
         by_hand = tables_of("--tables", tables) if tables else ()
         out = numbers("--byes", byes) if byes else ()
         before, made = pair_round(event.log, event.seed, tables=by_hand, byes=out, reason=reason, program=external)

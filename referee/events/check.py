@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final, cast
 
 from referee.events.document import Read, read
-from referee.events.event_file import EventLog, event_id
+from referee.events.log import EventLog, event_id
 from referee.events.rebuilding import differences, rebuild
 from referee.events.results import of_record
 from referee.events.words import told_broken

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from referee import __version__
-from referee.events.event_file import EventLog
+from referee.events.log import EventLog
 from referee.events.names import Names
 from referee.games.event import State
 from referee.games.event.acts import (

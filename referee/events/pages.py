@@ -9,7 +9,7 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from referee.events.event_file import EventLog
+from referee.events.log import EventLog
 from referee.events.names import Names
 from referee.events.sheets import cross_cell
 from referee.events.words import rounded

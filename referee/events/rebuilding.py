@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from referee.events.document import History, Read, document
-from referee.events.event_file import EventLog
+from referee.events.log import EventLog
 from referee.events.names import Names
 from referee.events.organiser import advance, end_round
 from referee.games.event import State

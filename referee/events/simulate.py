@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from referee.events.event_file import EventLog
+from referee.events.log import EventLog
 from referee.events.names import Names
 from referee.events.organiser import advance, close, draw, proposal
 from referee.events.results import from_scores

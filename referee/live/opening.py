@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from referee import dealer
-from referee.events.event_file import opening
+from referee.events.log import opening
 from referee.games import event, registry, table_rules
 from referee.games.game import UnknownRules
 from referee.live.errors import BadField

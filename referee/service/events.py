@@ -15,7 +15,7 @@ from typing import Final
 import structlog
 
 from referee.event.v1 import event_pb2 as signed_pb2
-from referee.events.event_file import event_id
+from referee.events.log import event_id
 from referee.games.event import GAME
 from referee.live.errors import BadField, Draining, NotAwaited, UnknownGame
 from referee.live.games import LiveGames

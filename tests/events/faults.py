@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from referee.events.event_file import EventLog
+from referee.events.log import EventLog
 from referee.events.simulate import Chances, Simulation
 from referee.games.event import GAME, State, Terms
 from referee.games.event.acts import Act, CloseRound, Pair

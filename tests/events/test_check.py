@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from referee.events.check import PAIRING, STANDINGS, check_event
-from referee.events.event_file import EventFile, EventLog
+from referee.events.event_file import EventFile
+from referee.events.log import EventLog
 from referee.events.organiser import advance, close, draw, proposal
 from referee.events.results import from_log
 from referee.games.event import Terms

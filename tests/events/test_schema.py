@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from referee.events.event_file import EventLog
+from referee.events.log import EventLog
 from referee.events.rebuilding import exported
 from referee.events.simulate import Chances, Simulation
 from tests.games.event_rules import SEED, terms

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from referee.events.event_file import EventLog
+from referee.events.log import EventLog
 from referee.events.organiser import proposal
 from referee.events.simulate import Chances, Simulation
 from referee.games.event import State

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from typing import Any, cast
 
-from referee.events.event_file import EventLog
+from referee.events.log import EventLog
 from referee.events.rebuilding import read_again
 from referee.events.simulate import Chances, Simulation
 from referee.games.event import GAME, State, Terms

@@ -30,6 +30,7 @@ from referee_clients.desk.offers import Offer
 from referee_clients.event_desk.preview import Preview
 from referee_clients.event_desk.prompt import Prompt
 from referee_clients.event_desk.views import Line, View, fits_somebody, heading, listed
+from referee_clients.sdk.errors import ClientError
 
 _HELP = """\
 The desk of an event
@@ -306,7 +307,7 @@ class EventScreen(Screen[None]):
         entered = self._text
         try:
             await asyncio.to_thread(self._keep, act)
-        except (InputError, LogError, OSError) as error:
+        except (InputError, LogError, OSError, ClientError) as error:
             self._show()
             self._refuse(error)
             return False

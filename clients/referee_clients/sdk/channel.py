@@ -153,15 +153,30 @@ def open_channel(
 
     ``token``: what calls will carry, see ``bearer``; it is not kept. Raise ``BadAddress`` and ``Insecure``.
     """
-    security = security or Security.from_environment()
-    credentials = _credentials(address, security, token)
-    target = address.removeprefix(TLS_SCHEME)
-    options = (*options, ("grpc.primary_user_agent", api.agent()))
-    if security.name:
-        options = (*options, ("grpc.ssl_target_name_override", security.name))
+    target, credentials, options = _way(address, token, security, options)
     if credentials is None:
         return grpc.aio.insecure_channel(target, options=options)
     return grpc.aio.secure_channel(target, credentials, options=options)
+
+
+def open_blocking_channel(address: str, token: str = "", security: Security | None = None) -> grpc.Channel:
+    """Return what ``open_channel`` does, for calls that block."""
+    target, credentials, options = _way(address, token, security, CHANNEL_OPTIONS)
+    if credentials is None:
+        return grpc.insecure_channel(target, options=options)
+    return grpc.secure_channel(target, credentials, options=options)
+
+
+def _way(
+    address: str, token: str, security: Security | None, options: Sequence[tuple[str, int | str]]
+) -> tuple[str, grpc.ChannelCredentials | None, Sequence[tuple[str, int | str]]]:
+    """Return target, credentials and options. Raise ``BadAddress`` and ``Insecure``."""
+    security = security or Security.from_environment()
+    credentials = _credentials(address, security, token)
+    options = (*options, ("grpc.primary_user_agent", api.agent()))
+    if security.name:
+        options = (*options, ("grpc.ssl_target_name_override", security.name))
+    return address.removeprefix(TLS_SCHEME), credentials, options
 
 
 def bearer(token: str) -> Metadata:

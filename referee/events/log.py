@@ -1,0 +1,159 @@
+"""An event as it is entered: its record and its entries. Knows no file, and no network. Raises ``LogError``."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Sequence
+from io import BytesIO
+from typing import BinaryIO, Final, NamedTuple, cast
+
+from referee import __version__, dealer
+from referee.games.event import GAME, State, Terms
+from referee.games.event.acts import Act
+from referee.log import file, intent
+from referee.log.endings import end_message
+from referee.log.engines import Engines
+from referee.log.entry import FORMAT_VERSION, NONCE_BYTES, Clock, Written
+from referee.log.frames import FrameType
+from referee.log.header import build_header, header_hash
+from referee.log.intent import Author, Role
+from referee.log.keys import PrivateKey
+from referee.log.note import CheckpointSigner
+from referee.log.replay import Record
+from referee.log.v1 import log_pb2
+from referee.wire import strict
+from referee.wire.event import CODECS
+
+DESK: Final = Author(Role.SCRIBE, 0)
+_CODEC: Final = CODECS[GAME.version]
+_ANY: Final = Terms()
+"""Acts are encoded alike, whatever the terms."""
+
+
+class EventLog:
+    """An event as it is entered: its record, and the exact bytes of the entries. Knows no file."""
+
+    def __init__(self, header: bytes, record: Record, entries: list[bytes], key: PrivateKey) -> None:
+        """``key``: the organiser's, who signs every act."""
+        self.header = header
+        self.record = record
+        self.entries = entries
+        self.key = key
+
+    @classmethod
+    def new(cls, terms: Terms, key: PrivateKey, engines: Engines | None = None) -> EventLog:
+        """Begin an event. Raise ``LogError``."""
+        header, opened = opening(terms_data(terms), [key.public.raw], f"tile-referee {__version__}")
+        record, written = Record.start(strict.encode(opened), _now(), engines=engines)
+        return cls(header, record, [written.data], key)
+
+    @property
+    def state(self) -> State:
+        """The event as it is. It must not be changed."""
+        return cast("State", self.record.game.position.state)
+
+    @property
+    def event_id(self) -> int:
+        """By which the event's games name it."""
+        return event_id(self.record.game_id)
+
+    def enter(self, act: Act) -> None:
+        """Sign an act and enter it. Raise ``LogError``; ``RulesError`` with every rule that it breaks."""
+        signed = intent.move(self.record.place, DESK, self.key, encoded(act))
+        self._keep(self.record.admit(signed, _now(self.record.last_ms)))
+        if (end := self.record.game.reached()) is not None:
+            self._keep(self.record.write(end_message(end), _now(self.record.last_ms)))
+
+    def without(self, size: int) -> EventLog:
+        """Return the log without what was entered since it had so many entries, and was not kept."""
+        return self.up_to(size) if self.record.size > size else self
+
+    def up_to(self, size: int) -> EventLog:
+        """Return another of its first so many entries."""
+        entries = self.entries[:size]
+        return EventLog(self.header, Record.replay(entries), entries, self.key)
+
+    def _keep(self, written: Written) -> None:
+        self.entries.append(written.data)
+
+    def file(self, signer: CheckpointSigner) -> bytes:
+        """Return the file, with a head that is signed now."""
+        return self.file_with(signer.sign(self.record.game_id, self.record.size, self.record.root()))
+
+    def file_with(self, note: bytes) -> bytes:
+        """Return the file. ``note``: the signed head of the log."""
+        stream = BytesIO()
+        writer = file.Writer(stream)
+        writer.header(self.header)
+        for entry in self.entries:
+            writer.entry(entry)
+        writer.end(note)
+        return stream.getvalue()
+
+
+def encoded(act: Act) -> bytes:
+    """Return the exact bytes of an act."""
+    return _CODEC.encode_move(act, _ANY)
+
+
+def opening(terms: bytes, organisers: Sequence[bytes], producer: str) -> tuple[bytes, log_pb2.GameOpen]:
+    """Return the header of a new event's file, and what it is opened with.
+
+    ``terms``: their exact bytes; ``organisers``: public keys of those who enter acts.
+    """
+    header = build_header(GAME.rules_id, GAME.version, GAME.catalogue, _CODEC.signed_file(), producer)
+    opened = log_pb2.GameOpen(
+        format_version=FORMAT_VERSION,
+        rules_id=GAME.rules_id,
+        rules_version=GAME.version,
+        tables=terms,
+        seats=[log_pb2.Seat(scribed=True)],
+        scribe_keys=organisers,
+        nonce=secrets.token_bytes(NONCE_BYTES),
+        header_hash=header_hash(header),
+    )
+    dealer.declare(opened, DESK.index)
+    return header, opened
+
+
+class Parts(NamedTuple):
+    """What a file holds."""
+
+    header: bytes
+    entries: list[bytes]
+    note: bytes
+    """The newest checkpoint; empty without one."""
+    is_whole: bool
+    """Up to END, which a file of an event that goes on does not have at a referee."""
+
+
+def parts_of(stream: BinaryIO) -> Parts:
+    """Return the parts of an event's file. Raise ``LogError``."""
+    header, entries, note, is_whole = b"", list[bytes](), b"", False
+    for frame in file.read(stream):
+        match frame.type:
+            case FrameType.HEADER:
+                header = frame.payload
+            case FrameType.ENTRY:
+                entries.append(frame.payload)
+            case FrameType.CHECKPOINT | FrameType.OLD_CHECKPOINT:
+                note = frame.payload
+            case FrameType.END:
+                is_whole = True
+    return Parts(header, entries, note, is_whole)
+
+
+def terms_data(terms: Terms) -> bytes:
+    """Return the exact bytes of an event's terms."""
+    return _CODEC.encode_components(terms)
+
+
+def event_id(game_id: bytes) -> int:
+    """Return the number by which games name the event of this log."""
+    return int.from_bytes(game_id[:8], "big") >> 1
+
+
+def _now(earliest: int = 0) -> Clock:
+    """Not before the entry before, whatever becomes of this machine's clock."""
+    return Clock(max(time.time_ns() // 1_000_000, earliest))
