@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from referee.events.check import check_event
-from referee.events.event_file import EventLog
+from referee.events.log import EventLog
 from referee.events.organiser import draw
 from referee.games.event import State
 from referee.games.event.acts import Act, CheckIn, CloseEntries, Enter
