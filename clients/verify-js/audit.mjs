@@ -1,4 +1,4 @@
-// The layers of section 8 up to the deck; of the rules, those that the caller brings.
+// The layers of section 8 up to the deck; the rules of the games are not looked at.
 
 import { Authors } from "./authors.mjs";
 import { Refusal, equal, hex, sha256, text, utf8 } from "./bytes.mjs";
@@ -10,7 +10,7 @@ import { checkSigned, leafHash, openCheckpoint, parseCheckpoint, roots } from ".
 import { Entry, Header, Remark } from "./schema.mjs";
 import { decode, records } from "./wire.mjs";
 
-const LAYERS = ["limits", "frames", "header", "decode", "chain", "tree", "checkpoint", "receipts", "authors", "deck", "rules", "result", "certificates"];
+const LAYERS = ["limits", "frames", "header", "decode", "chain", "tree", "checkpoint", "receipts", "authors", "deck", "rules", "certificates"];
 
 /** Verdicts by their exit codes. */
 export const VERDICTS = {
@@ -23,13 +23,7 @@ export const VERDICTS = {
   RULES: 8,
   UNSUPPORTED: 9,
   UNDISCLOSED: 10,
-  PAIRING: 11,
-  STANDINGS: 12,
 };
-/** A file with one of these says nothing for sure, whatever rules it breaks. */
-const DAMAGED = new Set(["CORRUPT", "FORK", "STALE"]);
-/** What breaks the rules that the caller brought. */
-const BROKEN = new Set(["PAIRING", "STANDINGS", "RULES"]);
 
 /** Layer and verdict of each code, where the place of the failure does not give it another layer. */
 const CODES = {
@@ -50,11 +44,6 @@ const CODES = {
   AUTHOR_SIGNATURE: ["authors", "CORRUPT"],
   DECK: ["deck", "RULES"],
   NOT_AWAITED: ["rules", "RULES"],
-  RULES: ["rules", "RULES"],
-  PAIRING: ["rules", "PAIRING"],
-  STANDINGS: ["rules", "STANDINGS"],
-  DIGEST: ["rules", "RULES"],
-  RESULT: ["result", "RULES"],
   REMARK: ["certificates", "CORRUPT"],
   UNSUPPORTED: ["rules", "UNSUPPORTED"],
 };
@@ -70,16 +59,14 @@ const BEFORE_ALL_JOINED = new Set([...BEFORE_ALL_JOINED_1, "absent", "resign", "
 
 /** One audit; what it has read stays in it, for a reader who goes on from there. */
 export class Audit {
-  constructor({ key = null, seatKeys = {}, scribeKeys = {}, receipts = [], rules = {} }) {
-    Object.assign(this, { key, seatKeys, scribeKeys, receipts, rules });
+  constructor({ key = null, seatKeys = {}, scribeKeys = {}, receipts = [] }) {
+    Object.assign(this, { key, seatKeys, scribeKeys, receipts });
     this.failures = new Map();
     this.remarks = [];
     this.frames = [];
     /** Decoded, with their intents; null where that failed. */
     this.entries = [];
     this.open = null;
-    /** The game, followed by its rules, where the caller brought them. */
-    this.followed = null;
     /** Of a later version of the format, or of the rules of the table: what cannot be read of it is no failure. */
     this.isLater = false;
     this.gameId = null;
@@ -87,12 +74,12 @@ export class Audit {
   }
 
   /** Keeps the first failure of a layer. */
-  fail(code, message, entry = null, offset = null, layer = CODES[code][0], more = {}) {
-    if (!this.failures.has(layer)) this.failures.set(layer, { layer, code, entry, offset, message, ...more });
+  fail(code, message, entry = null, offset = null, layer = CODES[code][0]) {
+    if (!this.failures.has(layer)) this.failures.set(layer, { layer, code, entry, offset, message });
   }
 
-  failAt(n, code, message, layer = undefined, more = {}) {
-    this.fail(code, message, n, this.frames[n].offset, layer, more);
+  failAt(n, code, message, layer = undefined) {
+    this.fail(code, message, n, this.frames[n].offset, layer);
   }
 
   /** Runs a step; a Refusal becomes the failure of entry n. */
@@ -130,8 +117,7 @@ export class Audit {
       await this.header();
       await this.authors();
       await this.deck();
-      this.acts();
-      await this.follow();
+      await this.acts();
     }
     await this.words();
     return this.report();
@@ -148,7 +134,7 @@ export class Audit {
   decodeOpen(entry) {
     this.openBytes = entry.open ?? new Uint8Array();
     this.open = readOpen(entry);
-    this.game = gameOf(this.open, this.rules);
+    this.game = gameOf(this.open);
     if (this.game) readTables(this.open, this.game);
   }
 
@@ -293,18 +279,6 @@ export class Audit {
     if (n >= 0) this.failAt(n, "UNSUPPORTED", "an act or an event that is not offered in this game");
   }
 
-  /** The rules themselves, up to the first entry that breaks one or that could not be read. */
-  async follow() {
-    if (!this.game?.follow) return;
-    this.followed = this.attempt(0, () => this.game.follow(this.open));
-    for (const [n, entry] of this.followed ? this.entries.entries() : []) {
-      if (!entry) return;
-      const { code, message, ...more } = (await this.followed.take(entry)) ?? {};
-      if (code) return this.failAt(n, code, message, undefined, more);
-    }
-    this.remarks.push(...(this.followed?.remarks ?? []));
-  }
-
   /** Texts beside the entries: each once, after its entry, and what that commits to. */
   async words() {
     const told = new Set();
@@ -336,24 +310,13 @@ export class Audit {
 
   report() {
     const failures = LAYERS.flatMap((layer) => this.failures.get(layer) ?? []);
-    const verdictOf = ({ code }) => CODES[code][1];
-    const isDamaged = failures.some((failure) => DAMAGED.has(verdictOf(failure)));
-    // That a key is not known hides no rule of an event that is broken.
-    const broken = this.followed && !isDamaged ? failures.find((failure) => BROKEN.has(verdictOf(failure))) : undefined;
-    const decisive = broken ?? failures[0];
-    const { verdict, ...first } = decisive
-      ? { verdict: verdictOf(decisive), ...decisive }
+    const { verdict, ...first } = failures.length
+      ? { verdict: CODES[failures[0].code][1], ...failures[0] }
       : { layer: null, entry: null, offset: null, ...this.shown() };
     const { covered, remarks } = this;
     const rules = this.open && `${this.open.rules_id} ${this.open.rules_version}`;
     const gameId = this.gameId && hex(this.gameId);
-    const { isFollowed } = this;
-    return { verdict, exit: VERDICTS[verdict], ...first, failures, remarks, entries: this.frames.length, covered, gameId, rules, isFollowed };
-  }
-
-  /** Whether the rules were looked at. */
-  get isFollowed() {
-    return this.followed !== null;
+    return { verdict, exit: VERDICTS[verdict], ...first, failures, remarks, entries: this.frames.length, covered, gameId, rules };
   }
 
   /** The verdict if nothing fails. */
@@ -366,8 +329,7 @@ export class Audit {
     if (stop) return { verdict: "PREFIX", code: "TORN", message: stop.message };
     if (!closed) return { verdict: "PREFIX", code: "INCOMPLETE", message: "END is not there" };
     if (!events.has("end")) return { verdict: "PREFIX", code: "INCOMPLETE", message: "the game has not ended" };
-    const message = this.isFollowed ? "nothing is wrong with what was checked" : "nothing is wrong below the rules of the game";
-    return { verdict: "COMPLETE", code: null, message };
+    return { verdict: "COMPLETE", code: null, message: "nothing is wrong below the rules of the game" };
   }
 }
 
@@ -383,7 +345,6 @@ function describedFiles(descriptors) {
 
 /**
  * The report on a log's bytes. `pins`: key (of verifierKey), seatKeys and scribeKeys (32 bytes by number), receipts (bytes of
- * checkpoints), and `rules`, by id and version as GAMES of schema.mjs has the messages of games, for games to be followed by
- * their rules: with `follow(open)`, which returns what `take`s every entry. Throws a Refusal for a receipt that the key did not sign, and for nothing that the log's bytes hold.
+ * checkpoints). Throws a Refusal for a receipt that the key did not sign, and for nothing that the log's bytes hold.
  */
 export const audit = (file, pins = {}) => new Audit(pins).run(file);

@@ -37,8 +37,8 @@ export function readOpen(entry) {
   return open;
 }
 
-/** The messages of the rules that GameOpen names, undefined if they are not known. `rules`: others than those of the games. */
-export const gameOf = ({ rules_id: id, rules_version: version }, rules = {}) => (rules[id] ?? GAMES[id])?.[version];
+/** The messages of the rules that GameOpen names, undefined if they are not known. */
+export const gameOf = (open) => GAMES[open.rules_id]?.[open.rules_version];
 
 /** Options and components, of which nothing is kept. Throws a Refusal. */
 export function readTables(open, game) {

@@ -1,4 +1,4 @@
-// The rules of events, for an audit: every act is replayed and judged, and the event after it compared with the entry.
+// An event entry by entry: every act is judged and replayed, and the event after it compared with what the entry has of it.
 
 import { Refusal, equal } from "./bytes.mjs";
 import { brokenBy } from "./event_rules.mjs";
@@ -18,18 +18,29 @@ const STANDINGS_RULES = /^EVT-S/;
 /** What kind of failure these rules make; what is wrong with a pairing comes first. */
 const kindOf = (rules) => (rules.some((rule) => PAIRING_RULES.test(rule)) ? "PAIRING" : rules.some((rule) => STANDINGS_RULES.test(rule)) ? "STANDINGS" : "RULES");
 
-/** An event that is followed entry by entry, from GameOpen on. Throws a Refusal for terms that cannot be. */
+/** Whether a log is that of an event, as it is known here. */
+export const isEvent = ({ rules_id: id, rules_version: version }) => id === "event" && version === 1;
+
+/** An event that is followed from GameOpen on. Throws a Refusal for terms that cannot be. */
 export class EventFollowed {
   #digest = null;
-  #end = null;
+  #isEnded = false;
 
   constructor(open) {
-    if (open.seats.length !== 1) throw new Refusal("RULES", "an event has one seat, the desk");
     const terms = decodeBody(EVENT_MESSAGES.tables, open.tables);
     const fault = termsFault(terms);
     if (fault) throw new Refusal("MALFORMED", `tables: ${fault}`);
     this.open = open;
     this.state = new EventState(terms);
+  }
+
+  /** An independent one. */
+  copy() {
+    const copy = new EventFollowed(this.open);
+    copy.state = this.state.copy();
+    copy.#digest = this.#digest;
+    copy.#isEnded = this.#isEnded;
+    return copy;
   }
 
   /** Takes an entry whose place and author were checked. What is wrong with it: `{code, message, broken}`, or null. */
@@ -42,8 +53,9 @@ export class EventFollowed {
 
   async #happen({ seq, event, intent, end }) {
     const notAwaited = { code: "NOT_AWAITED", message: "nothing of the kind is awaited in an event" };
-    if (seq === 0 || SILENT.has(event)) return null;
-    if (this.#end) return { code: "NOT_AWAITED", message: "nothing follows the end" };
+    if (seq === 0) return this.open.seats.length === 1 ? null : { code: "RULES", message: "an event has one seat, the desk" };
+    if (SILENT.has(event)) return null;
+    if (this.#isEnded) return { code: "NOT_AWAITED", message: "nothing follows the end" };
     if (event === "end") return this.#ended(seq, end);
     if (event !== "signed") return notAwaited;
     if (["rule", "protest", "appeal", "correct", "take_back", "consent", "resign", "change_key"].includes(intent.act)) {
@@ -62,7 +74,7 @@ export class EventFollowed {
   }
 
   #ended(seq, { ending, scores, places }) {
-    this.#end = true;
+    this.#isEnded = true;
     const is = (...numbers) => numbers.includes(ending);
     const { rules, stalled, aborted, referee_fault: fault } = ENDINGS_OF_EVENT;
     const isOver = this.state.phase === PHASES.over;
@@ -72,13 +84,10 @@ export class EventFollowed {
     return isRight ? null : { code: "RESULT", message: "an end that the event has not come to" };
   }
 
-  /** What has to be said beside a verdict. */
+  /** What was not checked, and where results are from. */
   get remarks() {
     const results = this.state.rounds.flatMap((round) => [...round.results.values()]).filter(({ places }) => places.length);
     const bySheet = results.filter(({ log }) => !log).length;
     return [UNCHECKED, `${results.length} results: ${bySheet} by sheet, for which only the organiser vouches, ${results.length - bySheet} of a game's log`];
   }
 }
-
-/** For `audit`, as `rules`: how events are read and followed. */
-export const EVENT_RULES = { event: { 1: { ...EVENT_MESSAGES, follow: (open) => new EventFollowed(open) } } };

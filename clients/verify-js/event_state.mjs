@@ -79,6 +79,14 @@ export class EventState {
     this.terms = terms;
   }
 
+  /** An independent one. */
+  copy() {
+    const copy = Object.assign(new EventState(this.terms), this);
+    for (const name of ["entrants", "forbidden", "plan"]) copy[name] = new Map(this[name]);
+    copy.#digests = this.#digests;
+    return copy;
+  }
+
   get newest() {
     return this.rounds.at(-1);
   }

@@ -3,8 +3,7 @@
 
 import { readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
-import { audit } from "./audit.mjs";
-import { EVENT_RULES } from "./event.mjs";
+import { auditAny } from "./event_audit.mjs";
 import { verifierKey } from "./note.mjs";
 import { describe, pinnedKeys } from "./report.mjs";
 
@@ -27,7 +26,6 @@ async function main() {
   }
   if (!positionals.length) throw new Error(`usage: ${USAGE}`);
   const pins = {
-    rules: EVENT_RULES,
     key: values.key === undefined ? null : await verifierKey(await text(values.key)),
     seatKeys: pinnedKeys(values["seat-key"]),
     scribeKeys: pinnedKeys(values["scribe-key"]),
@@ -35,7 +33,7 @@ async function main() {
   };
   let exit = 0;
   for (const path of positionals) {
-    const report = await audit(await bytes(path), pins);
+    const report = await auditAny(await bytes(path), pins);
     exit = Math.max(exit, report.exit);
     process.stdout.write(values.json ? `${JSON.stringify({ file: path, ...report })}\n` : describe(path, report));
   }

@@ -31,7 +31,7 @@ class Known {
 
   copy() {
     const { entries, leaves, tree, authors, seeds, positions } = this;
-    const own = { entries: [...entries], leaves: [...leaves], positions: new Map(positions) };
+    const own = { entries: [...entries], leaves: [...leaves], positions: new Map(positions), followed: this.followed?.copy() };
     return new Known({ ...this, ...own, tree: tree.copy(), authors: authors.copy(), seeds: seeds.copy() });
   }
 
@@ -61,6 +61,8 @@ class Known {
     fail(await this.authors.take(n, entry));
     fail(await this.seeds.fault(entry));
     if (!isOffered(entry, this.open)) fail(["UNSUPPORTED", "an act or an event that is not offered in this game"]);
+    const broken = await this.followed?.take(entry);
+    if (broken) fail([broken.code, broken.message]);
     const leaf = await leafHash(bytes);
     this.entries.push(entry);
     this.leaves.push(leaf);
@@ -82,6 +84,7 @@ class Known {
 
   /** Takes the positions after the entries from `first` on, one for each. Throws a Refusal. */
   async show(first, positions) {
+    if (this.followed) return; // it makes them itself
     if (positions.length !== this.size - first) {
       throw refusal("DIGEST", null, `${positions.length} positions of ${this.size - first} entries`);
     }
@@ -111,12 +114,14 @@ export class Feed {
   #known = null;
   #lie = null;
   #busy = Promise.resolve();
+  #audits;
 
   /**
    * verifierKey: the pinned key, name+id+base64; gameId: which game it has to be, in hexadecimal digits, if that is known;
-   * receipts: checkpoints that were kept of this game, as bytes.
+   * receipts: checkpoints that were kept of this game, as bytes; audits: the class that audits, of those who follow its rules.
    */
-  constructor({ verifierKey: line, gameId = null, receipts = [] }) {
+  constructor({ verifierKey: line, gameId = null, receipts = [], audits = Audit }) {
+    this.#audits = audits;
     this.#line = line;
     this.#gameId = gameId;
     this.#receipts = receipts;
@@ -142,6 +147,11 @@ export class Feed {
   /** The keys that can sign for a seat, of 32 bytes, the newest last; none before it joined. */
   keysOf(seat) {
     return this.#known?.authors.keys.get(seat) ?? [];
+  }
+
+  /** What follows its rules, as the audits have it. */
+  get followed() {
+    return this.#known?.followed;
   }
 
   /** The Lie that ended it, or null. */
@@ -202,16 +212,16 @@ export class Feed {
   }
 
   async #opened(log, positions, key) {
-    const audit = new Audit({ key });
+    const audit = new this.#audits({ key });
     const { failures, covered } = await audit.run(log);
     if (failures.length) throw refusal(failures[0].code, failures[0].entry, failures[0].message);
     if (audit.file.stop) throw refusal(audit.file.stop.code, null, audit.file.stop.message);
-    const { entries, leaves, open, game, gameId, keyring: authors, seeds } = audit;
+    const { entries, leaves, open, game, gameId, keyring: authors, seeds, followed } = audit;
     const tree = new Tree();
     for (const leaf of leaves) await tree.push(leaf);
     if (!entries.length) throw refusal("CHECKPOINT", null, "a log without entries");
-    const position = await decoderOf(open.rules_id);
-    const known = new Known({ entries, leaves, open, game, gameId, authors, seeds, tree, position, positions: new Map() });
+    const position = followed ? null : await decoderOf(open.rules_id);
+    const known = new Known({ entries, leaves, open, game, gameId, authors, seeds, tree, position, positions: new Map(), followed });
     // Of a running game the file ends with a checkpoint beside the entries, on which an audit only comments.
     const { frames } = audit.file;
     const isLast = ({ type }) => type === OLDER || type === ENTRY;
