@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Final
+from urllib.parse import urlsplit
 
 import typer
 
@@ -24,7 +25,7 @@ from referee.games.game import InputError
 from referee.log.keys import PrivateKey
 
 
-def export(
+def export(  # noqa: PLR0917 - typer reads options from the signature
     file: EventPath,
     to_json: Annotated[Path | None, typer.Option("--json", metavar="NEW", help="Write one JSON document.")] = None,
     to_csv: Annotated[
@@ -32,8 +33,18 @@ def export(
         typer.Option("--csv", metavar="DIR", help="Write entrants, pairings, standings and cross table as CSV."),
     ] = None,
     html: Annotated[
-        Path | None, typer.Option("--html", metavar="DIR", help="Write pages: pairings, standings, cross table.")
+        Path | None,
+        typer.Option(
+            "--html", metavar="DIR", help="Write pages: pairings and why, result slips, standings, cross table."
+        ),
     ] = None,
+    web: Annotated[
+        str,
+        typer.Option(
+            metavar="URL",
+            help="With --html: the address of `referee web`, to which the codes on slips lead.",
+        ),
+    ] = "",
     without_names: Annotated[bool, typer.Option("--without-names", help="Numbers only.")] = False,
 ) -> None:
     """Write an event for other programs, spreadsheets, or the wall of the hall.
@@ -50,13 +61,21 @@ def export(
             write_new("--json", to_json, (json.dumps(exported(event.log, names), indent=1) + "\n").encode())
             written.append(to_json)
         made = [(to_csv, sheets(event.log.state, names))] if to_csv else []
-        made += [(html, pages(event.log, names, file.stem))] if html else []
+        made += [(html, pages(event.log, names, file.stem, _address(web)))] if html else []
         for folder, files in made:
             folder.mkdir(parents=True, exist_ok=True)
             for name, text in files.items():
                 (folder / name).write_text(text, encoding="utf-8")
                 written.append(folder / name)
     output.write("".join(f"wrote {printable(str(path))}\n" for path in written))
+
+
+def _address(web: str) -> str:
+    """Return the address without what follows the host and a path. Raise ``InputError``."""
+    found = urlsplit(web)
+    if web and (found.scheme not in ("http", "https") or not found.hostname or found.query or found.fragment):
+        raise InputError("--web", repr(web[:80]), "an address such as https://club.example")
+    return web
 
 
 def import_(

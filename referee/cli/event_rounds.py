@@ -16,9 +16,10 @@ from referee.events.organiser import close as close_event
 from referee.events.organiser import draw_first, newest_round
 from referee.events.organiser import pair as pair_round
 from referee.events.organiser import plan as plan_rounds
+from referee.events.reasons import why_lines
 from referee.events.results import from_log
 from referee.events.typed import numbers, parts, result_of, table_of, tables_of
-from referee.events.words import lines, quality_lines, standing_lines, table_lines, why_lines
+from referee.events.words import lines, quality_lines, standing_lines, table_lines
 from referee.games.event import State
 from referee.games.event.acts import (
     Abandon,

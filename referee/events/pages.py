@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import cast
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from referee.events.log import EventLog
 from referee.events.names import Names
+from referee.events.reasons import reasons
+from referee.events.rebuilding import read_again
 from referee.events.sheets import cross_cell
-from referee.events.words import rounded
+from referee.events.slips import slips
+from referee.events.words import quality_lines, rounded
 from referee.games.event import State
+from referee.games.event.acts import Origin, Pair
 from referee.games.event.quality import Vector
 from referee.games.event.round import Round
 from referee.games.event.scoring import Scores, standings, table_points
 from referee.games.event.terms import shown
+from referee.log.events import Moved
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +36,18 @@ class Sheet:
     """Columns of numbers, which stand to the right."""
     rows: Sequence[Sequence[str]]
     note: str = ""
-    is_grouped: bool = False
-    """Rows whose first cell is empty belong to the one above."""
+    look: str = ""
+    """``columns``: short rows, of which a printed page has two columns; ``landscape``: long ones."""
+
+    @property
+    def groups(self) -> Sequence[Sequence[Sequence[str]]]:
+        """Rows that stay on one page: those whose first cell is empty belong to the one above."""
+        groups: list[list[Sequence[str]]] = []
+        for row in self.rows:
+            if row[0] or not groups:
+                groups.append([])
+            groups[-1].append(row)
+        return groups
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +61,11 @@ class Page:
     """What was signed, so that anyone can check it."""
 
 
-def pages(log: EventLog, names: Names, title: str) -> Mapping[str, str]:
-    """Return each file's name and text: pairings by table and by name, standings, cross table."""
+def pages(log: EventLog, names: Names, title: str, web: str = "") -> Mapping[str, str]:
+    """Return each file's name and text: pairings by table and by name, why, result slips, standings, cross table.
+
+    ``web``: the address of the pages on which a phone enters results; empty: the slips hold numbers for a scanner.
+    """
     state = log.state
     proof = f"Log {log.record.game_id.hex()}, {log.record.size} entries, root {log.record.root().hex()}"
     made = {
@@ -56,8 +75,40 @@ def pages(log: EventLog, names: Names, title: str) -> Mapping[str, str]:
     for round_ in state.rounds:
         made[f"round-{round_.number}-tables.html"] = (f"Round {round_.number}", [_by_table(state, round_, names)])
         made[f"round-{round_.number}-names.html"] = (f"Round {round_.number}, by name", [_by_name(round_, names)])
+    for before, paired in _pairings(log):
+        made[f"round-{paired.round}-why.html"] = (f"Round {paired.round}, why", [_why(before, paired, names)])
     template = _environment().get_template("page.html.j2")
-    return {name: template.render(page=Page(title, subtitle, found, proof)) for name, (subtitle, found) in made.items()}
+    texts = {
+        name: template.render(page=Page(title, subtitle, found, proof)) for name, (subtitle, found) in made.items()
+    }
+    return texts | {
+        f"round-{round_.number}-slips.html": _environment()
+        .get_template("slips.html.j2")
+        .render(title=title, round=round_.number, slips=slips(round_, names, title, log.event_id, web))
+        for round_ in state.rounds
+    }
+
+
+def _pairings(log: EventLog) -> Iterable[tuple[State, Pair]]:
+    """Return the pairing of each round that stands, and the event before it."""
+    found = {}
+    for happened in read_again(log):
+        if isinstance(happened.event, Moved) and isinstance(happened.event.move, Pair):
+            found[happened.event.move.round] = (cast("State", happened.before), happened.event.move)
+    return found.values()
+
+
+def _why(before: State, paired: Pair, names: Names) -> Sheet:
+    rows = []
+    for what, sentences in reasons(before, paired, names):
+        first, *others = sentences or ["Nobody has points yet, and nobody met before."]
+        rows += [[what, first], *(["", sentence] for sentence in others)]
+    rows += [["Quality" if not at else "", line] for at, line in enumerate(quality_lines(paired))]
+    note = (
+        "What the lines of the quality count is in docs/rules/event.md. No exchange of two players makes them better."
+    )
+    by_program = paired.origin is Origin.SWISS
+    return Sheet("Why these tables", ["What", "Why"], frozenset(), rows, note if by_program else "")
 
 
 def _standings(state: State, names: Names) -> Sheet:
@@ -87,7 +138,7 @@ def _cross(state: State, names: Names) -> Sheet:
         for row in standings(state)
     ]
     note = "Of each round: table, place at the table, points."
-    return Sheet("Who did what", head, frozenset({0, 1, len(head) - 1}), rows, note)
+    return Sheet("Who did what", head, frozenset({0, 1, len(head) - 1}), rows, note, look="landscape")
 
 
 def _by_table(state: State, round_: Round, names: Names) -> Sheet:
@@ -103,9 +154,7 @@ def _by_table(state: State, round_: Round, names: Names) -> Sheet:
             rows.append([first, str(seat), str(who), names[who], shown(scores.points[who]), place, gained])
     rows += [["bye", "", str(who), names[who], shown(scores.points[who]), "", ""] for who in round_.byes]
     head = ["Table", "Seat", "No.", "Player", "Points before", "Place", "Points"]
-    return Sheet(
-        f"Tables, {round_.origin.words}", head, frozenset({0, 1, 2, 4, 5, 6}), rows, _quality(round_), is_grouped=True
-    )
+    return Sheet(f"Tables, {round_.origin.words}", head, frozenset({0, 1, 2, 4, 5, 6}), rows, _quality(round_))
 
 
 def _quality(round_: Round) -> str:
@@ -118,7 +167,8 @@ def _quality(round_: Round) -> str:
 def _by_name(round_: Round, names: Names) -> Sheet:
     rows = [[names[who], str(who), str(table), str(seat)] for who, (table, seat) in round_.seats.items()]
     rows += [[names[who], str(who), "bye", ""] for who in round_.byes]
-    return Sheet("Where you play", ["Player", "No.", "Table", "Seat"], frozenset({1, 2, 3}), sorted(rows, key=_folded))
+    head = ["Player", "No.", "Table", "Seat"]
+    return Sheet("Where you play", head, frozenset({1, 2, 3}), sorted(rows, key=_folded), look="columns")
 
 
 def _folded(row: Sequence[str]) -> str:

@@ -11,7 +11,6 @@ from referee.games.event import GAME, State
 from referee.games.event.acts import Pair
 from referee.games.event.quality import Vector
 from referee.games.event.scoring import Row, standings
-from referee.games.event.situation import situation
 from referee.games.event.terms import shown
 from referee.games.game import Violation
 from referee.notation.outcomes import counted
@@ -69,23 +68,6 @@ def quality_lines(pair: Pair) -> Iterator[str]:
             yield f"{_MEANING[name]}: {shown(value)} (at least {shown(pair.bound)})"
         elif value or name == "repeats":
             yield f"{_MEANING[name]}: {value}"
-
-
-def why_lines(state: State, pair: Pair, names: Names) -> Iterator[str]:
-    """Yield why each table is as it is: its points, who floats, who met before."""
-    before = situation(state)
-    place = {who: at for at, who in enumerate(before.standing, 1)}
-    for number, table in enumerate(pair.tables, 1):
-        if not all(who in place for who in table):
-            continue
-        points = [before.points[who] for who in table]
-        told = [f"points {shown(max(points))} to {shown(min(points))}" if len(set(points)) > 1 else shown(points[0])]
-        places = sorted(place[who] for who in table)
-        if places[-1] - places[0] + 1 > len(table):
-            told.append(f"places {', '.join(map(str, places))}")
-        met = [pair for pair in before.met if set(pair) <= set(table)]
-        told += [f"{called(a, names)} and {called(b, names)} met before" for a, b in met]
-        yield f"table {number}: {'; '.join(told)}"
 
 
 def standing_lines(state: State, names: Names, rows: Sequence[Row] | None = None) -> Iterator[str]:

@@ -68,7 +68,7 @@ def event(tmp_path: Path) -> Event:
 
 def test_an_event_over_the_board(event: Event) -> None:
     shown = event.does("pair", "--dry-run")
-    assert shown.endswith("why:\n  table 1: 0\n  table 2: 0\na dry run: nothing is entered\n")
+    assert shown.endswith("nobody here sat at a short table before.\na dry run: nothing is entered\n")
     assert event.does("pair").splitlines()[:3] == shown.splitlines()[:3]
     assert event.does("publish") == "round 1 is published: 2 tables\n"
     assert "still without: 2" in event.does("result", 1, "--scores", "40,52,52,12", "--forfeited", "3")
@@ -409,15 +409,41 @@ def test_tables_and_pages(event: Event) -> None:
         "entrants.csv",
         "pairings.csv",
         "round-1-names.html",
+        "round-1-slips.html",
         "round-1-tables.html",
+        "round-1-why.html",
         "standings.csv",
         "standings.html",
     ]
     for page in folder.glob("*.html"):
         text = page.read_text(encoding="utf-8")
-        assert "&lt;b&gt;=Zoe &amp; co&lt;/b&gt;" in text
+        assert ("&lt;b&gt;=Zoe &amp; co&lt;/b&gt;" in text) == (page.name != "round-1-why.html")
+        assert "<b>" not in text
         assert "<script" not in text
         assert "http" not in text
     assert ",'=1+1," in (folder / "standings.csv").read_text(encoding="utf-8")
-    event.does("export", "--html", folder, "--without-names")
+    event.does("export", "--html", folder, "--without-names", "--web", "https://club.example")
     assert "Anna" not in (folder / "standings.html").read_text(encoding="utf-8")
+    slips = (folder / "round-1-slips.html").read_text(encoding="utf-8")
+    assert "Anna" not in slips
+    assert "https://club.example/event/" in slips
+    assert "--web: 'club.example', expected an address" in event.fails(
+        "export", "--html", folder, "--web", "club.example", code=2
+    )
+
+
+def test_what_a_slip_says_names_its_table(event: Event) -> None:
+    event.does("pair")
+    event.does("publish")
+    number = event.does("status").split()[1]
+    assert "table 2, places 1, 2, 3" in event.does("result", f"{number} 1 2", "1,2,3")
+    assert "table 1, places 2, 1, 3, 3" in event.does(
+        "result", f"https://x.example/event/{number}?round=1&table=1", "2,1,3,3"
+    )
+    assert "TABLE: a slip of round 2, expected one of round 1" in event.fails(
+        "amend", f"{number} 2 2", "2,1,3", "--reason", "so", code=2
+    )
+    assert f"TABLE: a slip of event 1234567, expected one of this event, {number}" in event.fails(
+        "result", "1234567 1 2", "1,2,3", code=2
+    )
+    assert "TABLE: 'two', expected a table's number" in event.fails("result", "two", "1,2,3", code=2)

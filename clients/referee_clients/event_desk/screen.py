@@ -18,8 +18,9 @@ from referee.events import desk_line
 from referee.events.desk_line import VERBS, Meant
 from referee.events.event_file import EventFile
 from referee.events.organiser import pair
+from referee.events.reasons import why_lines
 from referee.events.typed import scanned, table_of
-from referee.events.words import quality_lines, standing_lines, table_lines, told_broken, why_lines
+from referee.events.words import quality_lines, standing_lines, table_lines, told_broken
 from referee.games.event.acts import Result
 from referee.games.game import InputError
 from referee.log.errors import LogError, RulesError

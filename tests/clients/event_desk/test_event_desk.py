@@ -112,7 +112,7 @@ async def test_a_whole_event_with_keys_alone(desk: Desk) -> None:
     shown = desk.text("pairing")
     assert shown.startswith("table 1: ")
     assert "spread of points: 0 (at least 0)" in shown
-    assert "why:\n  table 1: 0\n" in shown
+    assert "why:\n  The round: Players are paired by the standing" in shown
     assert desk.state.phase is Phase.ENTERING, "nothing is entered yet"
     await desk.keys("f6")
     await desk.answered()
