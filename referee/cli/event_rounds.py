@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -9,7 +10,11 @@ from typing import Annotated, Any, Final
 import typer
 
 from referee.cli import output
+from referee.cli.arguments import verifier_key
 from referee.cli.event_editing import EventPath, Reason, editing, opened
+from referee.cli.event_network import GAMES_SUFFIX, GamesServer, Taking, server_of_games
+from referee.cli.failure import EXIT_USAGE, Failure
+from referee.cli.remote import DATA, Data, SendInClear, TlsCa, TlsCert, TlsKey, security
 from referee.console import printable
 from referee.events.names import Names
 from referee.events.organiser import close as close_event
@@ -26,7 +31,6 @@ from referee.games.event.acts import (
     Amend,
     Award,
     EnterResult,
-    OpenTable,
     Pair,
     Plan,
     Publish,
@@ -35,7 +39,6 @@ from referee.games.event.acts import (
     Void,
 )
 from referee.games.game import InputError
-from referee.log.identity import GAME_ID_TEXT, parse_game_id
 
 _Table = Annotated[
     str,
@@ -118,25 +121,6 @@ def plan(
     print(done)
 
 
-def open_(
-    file: EventPath,
-    table: _Table,
-    game: Annotated[str, typer.Argument(metavar="GAME", help="The game's whole id.", show_default=False)],
-) -> None:
-    """Name the game that a table of the newest round plays on a referee's server.
-
-    Open the game with `referee new --event`, the number that `referee event status` shows, --round and --table.
-    """
-    with editing(file) as event:
-        number = newest_round(event.log.state)
-        game_id = parse_game_id(game)
-        if game_id is None:
-            raise InputError("GAME", repr(game[:40]), GAME_ID_TEXT)
-        at = table_of("TABLE", table, event.log.event_id, number)
-        event.log.enter(OpenTable(number, at, game_id))
-    print(f"round {number}, table {at}: game {game}")
-
-
 def publish(file: EventPath) -> None:
     """Publish the pairing: from now on it counts."""
     with editing(file) as event:
@@ -151,21 +135,61 @@ def publish(file: EventPath) -> None:
 
 def result(  # noqa: PLR0917 - typer reads options from the signature
     file: EventPath,
-    table: _Table,
+    table: Annotated[str, typer.Argument(metavar="[TABLE]", help="As on its slip, or its number.")] = "",
     places: _Places = "",
     scores: _Scores = "",
     forfeited: _Forfeited = "",
     log: _Log = None,
+    every: Annotated[
+        bool,
+        typer.Option(
+            "--all", help="Take the results of all games that are over from the referee, and audit their logs."
+        ),
+    ] = False,
+    games: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="With --all: where the logs are kept.", show_default="NAME.games"),
+    ] = None,
+    games_key: Annotated[
+        str | None,
+        typer.Option(
+            "--games-key",
+            metavar="VKEY",
+            help="With --all: the verifier key of the games' referee.",
+            show_default="the event's, if the same referee keeps it",
+        ),
+    ] = None,
+    server: GamesServer = None,
+    data: Data = DATA,
+    tls_ca: TlsCa = None,
+    tls_cert: TlsCert = None,
+    tls_key: TlsKey = None,
+    insecure: SendInClear = False,
 ) -> None:
-    """Enter what a table of the newest round came to: places, points of the game, or the game's log."""
+    """Enter what a table of the newest round came to: places, points of the game, or the game's log.
+
+    With --all the referee is asked for every game of the round: of those that are over, the logs are fetched, audited,
+    compared with the round, and pinned by id, size and root. The others are named; the command can be repeated.
+    """
+    if every:
+        if table or places or scores or forfeited or log:
+            raise Failure("--all takes all results from the referee; expected no other", EXIT_USAGE)
+        with opened(file) as event:
+            at = server or server_of_games(event, data)
+            secured = security(at, tls_ca, tls_cert, tls_key, insecure)
+            verifier = None if games_key is None else verifier_key("--games-key", games_key)
+            taking = Taking(event, at, secured, games or file.with_suffix(GAMES_SUFFIX), verifier)
+            told, complete = asyncio.run(taking.take())
+        output.write(lines(told))
+        raise typer.Exit(0 if complete else 1)
     with editing(file) as event:
         number = newest_round(event.log.state)
-        at = table_of("TABLE", table, event.log.event_id, number)
+        seated = table_of("TABLE", table, event.log.event_id, number)
         found = _result(places, scores, forfeited, log)
-        event.log.enter(EnterResult(number, at, found))
+        event.log.enter(EnterResult(number, seated, found))
         left = event.log.state.rounds[number - 1].undecided
     rest = f"; still without: {', '.join(map(str, left))}" if left else "; that was the last of the round"
-    print(f"entered: round {number}, table {at}, places {', '.join(map(str, found.places))}{rest}")
+    print(f"entered: round {number}, table {seated}, places {', '.join(map(str, found.places))}{rest}")
 
 
 def amend(  # noqa: PLR0917 - typer reads options from the signature
@@ -244,7 +268,6 @@ COMMANDS: Final[dict[str, Callable[..., Any]]] = {
     "pair": pair,
     "plan": plan,
     "publish": publish,
-    "open": open_,
     "result": result,
     "amend": amend,
     "award": award,

@@ -91,7 +91,7 @@ def fetch(  # noqa: PLR0917 - typer reads options from the signature
 
     async def one(found: str, path: Path) -> None:
         async with open_channel(server, security=secured) as channel:
-            _write(path, content := await _file(channel, server, found))
+            write(path, content := await file_of(channel, server, found))
         output.write(f"{path}, {len(content)} bytes\n")
 
     async def all_of_them(folder: Path) -> list[str]:
@@ -102,7 +102,7 @@ def fetch(  # noqa: PLR0917 - typer reads options from the signature
                 if unread := unread_because(each.state):
                     kept.leave_out(each.id, unread)
                 else:
-                    kept.take(each.id, await _file(channel, server, each.id))
+                    kept.take(each.id, await file_of(channel, server, each.id))
         return kept.tell()
 
     if game is not None:
@@ -126,7 +126,7 @@ class _Kept:
             there = path.read_bytes()
         except FileNotFoundError:
             self._folder.mkdir(parents=True, exist_ok=True)
-            _write(path, data)
+            write(path, data)
             self._new += 1
             output.write(f"{path}, {len(data)} bytes\n")
         except OSError as error:
@@ -159,7 +159,7 @@ class _Kept:
         return problems
 
 
-async def _file(channel: grpc.aio.Channel, server: str, game: str) -> bytes:
+async def file_of(channel: grpc.aio.Channel, server: str, game: str) -> bytes:
     """Return the game's file. Raise ``Failure``."""
     call = game_service_pb2_grpc.GameServiceStub(channel).GetLog(pb.GetLogRequest(game_id=game), timeout=_TIMEOUT_S)
     try:
@@ -168,7 +168,7 @@ async def _file(channel: grpc.aio.Channel, server: str, game: str) -> bytes:
         raise refused(server, error) from None
 
 
-def _write(path: Path, data: bytes) -> None:
+def write(path: Path, data: bytes) -> None:
     """Write the file, whole or not at all. Raise ``Failure``."""
     part = path.with_name(path.name + ".part")
     try:

@@ -15,6 +15,7 @@ from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.finding import Games
 from referee.cli.pairings import Pairing
 from referee.cli.remote import refused
+from referee.log.entry import decode_open
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import game_service_pb2_grpc
 from referee_clients.join import format_join, format_link
@@ -63,6 +64,7 @@ class Office:
             new = [table for table in tables if table.key not in there]
             paths = {table.key: out / table.file_name for table in new} if out is not None else {}
             for path in paths.values():
+                _unlink_empty(path)
                 if path.exists():
                     raise Failure(
                         f"{path}: there is such a file, but no game of that table; expected another --out", EXIT_USAGE
@@ -104,7 +106,20 @@ class Office:
             async for game in games.every(pb.ListGamesRequest(event_id=event, round=round_)):
                 if game.HasField("table") and not (game.HasField("result") and not game.result.places):
                     found[event, round_, game.table] = game.id
+        # A round that was paired again may have games of the pairing before.
+        named = [table for table in tables if table.key in found and any(seat.player for seat in table.request.seats)]
+        for table in named:
+            if await self._players(channel, found[table.key]) != [seat.player for seat in table.request.seats]:
+                del found[table.key]
         return found
+
+    async def _players(self, channel: grpc.aio.Channel, game_id: str) -> list[bytes]:
+        stub = game_service_pb2_grpc.GameServiceStub(channel)
+        try:
+            found = await stub.GetGame(pb.GetGameRequest(game_id=game_id), timeout=_TIMEOUT_S)
+        except grpc.aio.AioRpcError as error:
+            raise refused(self.server, error) from None
+        return [seat.player for seat in decode_open(found.game.open).seats]
 
     async def _create(self, channel: grpc.aio.Channel, request: pb.CreateGameRequest) -> pb.CreateGameResponse:
         stub = game_service_pb2_grpc.GameServiceStub(channel)
@@ -204,6 +219,15 @@ def _write(file: TextIO, path: Path, text: str) -> None:
         file.flush()
     except OSError as error:
         raise Failure(f"--sheet {path}: {error.strerror}; the games are open, but their cards are lost") from None
+
+
+def _unlink_empty(path: Path) -> None:
+    """Remove a file that was made for a game that was not opened then, as the command was killed."""
+    try:
+        if not path.stat().st_size:
+            path.unlink()
+    except FileNotFoundError:
+        pass
 
 
 def _make_folder(path: Path) -> None:

@@ -19,6 +19,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
+from referee.cli.event_editing import looking
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.finding import whole_id
 from referee.cli.remote import (
@@ -34,6 +35,7 @@ from referee.cli.remote import (
     server_of,
     token_of,
 )
+from referee.events.event_file import SUFFIX
 from referee.notation.times import moment_utc
 from referee.service.files import TOKEN_FILE
 from referee.service.permissions import Scope
@@ -69,18 +71,29 @@ def issue(  # noqa: PLR0917 - typer reads options from the signature
     principal: Annotated[
         str,
         typer.Argument(
-            help="The owner of the token, such as ani.bot: a-z, 0-9, dot, hyphen, underscore.", show_default=False
+            metavar="[PRINCIPAL]",
+            help="The owner of the token, such as ani.bot: a-z, 0-9, dot, hyphen, underscore.",
+            show_default=False,
         ),
-    ],
+    ] = "",
     scope: Annotated[
-        list[Scope],
+        list[Scope] | None,
         typer.Option(
             help="What the token allows: organise games; play the principal's seats; scribe: enter "
             "moves as a scribe; arbiter: rule on games; audit the state of the referee; admin: "
             "manage tokens; gateway: say for whom a call is. Repeatable.",
             show_default=False,
         ),
-    ],
+    ] = None,
+    event: Annotated[
+        str,
+        typer.Option(
+            metavar="EVENT",
+            help="For an entrant of this event, by its number, its id or its file: the token takes the entrant's seats "
+            "in the event's games, and nothing else.",
+        ),
+    ] = "",
+    entrant: Annotated[int, typer.Option(metavar="NUMBER", min=1, help="With --event: the entrant's number.")] = 0,
     game: Annotated[str, typer.Option(metavar="ID", help="Limit the token to this game.")] = "",
     seat: Annotated[
         int | None, typer.Option(min=0, help="Limit the token to this seat of the game, which becomes the principal's.")
@@ -105,12 +118,23 @@ def issue(  # noqa: PLR0917 - typer reads options from the signature
     """Make a token for a principal and print it once; it cannot be shown again. Its description goes to standard error.
 
     Examples: `referee token issue ani.bot --scope play > ani.token`, `referee token issue club --scope organise
-    --lifetime 12h`, `referee token issue ani.bot --scope play --cert ani.pem`
+    --lifetime 12h`, `referee token issue ani.bot --scope play --cert ani.pem`, `referee token issue --event
+    spring.eventlog --entrant 7 > 7.token`
     """
+    if bool(event) != bool(entrant):
+        raise Failure("--event and --entrant go together; expected both, or neither", EXIT_USAGE)
+    if event and (principal or scope or game):
+        raise Failure(
+            "--event says whose the token is and for what; expected no PRINCIPAL, --scope or --game", EXIT_USAGE
+        )
+    if not event and not (principal and scope):
+        raise Failure("for whom? expected PRINCIPAL and --scope, or --event and --entrant", EXIT_USAGE)
     admitted = _admitted(server, data, token_file, Security(tls_ca, tls_cert, tls_key, insecure))
     request = pb.IssueTokenRequest(
         principal=principal,
-        scopes=[pb.Scope.Value(f"SCOPE_{name.name}") for name in scope],
+        scopes=[pb.Scope.Value(f"SCOPE_{name.name}") for name in scope or ()],
+        event=_event(event),
+        entrant=entrant,
         game_id=whole_id(admitted[0], admitted[2], game) if game else "",
         seat=seat,
         lifetime_ms=_milliseconds(lifetime) if lifetime is not None else 0,
@@ -190,6 +214,14 @@ def revoke(  # noqa: PLR0917 - typer reads options from the signature
         lambda stub, metadata: stub.RevokeToken(pb.RevokeTokenRequest(id=id_), timeout=_TIMEOUT_S, metadata=metadata),
     )
     print(", ".join(_words(found.token)))
+
+
+def _event(text: str) -> str:
+    """Return the number or id of an event; of a file, its event's number. Raise ``Failure``."""
+    if not text.endswith(SUFFIX):
+        return text
+    with looking(Path(text)) as found:
+        return str(found.log.event_id)
 
 
 def _admitted(server: str | None, data: Path, token_file: Path | None, asked: Security) -> tuple[str, str, Security]:

@@ -12,16 +12,16 @@ from pathlib import Path
 from typing import Final, cast
 
 from referee.events.document import Read, read
+from referee.events.game_logs import Where, read_game
 from referee.events.log import EventLog, event_id
 from referee.events.rebuilding import differences, rebuild
-from referee.events.results import of_record
 from referee.events.words import told_broken
 from referee.games.event import GAME, State
 from referee.games.event.acts import Result
 from referee.games.game import InputError
 from referee.log import file
 from referee.log.audit import Policy, audit
-from referee.log.entry import decode_entry, decode_open
+from referee.log.entry import decode_entry
 from referee.log.errors import LogError, RulesError
 from referee.log.identity import game_id
 from referee.log.keys import PrivateKey
@@ -236,32 +236,10 @@ class _Games:
                     self.audited += not wrong
 
     def _compare(self, path: Path, result: Result, round_: int, table: int) -> Iterable[str]:
-        with path.open("rb") as stream:
-            report = audit(stream, self._policy)
-        unkeyed = Verdict.UNTRUSTED_KEY if self._policy.verifier is None else None
-        if failed := next((finding for finding in report.findings if finding.verdict is not unkeyed), None):
-            yield f"the game does not audit: {failed.verdict.name}: {failed}"
+        found, wrong = read_game(path, self._policy, self._state, Where(event_id(self._event), round_, table))
+        yield from wrong
+        if found is None:
             return
-        with path.open("rb") as stream:
-            record = Record.replay(file.entries(stream))
-        try:
-            found = of_record(record, path.name)
-        except InputError as error:
-            yield error.what
-            return
-        opened = decode_open(record.open_data)
-        named = (opened.event_id, opened.round, opened.table)
-        if opened.rules_id != self._state.terms.game:
-            yield f"a game of {opened.rules_id}; expected {self._state.terms.game} (EVT-G1)"
-        if opened.HasField("event_id") and named != (event_id(self._event), round_, table):
-            yield f"opened for event {named[0]}, round {named[1]}, table {named[2]} (EVT-G1)"
-        players = self._state.rounds[round_ - 1].tables[table - 1]
-        for who, seat in zip(players, report.seats, strict=False):
-            key = self._state.entrants[who].key
-            if key and seat.key != key:
-                yield f"seat {seat.seat} was played with another key than entrant {who} registered (EVT-G1)"
-        if len(report.seats) != len(players):
-            yield f"{len(report.seats)} seats; expected {len(players)} (EVT-G1)"
         if found.log != result.log:
             yield "the log has another size or root than the result names (EVT-G2)"
         for name in ("places", "scores", "forfeited"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from referee import __version__
 from referee.events.log import EventLog
@@ -37,21 +37,22 @@ ENGINE = f"tile-referee {__version__}"
 
 
 def enter_players(
-    log: EventLog, names: Names, wanted: Iterable[tuple[str, str]], late: int = 0
+    log: EventLog, names: Names, wanted: Iterable[tuple[str, str]], late: int = 0, keys: Sequence[bytes] = ()
 ) -> tuple[Names, tuple[int, ...]]:
     """Enter players, each with the next number. Return the names with theirs, and the numbers.
 
-    ``wanted``: where each stands, for errors, and the name; ``late``: the round that they begin with, 0: the first.
-    Raise ``InputError``, ``LogError``.
+    ``wanted``: where each stands, for errors, and the name; ``late``: the round that they begin with, 0: the first;
+    ``keys``: those with which they play, empty for who has none, or none at all. Raise ``InputError``, ``LogError``.
     """
     points = log.state.terms.late_points * (late - 1) if late else 0
-    numbers = []
+    numbers: list[int] = []
     for number, (where, name) in enumerate(wanted, max(log.state.entrants, default=0) + 1):
         try:
             names, person = names.with_one(number, name)
         except InputError as error:
             raise InputError(f"{where}{error.field}", error.what, error.expected) from None
-        log.enter(Enter(number, person.player, first_round=late, late_points=points))
+        key = keys[len(numbers)] if keys else b""
+        log.enter(Enter(number, person.player, key, first_round=late, late_points=points))
         numbers.append(number)
     return names, tuple(numbers)
 

@@ -11,8 +11,9 @@ from cryptography.hazmat.primitives.serialization import Encoding
 
 from referee.live.errors import BadField
 from referee.live.games import LiveGames
-from referee.live.opening import PRINCIPAL, new_token, token_digest
+from referee.live.opening import ENTRANT, PRINCIPAL, entrant_principal, new_token, token_digest
 from referee.service.auth import Authenticator, Caller
+from referee.service.events import EventService
 from referee.service.fields import game_id_of, page_of, page_token
 from referee.service.guard import Calls
 from referee.service.permissions import Scope
@@ -31,17 +32,22 @@ _VALUES = {scope: value for value, scope in _SCOPES.items()}
 class AccessService:
     """Every method is one of the API's."""
 
-    def __init__(self, live_games: LiveGames, door: Authenticator, calls: Calls) -> None:
+    def __init__(self, live_games: LiveGames, events: EventService, door: Authenticator, calls: Calls) -> None:
         self._live_games = live_games
+        self._events = events
         self._store = live_games.context.store
         self._door = door
         self._calls = calls
         self._log = structlog.get_logger("referee.access")
 
     async def IssueToken(self, request: pb.IssueTokenRequest, caller: Caller) -> pb.IssueTokenResponse:
+        if request.event or request.entrant:
+            await self._for_entrant(request, caller)
         if not PRINCIPAL.match(request.principal):
             raise BadField("principal", "1 to 64 of a-z, 0-9, dot, hyphen and underscore")
         scopes = _scopes(request)
+        if ENTRANT.match(request.principal) and scopes != {Scope.PLAY}:
+            raise BadField("scopes", "SCOPE_PLAY alone, for an entrant of an event")
         if Scope.GATEWAY in scopes and (len(scopes) > 1 or request.game_id or request.certificate):
             raise BadField("scopes", "SCOPE_GATEWAY alone, in a token for no game")
         game_id = await self._game_id(request, scopes)
@@ -86,6 +92,18 @@ class AccessService:
         found = await self._store.grants(before, size + 1, principal=request.principal, valid_ms=valid_ms)
         more = page_token(kind, found[size - 1][0]) if len(found) > size else ""
         return pb.ListTokensResponse(tokens=[_token(grant) for _, grant in found[:size]], next_page_token=more)
+
+    async def _for_entrant(self, request: pb.IssueTokenRequest, caller: Caller) -> None:
+        """Set what a token for an entrant has."""
+        for field in ("principal", "scopes", "game_id"):
+            if getattr(request, field):
+                raise BadField(field, "none, for an entrant of an event")
+        found = await self._events.event(request.event, caller.account, "event")
+        entrants = [each for each in found.position.entrants if each.number == request.entrant]
+        if not entrants or entrants[0].expelled:
+            raise BadField("entrant", "the number of an entrant of this event")
+        request.principal = entrant_principal(found.event_id, request.entrant)
+        request.scopes.append(pb.SCOPE_PLAY)
 
     async def _game_id(self, request: pb.IssueTokenRequest, scopes: frozenset[str]) -> bytes | None:
         if not request.game_id:

@@ -126,9 +126,12 @@ class EventService:
         response.size = found.game.size
         return response
 
-    async def event(self, text: str, payer: Account) -> pb.GetEventResponse:
-        """Return the event of this id or number. Raise ``BadField``, ``UnknownGame`` and as ``LiveGames.game``."""
-        game_id = await self._id(text)
+    async def event(self, text: str, payer: Account, field: str = "id") -> pb.GetEventResponse:
+        """Return the event of this id or number, which is in that field. It must not be changed.
+
+        Raise ``BadField``, ``UnknownGame`` and as ``LiveGames.game``.
+        """
+        game_id = await self._id(text, field)
         game = self._live_games.running(game_id)
         record = await game.record() if game is not None else None
         if record is None or game is None or game.is_closed:
@@ -151,11 +154,11 @@ class EventService:
         self._shown.move_to_end(game_id)
         return shown
 
-    async def _id(self, text: str) -> bytes:
+    async def _id(self, text: str, field: str) -> bytes:
         if (game_id := parse_game_id(text)) is not None:
             return game_id
         if not _NUMBER.match(text) or int(text) >= 1 << 63:
-            raise BadField("id", f"{GAME_ID_TEXT}, or the event's number")
+            raise BadField(field, f"{GAME_ID_TEXT}, or the event's number")
         first = (int(text) << 1).to_bytes(8, "big") + bytes(GAME_ID_BYTES - 8)
         last = (int(text) << 1 | 1).to_bytes(8, "big") + b"\xff" * (GAME_ID_BYTES - 8)
         for stored in await self._live_games.context.store.games_between(first, last, None, 2):

@@ -228,7 +228,7 @@ class Server:
             "referee.v1.ArbiterService": ArbiterService(self.live_games, games),
             "referee.v1.EventService": self.events,
             "referee.v1.RulesService": RulesService(),
-            "referee.v1.AccessService": AccessService(self.live_games, door, self._calls),
+            "referee.v1.AccessService": AccessService(self.live_games, self.events, door, self._calls),
             "referee.v1.AdjudicationService": self.adjudication,
             "referee.v1.StatusService": StatusService(
                 self.live_games, self._counters, self._heartbeats, watch_limits, self._worker_queue

@@ -1,0 +1,155 @@
+"""An event's round over the network: its games opened at a referee, and the results of those that are over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import grpc
+import typer
+
+from referee.cli.fetch import file_of, write
+from referee.cli.office import Office
+from referee.cli.pairings import Pairing
+from referee.cli.remote import refused, server_of
+from referee.events.event_file import EventFile
+from referee.events.game_logs import Where, read_game
+from referee.events.words import called
+from referee.games.event import State
+from referee.games.event.acts import EnterResult, OpenTable
+from referee.games.event.round import Round
+from referee.games.game import InputError
+from referee.live.opening import entrant_principal
+from referee.log.audit import Policy
+from referee.log.note import VerifierKey
+from referee.v1 import game_pb2, game_service_pb2_grpc
+from referee.v1 import game_service_pb2 as pb
+from referee_clients.opening.wishes import Wishes
+from referee_clients.sdk.channel import Security, open_channel
+from referee_clients.web.cards import Card
+
+GAMES_SUFFIX: Final = ".games"
+"""Of the folder beside an event's file that has the logs of its games."""
+_TIMEOUT_S: Final = 60
+GamesServer = Annotated[
+    str | None,
+    typer.Option(
+        "--server",
+        metavar="ADDRESS",
+        help="The referee with the games; grpcs://HOST:PORT for TLS.",
+        show_default="the one that keeps the event, or the one that DIR remembers",
+    ),
+]
+
+
+def server_of_games(event: EventFile, data: Path) -> str:
+    """Return the address of the referee with an event's games."""
+    return server_of(None, data) if event.home is None else event.home.server
+
+
+def published(state: State) -> Round:
+    """Return the newest round, whose games can be opened. Raise ``InputError``."""
+    if state.round is None or not state.round.is_published or state.round.is_closed:
+        raise InputError("round", "none is being played", "a round that is published")
+    return state.round
+
+
+def tables_to_open(event: EventFile, wishes: Wishes, *, with_joins: bool) -> list[Pairing]:
+    """Return the tables of the newest round that have no result. Raise ``InputError``, ``BadWord``.
+
+    ``wishes``: what holds for all games; ``with_joins``: a seat is its bearer's, and not the entrant's principal's.
+    """
+    state, number = event.log.state, event.log.event_id
+    round_ = published(state)
+    tables = []
+    for table in round_.undecided:
+        players = round_.tables[table - 1]
+        principals = [] if with_joins else [entrant_principal(number, who) for who in players]
+        asked = replace(
+            wishes,
+            rules=state.terms.game,
+            seats=len(players),
+            principals=principals,
+            event=number,
+            round=round_.number,
+            table=table,
+        )
+        request = asked.request()
+        for seat, who in zip(request.seats, players, strict=True):
+            seat.player = state.entrants[who].player
+        names = tuple(called(who, event.names) for who in players)
+        tables.append(Pairing(f"table {table}", (number, round_.number, table), names, request))
+    return tables
+
+
+async def open_tables(
+    event: EventFile, office: Office, tables: Sequence[Pairing], out: Path | None, cards: list[Card]
+) -> list[dict[str, Any]]:
+    """Open the games that are missing, and enter which game each table has. Raise ``Failure``.
+
+    It can be repeated, wherever it was broken off.
+    """
+    told = await office.open_round(tables, out, cards, dry_run=False)
+    round_ = published(event.log.state)
+    for each in told:
+        game_id = bytes.fromhex(each["game"])
+        if round_.games.get(each["table"]) != game_id:
+            event.log.enter(OpenTable(round_.number, each["table"], game_id))
+    return told
+
+
+@dataclass(frozen=True, slots=True)
+class Taking:
+    """Results from games that are over."""
+
+    event: EventFile
+    server: str
+    security: Security
+    folder: Path
+    """Where the logs are kept."""
+    verifier: VerifierKey | None = None
+    """Of the referee with the games; None: of the event's, if that referee has them."""
+
+    async def take(self) -> tuple[list[str], bool]:
+        """Enter them, and keep that. Return what is told of each table without a result, and whether all are there.
+
+        Raise ``Failure``, ``LogError``, ``OSError``.
+        """
+        state = self.event.log.state
+        round_ = published(state)
+        with self.event.entering():
+            async with open_channel(self.server, security=self.security) as channel:
+                told = [
+                    f"table {table}: {await self._table(channel, state, round_, table)}" for table in round_.undecided
+                ]
+        return told, not self.event.log.state.rounds[round_.number - 1].undecided
+
+    async def _table(self, channel: grpc.aio.Channel, state: State, round_: Round, table: int) -> str:
+        if (game := round_.games.get(table)) is None:
+            return "no game is known; `referee event open`, or enter its result"
+        found = await self._game(channel, game.hex())
+        if found.state != game_pb2.GAME_STATE_OVER:
+            return f"game {found.id} goes on"
+        path = self.folder / f"{found.id}.gamelog"
+        content = await file_of(channel, self.server, found.id)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write(path, content)
+        home = self.event.home
+        verifier = self.verifier
+        if verifier is None and home is not None and home.server == self.server:
+            verifier = VerifierKey.parse(home.verifier)
+        where = Where(self.event.log.event_id, round_.number, table)
+        result, wrong = read_game(path, Policy(verifier=verifier), state, where)
+        if result is None or wrong:
+            return f"NOT ENTERED, game {found.id}: {'; '.join(wrong)}"
+        self.event.log.enter(EnterResult(round_.number, table, result))
+        return f"places {', '.join(map(str, result.places))}, from game {found.id}"
+
+    async def _game(self, channel: grpc.aio.Channel, game_id: str) -> game_pb2.Game:
+        stub = game_service_pb2_grpc.GameServiceStub(channel)
+        try:
+            return (await stub.GetGame(pb.GetGameRequest(game_id=game_id), timeout=_TIMEOUT_S)).game
+        except grpc.aio.AioRpcError as error:
+            raise refused(self.server, error) from None

@@ -1,0 +1,64 @@
+"""The log of a table's game: what it came to, and what is wrong with it for this table of this event."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from referee.events.results import of_record
+from referee.games.event import State
+from referee.games.event.acts import Result
+from referee.games.game import InputError
+from referee.log import file
+from referee.log.audit import Policy, audit
+from referee.log.entry import decode_open
+from referee.log.replay import Record
+from referee.log.v1 import log_pb2
+from referee.log.verdict import Report, Verdict
+
+
+class Where(NamedTuple):
+    """A table of an event, which has that number."""
+
+    event_id: int
+    round: int
+    table: int
+
+
+def read_game(path: Path, policy: Policy, state: State, where: Where) -> tuple[Result | None, list[str]]:
+    """Return the game's result, None without one, and what is wrong: the audit, or EVT-G1. Raise ``OSError``."""
+    with path.open("rb") as stream:
+        report = audit(stream, policy)
+    unkeyed = Verdict.UNTRUSTED_KEY if policy.verifier is None else None
+    if failed := next((finding for finding in report.findings if finding.verdict is not unkeyed), None):
+        return None, [f"the game does not audit: {failed.verdict.name}: {failed}"]
+    with path.open("rb") as stream:
+        record = Record.replay(file.entries(stream))
+    try:
+        found = of_record(record, path.name)
+    except InputError as error:
+        return None, [error.what]
+    opened = decode_open(record.open_data)
+    return found, [*_of_table(opened, state, where), *_players(opened, report, state, where)]
+
+
+def _of_table(opened: log_pb2.GameOpen, state: State, where: Where) -> Iterator[str]:
+    named = (opened.event_id, opened.round, opened.table)
+    if opened.rules_id != state.terms.game:
+        yield f"a game of {opened.rules_id}; expected {state.terms.game} (EVT-G1)"
+    if opened.HasField("event_id") and named != where:
+        yield f"opened for event {named[0]}, round {named[1]}, table {named[2]} (EVT-G1)"
+
+
+def _players(opened: log_pb2.GameOpen, report: Report, state: State, where: Where) -> Iterator[str]:
+    players = state.rounds[where.round - 1].tables[where.table - 1]
+    for who, seat in zip(players, report.seats, strict=False):
+        entrant = state.entrants[who]
+        if entrant.key and seat.key != entrant.key:
+            yield f"seat {seat.seat} was played with another key than entrant {who} registered (EVT-G1)"
+        player = opened.seats[seat.seat].player
+        if player and entrant.player and player != entrant.player:
+            yield f"seat {seat.seat} was opened for another player than entrant {who} (EVT-G1)"
+    if len(report.seats) != len(players):
+        yield f"{len(report.seats)} seats; expected {len(players)} (EVT-G1)"
