@@ -33,7 +33,7 @@ GENERATED := .venv/generated.stamp
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup proto proto-baseline lint format check compiled test-compiled test test-web test-web-all web-pictures test-long demo demo-web serve web arena rig bench bench-solver bench-event bench-peers compare crash soak attack fuzz differential theorems docs clean
+.PHONY: help setup proto proto-baseline lint format check compiled test-compiled test test-web test-web-all web-pictures test-long demo demo-event demo-web serve web arena rig bench bench-solver bench-event bench-peers compare crash soak attack fuzz differential theorems docs clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,6 +45,9 @@ demo: $(RUNTIME) ## Watch a game from deal to verified log (GAME=kingdomino ARGS
 
 demo-web: $(RUNTIME) ## Watch bots play in a browser, until Ctrl-C (GAME=kingdomino ARGS="--games 4")
 	@$(BIN)/python -m referee_clients.demo.web --game $(GAME) $(ARGS)
+
+demo-event: $(RUNTIME) ## Let 16 bots play a tournament of five rounds, and check all of it (ARGS="--players 12 --rounds 3")
+	@$(BIN)/python -m referee_clients.demo.event $(ARGS)
 
 serve: $(RUNTIME) ## Run the referee
 	@$(BIN)/referee serve

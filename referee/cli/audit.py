@@ -9,9 +9,12 @@ import typer
 
 from referee.cli import audits
 from referee.cli.arguments import Key, public_key, verifier_key
+from referee.cli.event_editing import looking
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.log import audit as auditor
+from referee.log.entry import decode_entry, decode_open
 from referee.log.errors import LogError
+from referee.log.file import entries
 
 
 def audit(  # noqa: PLR0917 - typer reads options from the signature
@@ -29,6 +32,14 @@ def audit(  # noqa: PLR0917 - typer reads options from the signature
     ] = None,
     scribe_key: Annotated[
         list[str] | None, typer.Option(metavar="SCRIBE=KEY", help="A scribe's public key, if you know it. Repeatable.")
+    ] = None,
+    event: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="The event that the game belongs to (.eventlog): each seat has to be played with the key that its "
+            "entrant registered. Check that file with `referee event check`.",
+        ),
     ] = None,
     receipt: Annotated[
         list[Path] | None,
@@ -61,20 +72,20 @@ def audit(  # noqa: PLR0917 - typer reads options from the signature
     the referee signed another history there, the verdict is FORK.
 
     Examples: `referee audit demo/3f0c….gamelog --key demo/3f0c….vkey --seat-key 0=alice.pub`, `referee audit
-    tournament/ --key referee.vkey`
+    tournament/ --key referee.vkey`, `referee audit spring.games/3f0c….gamelog --key spring.vkey --event
+    spring.eventlog`
     """
+    registered = _registered(file, event) if event is not None and file.is_file() else {}
     policy = auditor.Policy(
         verifier=verifier_key("--key", key),
-        seat_keys=_numbered("--seat-key", seat_key or []),
+        seat_keys=registered | _numbered("--seat-key", seat_key or []),
         scribe_keys=_numbered("--scribe-key", scribe_key or []),
         receipts=tuple(_read(path) for path in receipt or []),
     )
     if file.is_dir():
-        if seat_key or scribe_key or receipt:
-            raise Failure(
-                "--seat-key, --scribe-key and --receipt belong to one game; expected one file, not a directory",
-                EXIT_USAGE,
-            )
+        if seat_key or scribe_key or receipt or event:
+            what = "--seat-key, --scribe-key, --event and --receipt belong to one game"
+            raise Failure(f"{what}; expected one file, not a directory", EXIT_USAGE)
         if not (paths := audits.files_below(file)):
             raise Failure(f"{file}: this directory has no {audits.SUFFIX} file")
         raise typer.Exit(audits.tell(file, paths, policy, as_json=json))
@@ -87,6 +98,26 @@ def audit(  # noqa: PLR0917 - typer reads options from the signature
         raise Failure(f"--receipt: {error}", EXIT_USAGE) from None
     print(report.as_json() if json else report.as_text().rstrip())
     raise typer.Exit(report.exit_code)
+
+
+def _registered(file: Path, event: Path) -> dict[int, bytes]:
+    """Return the keys that the entrants at the game's table registered, by seat. Raise ``Failure``."""
+    with looking(event) as found:
+        state, number = found.log.state, found.log.event_id
+    try:
+        with file.open("rb") as stream:
+            opened = decode_open(decode_entry(next(entries(stream), b"")).open)
+    except OSError as error:
+        raise Failure(f"{file}: {error.strerror}") from None
+    except LogError:
+        return {}  # the audit tells what is wrong with the file
+    if opened.event_id != number:
+        raise Failure(f"--event {event}: event {number}; the game was opened for event {opened.event_id}", EXIT_USAGE)
+    try:
+        players = state.rounds[opened.round - 1].tables[opened.table - 1]
+    except IndexError:
+        raise Failure(f"--event {event}: it has no round {opened.round} with a table {opened.table}") from None
+    return {seat: key for seat, who in enumerate(players) if (key := state.entrants[who].key)}
 
 
 def _read(path: Path) -> bytes:

@@ -11,7 +11,8 @@ from hashlib import sha256
 from referee.event.v1 import event_pb2 as signed_pb2
 from referee.events.names import Names
 from referee.events.organiser import advanced, proposal
-from referee.events.words import told_broken, why_lines
+from referee.events.reasons import why_lines
+from referee.events.words import told_broken
 from referee.games.event import GAME, State
 from referee.games.event.scoring import Row, standings, standings_text
 from referee.games.game import InputError
