@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from referee.events.event_file import EventLog
+from referee.events.log import EventLog
 from referee.events.names import Names
 from referee.events.organiser import pair
 from referee.events.reasons import reasons

@@ -13,7 +13,8 @@ import zxingcpp
 from PIL import Image
 from playwright.async_api import Page, ViewportSize
 
-from referee.events.event_file import EventFile, EventLog
+from referee.events.event_file import EventFile
+from referee.events.log import EventLog
 from referee.events.names import Names
 from referee.events.pages import pages
 from referee.events.simulate import Chances, Simulation
