@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -102,4 +101,4 @@ async def _run(console: Console, children: Children, words: Sequence[str], *, qu
 
 if __name__ == "__main__":
     accept_every_character()
-    sys.exit(typer.run(demo))
+    typer.run(demo)
