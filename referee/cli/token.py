@@ -93,7 +93,9 @@ def issue(  # noqa: PLR0917 - typer reads options from the signature
             "in the event's games, and nothing else.",
         ),
     ] = "",
-    entrant: Annotated[int, typer.Option(metavar="NUMBER", min=1, help="With --event: the entrant's number.")] = 0,
+    entrant: Annotated[
+        int | None, typer.Option(metavar="NUMBER", min=1, help="With --event: the entrant's number.")
+    ] = None,
     game: Annotated[str, typer.Option(metavar="ID", help="Limit the token to this game.")] = "",
     seat: Annotated[
         int | None, typer.Option(min=0, help="Limit the token to this seat of the game, which becomes the principal's.")
@@ -121,7 +123,7 @@ def issue(  # noqa: PLR0917 - typer reads options from the signature
     --lifetime 12h`, `referee token issue ani.bot --scope play --cert ani.pem`, `referee token issue --event
     spring.eventlog --entrant 7 > 7.token`
     """
-    if bool(event) != bool(entrant):
+    if bool(event) != (entrant is not None):
         raise Failure("--event and --entrant go together; expected both, or neither", EXIT_USAGE)
     if event and (principal or scope or game):
         raise Failure(
@@ -134,7 +136,7 @@ def issue(  # noqa: PLR0917 - typer reads options from the signature
         principal=principal,
         scopes=[pb.Scope.Value(f"SCOPE_{name.name}") for name in scope or ()],
         event=_event(event),
-        entrant=entrant,
+        entrant=entrant or 0,
         game_id=whole_id(admitted[0], admitted[2], game) if game else "",
         seat=seat,
         lifetime_ms=_milliseconds(lifetime) if lifetime is not None else 0,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import fcntl
 import os
 import secrets
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -52,19 +53,27 @@ class EventFile:
         if path.exists():
             raise FileExistsError(17, "File exists", str(path))
         made.private.mkdir(mode=0o700)
-        key = PrivateKey.generate()
-        key.save(made.private / _ORGANISER)
-        _write(made.private / _SEED, f"{seed.hex()}\n".encode())
-        made.names = Names({})
-        if keeper is None:
-            PrivateKey.generate().save(made.private / _REFEREE)
-            made.log = EventLog.new(terms, key)
-        else:
-            home, made.log = keeper.begin(terms, key)
-            _write(made.private / _HOME, home.to_json().encode())
+        try:
+            made._begin(terms, seed)
+        except BaseException:
+            # Nobody has the key of what may have been begun.
+            shutil.rmtree(made.private)
+            raise
         _write(path.with_suffix(".vkey"), f"{made.verifier}\n".encode(), mode=0o644)
         made.save()
         return made
+
+    def _begin(self, terms: Terms, seed: bytes) -> None:
+        key = PrivateKey.generate()
+        key.save(self.private / _ORGANISER)
+        _write(self.private / _SEED, f"{seed.hex()}\n".encode())
+        self.names = Names({})
+        if self._keeper is None:
+            PrivateKey.generate().save(self.private / _REFEREE)
+            self.log = EventLog.new(terms, key)
+        else:
+            home, self.log = self._keeper.begin(terms, key)
+            _write(self.private / _HOME, home.to_json().encode())
 
     @classmethod
     @contextmanager

@@ -75,7 +75,7 @@ async def test_from_issue_to_revocation(tmp_path: Path) -> None:
             (("issue", "Ani", "--scope", "play"), 1, "INVALID_ARGUMENT: principal: expected 1 to 64 of a-z"),
             (("issue", "ani", "--scope", "play", "--seat", "1"), 1, "INVALID_ARGUMENT: seat: expected none without"),
             (("issue", "ani", "--scope", "king"), 2, "'king' is not one of 'organise', 'play'"),
-            (("issue", "ani"), 2, "Missing option '--scope'"),
+            (("issue", "ani"), 2, "expected PRINCIPAL and --scope, or --event and --entrant"),
             (("issue", "ani", "--scope", "play", "--lifetime", "1 day"), 2, "--lifetime '1 day': expected a number"),
             (("issue", "ani", "--scope", "play", "--cert", ani.key), 2, "expected a certificate in PEM"),
             (("revoke", "0" * 16), 1, "INVALID_ARGUMENT: id: expected that of a token that was issued here"),

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
 
 from referee.events.check import check_event
+from referee.events.simulate import Chances
 from referee.games.event import Terms
+from referee.games.event.acts import CloseRound, Enter, Pair, Publish
 from referee.games.event.due import due
+from referee.games.event.position import commitment
 from referee.games.event.scoring import standings, standings_hash
+from referee.log import intent
 from referee.log.audit import Policy
 from referee.log.note import VerifierKey
 from referee.v1 import event_service_pb2 as pb
@@ -16,8 +26,9 @@ from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb_game
 from referee.wire import event_position
 from tests.service.conftest import running
-from tests.service.event import Events, acts_of, over_the_board
-from tests.service.player import refused
+from tests.service.event import CODEC, DESK, SEED, Events, acts_of, over_the_board
+from tests.service.player import OTHER_SCRIBE, SCRIBE, Client, Refusal, bearer, refusal, refused, token_of
+from tests.waiting import until
 
 
 async def test_the_same_acts_give_the_same_event(tmp_path: Path) -> None:
@@ -87,3 +98,145 @@ async def test_an_event_is_watched_and_its_file_is_checked_like_a_game(tmp_path:
         report = check_event(path, Policy(verifier=VerifierKey.parse(desk.created.verifier_key)), None, Policy())
         assert report.exit_code == 0
         assert standings_hash(desk.state) == standings_hash(log.state)
+
+
+async def test_standings_of_each_round_and_pairings_are_those_of_the_organiser(tmp_path: Path) -> None:
+    """Before each pairing the referee proposes what the organiser's own program enters then."""
+    log = over_the_board(players=9, chances=Chances(absent=0.1))
+    pairings = 0
+    async with running(tmp_path / "data") as (_, client):
+        events = Events(client)
+        desk = await events.begin(log.state.terms)
+        before = await events.standings(desk)
+        assert (list(before.standings), before.round) == ([], 0)
+        assert (await refused(events.pairing(desk))).metadata["awaited"] == "the draw"
+        for act, after in acts_of(log):
+            if isinstance(act, Pair):
+                proposed = await events.pairing(desk)
+                assert CODEC.decode_move(proposed.move, log.state.terms) == act
+                assert (list(proposed.pairing.vector), proposed.pairing.bound) == (list(act.vector), act.bound)
+                assert (len(proposed.why) >= len(act.tables), proposed.size) == (True, desk.record.size)
+                pairings += 1
+            await desk.enter(act)
+            if isinstance(act, Publish):
+                assert (await refused(events.pairing(desk))).metadata["awaited"] == "results of its tables"
+            if isinstance(act, CloseRound):
+                assert (await events.standings(desk)).hash == act.standings == standings_hash(after)
+        assert pairings == len(log.state.rounds) == 3
+        for round_ in log.state.rounds:
+            found = await events.standings(desk, round_.number)
+            assert (found.hash, found.round) == (round_.standings, round_.number)
+        assert (await refused(events.standings(desk, 4))).metadata["field"] == "round"
+        assert (await refused(events.pairing(desk))).reason == "NOT_AWAITED"
+
+
+async def test_a_round_that_is_all_played_is_paired_ahead_as_if_it_were_closed(tmp_path: Path) -> None:
+    log = over_the_board(players=8, chances=Chances())
+    async with running(tmp_path / "data") as (_, client):
+        events = Events(client)
+        desk = await events.begin(log.state.terms)
+        ahead = pb.ProposePairingResponse()
+        for act, _ in acts_of(log):
+            if isinstance(act, CloseRound) and act.round == 1:
+                ahead = await events.pairing(desk)
+            if isinstance(act, Pair) and act.round == 2:
+                assert CODEC.decode_move(ahead.move, log.state.terms) == act
+                break
+            await desk.enter(act)
+
+
+async def test_who_may_what(tmp_path: Path) -> None:
+    async with running(tmp_path / "data") as (_, client):
+        events = Events(client)
+        desk = await events.begin(Terms())
+        play = await client.play()
+        terms = pb.CreateEventRequest(terms=CODEC.encode_components(Terms()), organiser_keys=[SCRIBE.public.raw])
+        for token in (desk.token, token_of(play, 0)):
+            denied = await refused(events.stub.CreateEvent(terms, metadata=bearer(token)))
+            assert denied.reason == "PERMISSION_DENIED"
+        assert (await refused(events.stub.CreateEvent(terms))).reason == "UNAUTHENTICATED"
+        assert (await refused(events.stub.ProposePairing(pb.ProposePairingRequest(id=desk.id)))).reason == (
+            "UNAUTHENTICATED"
+        )
+        # The desk's token enters acts in its own event alone, and no act comes with another.
+        other = await events.begin(Terms())
+        act = intent.move(desk.place, DESK, SCRIBE, CODEC.encode_move(Enter(1), Terms()))
+        for token in (other.token, token_of(play, 0), client.organiser):
+            assert (await refused(desk.submit(act, token))).reason == "PERMISSION_DENIED"
+        forged = intent.move(desk.place, DESK, OTHER_SCRIBE, CODEC.encode_move(Enter(1), Terms()))
+        assert (await refused(desk.submit(forged, desk.token))).reason in {"BAD_SIGNATURE", "NOT_AWAITED"}
+        assert not desk.state.entrants
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"terms": b"\xff"}, "terms"),
+        ({"terms": b""}, "terms.game"),
+        ({"terms": CODEC.encode_components(Terms(game="chess"))}, "terms.game"),
+        ({"organiser_keys": []}, "organiser_keys"),
+        ({"organiser_keys": [b"short"]}, "scribe_keys[0]"),
+    ],
+)
+async def test_an_event_that_cannot_be_begun(client: Client, fields: dict[str, Any], field: str) -> None:
+    asked = {"terms": CODEC.encode_components(Terms()), "organiser_keys": [SCRIBE.public.raw]} | fields
+    events = Events(client)
+    found = await refused(events.stub.CreateEvent(pb.CreateEventRequest(**asked), metadata=events.metadata))
+    assert found.metadata["field"] == field
+    assert not (await events.list()).events
+
+
+async def test_an_act_that_breaks_the_rules_is_refused_with_them(client: Client) -> None:
+    desk = await Events(client).begin(Terms())
+    data = CODEC.encode_move(Publish(1), Terms())
+    answer = await desk.submit(intent.move(desk.place, DESK, SCRIBE, data), desk.token)
+    assert [each.rule_id for each in answer.refused.violations]
+    assert all(each.rule_id.startswith("EVT-") for each in answer.refused.violations)
+
+
+async def test_who_asks_again_and_again_has_one_answer_from_one_worker(tmp_path: Path) -> None:
+    """However many ask, of one event and head one question is put; and an act is not kept waiting by them."""
+    log = over_the_board(players=24, chances=Chances())
+    async with running(tmp_path / "data") as (server, client):
+        events = Events(client)
+        desk = await events.begin(log.state.terms)
+        acts = [act for act, _ in acts_of(log)]
+        at = next(number for number, act in enumerate(acts) if isinstance(act, Pair) and act.round == 2)
+        await desk.enter_all(acts[:at])
+        asked = [call for _ in range(50) for call in (events.standings(desk), events.pairing(desk))]
+        await desk.enter(acts[at])  # its answer is there while those are made
+        found = [bytes((await call).SerializeToString()) for call in asked]
+        assert len(set(found)) <= 4  # of two heads at most
+        assert server.events.workers.started == 1
+        assert not server.events.workers.lost
+
+
+async def test_questions_beyond_what_a_caller_may_ask_are_refused_with_when_to_ask_again(tmp_path: Path) -> None:
+    log = over_the_board(players=64, chances=Chances(), terms=Terms(rounds=1, commitment=commitment(SEED)))
+    async with running(tmp_path / "data", requests_per_s=1.0) as (_, client):
+        events = Events(client)
+        desk = await events.begin(log.state.terms)
+        await desk.enter_all(act for act, _ in acts_of(log))
+        limited: list[Refusal] = []
+        while not limited:
+            try:
+                await events.standings(desk)
+            except grpc.aio.AioRpcError as error:
+                limited.append(refusal(error))
+        assert (limited[0].reason, limited[0].retry_s > 0) == ("LIMIT", True)
+
+
+async def test_a_worker_that_dies_costs_the_answer_and_the_next_one_is_there(tmp_path: Path) -> None:
+    log = over_the_board(players=8, chances=Chances())
+    async with running(tmp_path / "data") as (server, client):
+        events = Events(client)
+        desk = await events.begin(log.state.terms)
+        acts = [act for act, _ in acts_of(log)]
+        await desk.enter_all(acts[:-1])
+        first = await events.standings(desk)
+        for pid in server.events.workers.pids:
+            os.kill(pid, signal.SIGKILL)
+        await until(lambda: not server.events.workers.pids, "the worker to be gone")
+        assert (await events.standings(desk)).hash == first.hash  # it is kept
+        await desk.enter(acts[-1])
+        assert (await events.standings(desk)).hash == standings_hash(log.state)

@@ -29,7 +29,7 @@ from referee.v1 import event_service_pb2_grpc as events_grpc
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import game_service_pb2_grpc as pb_grpc
 from referee_clients.sdk.channel import Security, bearer, open_blocking_channel
-from referee_clients.sdk.errors import Answer, ClientError, Distrust, Unreachable, WentOn, answer_of, denied
+from referee_clients.sdk.errors import Answer, ClientError, Denied, Distrust, Unreachable, WentOn, answer_of, denied
 
 CALL_S: Final = 15.0
 LOG_S: Final = 60.0
@@ -66,7 +66,7 @@ class EventKeeper:
             try:  # once: who asks again would begin another
                 created = stub.CreateEvent(request, timeout=CALL_S, metadata=bearer(self.token))
             except grpc.RpcError as error:
-                raise denied(_answer(error)) from None
+                raise _denied(_answer(error)) from None
             data = self._asked(lambda: _file(channel, created.game.id))
         home = Home(
             self.server,
@@ -161,7 +161,7 @@ class EventKeeper:
             except grpc.RpcError as error:
                 answer = _answer(error)
                 if not answer.passes:
-                    raise denied(answer) from None
+                    raise _denied(answer) from None
                 why = str(answer)
                 wait_s = max(wait_s, min(answer.retry_s or 0.0, _LONGEST_WAIT_S))
             if time.monotonic() - since_s > self.patience_s:
@@ -183,6 +183,11 @@ def _check_entered(log: AwayLog, sent: Mapping[int, SignedIntent]) -> None:
         entered = signed_part(decode_entry(log.entries[seq])) if seq < log.record.size else None
         if entered is None or entered.intent != act.intent:
             raise Distrust(f"the referee accepted an act, but entry {seq} is another")
+
+
+def _denied(answer: Answer) -> ClientError:
+    """Return the error for an answer that no repetition will change."""
+    return denied(answer) if answer.reason == "STALE_HEAD" else Denied(f"the referee refused: {answer}")
 
 
 def _answer(error: grpc.RpcError) -> Answer:

@@ -1,0 +1,206 @@
+"""An event that a referee keeps, from its organiser's side: the same commands, each act once, whatever breaks."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from referee.events.check import check_event
+from referee.events.event_file import EventFile
+from referee.games.event import Terms
+from referee.games.event.acts import Abandon, CheckIn, Enter
+from referee.games.event.scoring import standings_hash
+from referee.log.audit import Policy
+from referee.log.errors import RulesError
+from referee.log.note import VerifierKey
+from referee.v1.game_service_pb2 import GetGameRequest, WatchGameRequest
+from referee_clients.sdk.errors import Denied, Unreachable, WentOn
+from referee_clients.sdk.events import EventKeeper, PartlyEntered
+from tests.service.conftest import running
+from tests.service.event import SEED, acts_of, over_the_board
+from tests.service.player import connected
+from tests.service.process import Referee, serve
+from tests.sizes import campaign
+from tests.waiting import waiting_for
+
+
+def begun(path: Path, server: str, token: str, terms: Terms | None = None) -> None:
+    """A new event at the referee."""
+    EventFile.create(path, terms or Terms(), SEED, EventKeeper(server, token))
+
+
+def enter_all(path: Path, *numbers: int, before_save: Callable[[], None] = lambda: None) -> None:
+    """What a command does: entrants, all in one go."""
+    with EventFile.opened(path, EventKeeper(patience_s=30)) as event, event.entering():
+        for number in numbers:
+            event.names, person = event.names.with_one(number, f"Player {number}")
+            event.log.enter(Enter(number, person.player))
+        before_save()
+
+
+def entrants(path: Path) -> list[int]:
+    return sorted(EventFile.read_only(path).log.state.entrants)
+
+
+async def test_the_commands_of_an_event_do_the_same_over_the_network(tmp_path: Path) -> None:
+    """The acts of an event over the board, in many commands: the same standings, and the copy passes the check."""
+    board = over_the_board(players=8)
+    path = tmp_path / "net.eventlog"
+
+    def play(server: str, token: str) -> None:
+        begun(path, server, token, board.state.terms)
+        acts = [act for act, _ in acts_of(board)]
+        for first in range(0, len(acts), 5):
+            with EventFile.opened(path, EventKeeper()) as event, event.entering():
+                for act in acts[first : first + 5]:
+                    event.log.enter(act)
+
+    async with running(tmp_path / "data") as (server, client):
+        await asyncio.to_thread(play, server.address, client.organiser)
+        event = EventFile.read_only(path)
+        assert standings_hash(event.log.state) == standings_hash(board.state)
+        assert event.log.entries == EventFile.read_only(path).log.entries
+        assert (await client.log(event.log.record.game_id.hex())) == path.read_bytes()
+    policy = Policy(verifier=VerifierKey.parse(path.with_suffix(".vkey").read_text().strip()))
+    assert check_event(path, policy, None, Policy()).exit_code == 0
+
+
+async def test_what_the_rules_forbid_is_not_sent_and_a_dry_run_neither(tmp_path: Path) -> None:
+    path = tmp_path / "net.eventlog"
+    async with running(tmp_path / "data") as (server, client):
+
+        def twice() -> None:
+            with EventFile.opened(path, EventKeeper()) as event, event.entering():
+                event.log.enter(Enter(2))
+                event.log.enter(Enter(2))
+
+        def wrong() -> None:
+            begun(path, server.address, client.organiser)
+            enter_all(path, 1)
+            with pytest.raises(RulesError):
+                twice()
+            with EventFile.opened(path, EventKeeper()) as event:
+                event.log.enter(Enter(2))  # and never saved
+                assert 2 in event.log.state.entrants
+
+        await asyncio.to_thread(wrong)
+        game = (await client.games.GetGame(_game(path))).game
+        assert (game.size, entrants(path)) == (2, [1])
+
+
+async def test_two_organisers_at_once(tmp_path: Path) -> None:
+    """Who is second is told so, and has what the first entered; in the middle of several acts too. Nothing is lost."""
+    first, second = tmp_path / "a" / "net.eventlog", tmp_path / "b" / "net.eventlog"
+    first.parent.mkdir()
+    async with running(tmp_path / "data") as (server, client):
+
+        def race() -> None:
+            begun(first, server.address, client.organiser)
+            shutil.copytree(first.parent, second.parent)
+            enter_all(second, 1)
+            enter_all(first, 2)  # has seen the other's before
+            assert entrants(first) == [1, 2]
+            with pytest.raises(WentOn, match="somebody else entered something in this event meanwhile"):
+                enter_all(second, 3, before_save=lambda: enter_all(first, 4))
+            assert entrants(second) == [1, 2, 4]
+            assert EventFile.read_only(second).names[4] == "entrant 4"  # whose name is with the other organiser
+            enter_all(second, 3)
+            with EventFile.opened(first, EventKeeper()) as event, event.entering():
+                event.log.enter(CheckIn(3))
+
+        await asyncio.to_thread(race)
+        assert entrants(first) == [1, 2, 3, 4]
+
+
+async def test_nothing_is_left_of_an_event_that_could_not_be_begun(tmp_path: Path) -> None:
+    path = tmp_path / "net.eventlog"
+    async with running(tmp_path / "data") as (server, client):
+        for token, why in (("x" * 43, "UNAUTHENTICATED"), ("", "needs a token")):
+            with pytest.raises(Denied, match=why):
+                await asyncio.to_thread(begun, path, server.address, token)
+        with pytest.raises(Denied, match="one of alhambra"):
+            await asyncio.to_thread(begun, path, server.address, client.organiser, Terms(game="chess"))
+        assert list(tmp_path.iterdir()) == [tmp_path / "data"]
+        await asyncio.to_thread(begun, path, server.address, client.organiser)
+
+
+async def test_an_event_that_is_over_takes_no_acts(tmp_path: Path) -> None:
+    path = tmp_path / "net.eventlog"
+    async with running(tmp_path / "data") as (server, client):
+
+        def over() -> None:
+            begun(path, server.address, client.organiser)
+            with EventFile.opened(path, EventKeeper()) as event, event.entering():
+                event.log.enter(Abandon("rain"))
+            with pytest.raises(RulesError):
+                enter_all(path, 1)
+
+        await asyncio.to_thread(over)
+    assert EventFile.read_only(path).log.record.is_final
+
+
+def _game(path: Path) -> GetGameRequest:
+    return GetGameRequest(game_id=EventFile.read_only(path).log.record.game_id.hex())
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        return int(taken.getsockname()[1])
+
+
+@pytest.mark.parametrize("kills", [1, campaign(4)])
+async def test_the_referee_is_killed_in_the_middle_of_a_command(tmp_path: Path, kills: int) -> None:
+    """It comes back at the same address: the command goes on by itself, and each act is entered once."""
+    path, data, log = tmp_path / "net.eventlog", tmp_path / "data", tmp_path / "log"
+    listen = ("--listen", f"127.0.0.1:{free_port()}", "--solver-workers", "0")
+    referee: Referee = await serve(data, log, *listen)
+    await asyncio.to_thread(begun, path, referee.address, referee.token)
+    size = 0
+    for _ in range(kills):
+        numbers = range(size + 1, size + 61)
+        command = asyncio.create_task(asyncio.to_thread(enter_all, path, *numbers))
+        await _grown(referee, path, size + 10)
+        referee.process.kill()
+        await referee.process.wait()
+        referee = await serve(data, log, *listen)
+        await command
+        size += 60
+        assert entrants(path) == list(range(1, size + 1))
+    referee.process.terminate()
+    await referee.process.wait()
+    assert EventFile.read_only(path).log.record.size == size + 1
+    assert [EventFile.read_only(path).names[number] for number in (1, size)] == ["Player 1", f"Player {size}"]
+
+
+async def _grown(referee: Referee, path: Path, size: int) -> None:
+    """Returns when the event has more entries."""
+    async with connected(referee.address, referee.token) as client, waiting_for("acts to be entered"):
+        id_ = _game(path).game_id
+        async for message in client.games.WatchGame(WatchGameRequest(game_id=id_, after_seq=-1)):
+            if message.seq >= size:
+                return
+
+
+async def test_a_referee_that_stays_away(tmp_path: Path) -> None:
+    """Some acts were entered, or none; the copy has what was entered, and the command says how many."""
+    path = tmp_path / "net.eventlog"
+    referee = await serve(tmp_path / "data", tmp_path / "log", "--solver-workers", "0")
+    await asyncio.to_thread(begun, path, referee.address, referee.token)
+
+    def kill() -> None:
+        referee.process.kill()
+
+    def away() -> None:
+        with EventFile.opened(path, EventKeeper(patience_s=0)) as event, event.entering():
+            event.log.enter(Enter(1))
+            kill()
+
+    with pytest.raises((Unreachable, PartlyEntered)):
+        await asyncio.to_thread(away)
+    await referee.process.wait()
+    assert entrants(path) == []
