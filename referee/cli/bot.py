@@ -33,6 +33,7 @@ from referee.log.game import Phase
 from referee_clients import BotFailed, ClientError, Distrust, GameResult, Join, play, play_all
 from referee_clients.bots import UnknownBot, maker, names
 from referee_clients.bots.bot import MakeBot, paced
+from referee_clients.bots.program import ProgramFailed
 from referee_clients.opening.times import milliseconds
 from referee_clients.sdk.asking import of_the_bot
 from referee_clients.sdk.channel import Security
@@ -49,7 +50,8 @@ def bot(  # noqa: PLR0917 - typer reads options from the signature
     name: Annotated[
         str,
         typer.Argument(
-            help=f"{_THERE_ARE}; or module:attribute for your own, imported from the current directory.",
+            help=f"{_THERE_ARE}; module:attribute for your own, imported from the current directory; or "
+            "'exec:COMMAND' for a program in any language (docs/exec-bots.md).",
             show_default=False,
         ),
     ],
@@ -137,11 +139,12 @@ def bot(  # noqa: PLR0917 - typer reads options from the signature
     - 0 the game is over, whoever won, or the seat has forfeited; with --principal: ended by a signal
     - 1 the referee was unreachable for too long, or does not admit this seat
     - 2 wrong usage: no such bot for this game, or not a join string
-    - 3 the bot failed: it made an illegal move, took longer than --move-limit or raised an exception, which is shown
+    - 3 the bot failed: it made an illegal move, took longer than --move-limit, raised an exception, which is shown, or
+      is a program that ended or gave no answer
     - 4 the referee's log contradicts its signatures, the rules or itself
 
-    Examples: `referee bot greedy --join @join.txt`, `referee bot mybot:choose --principal ani.bot --token-file
-    ani.token --at-once 8`
+    Examples: `referee bot greedy --join @join.txt`, `referee bot 'exec:./mybot --fast' --join @join.txt`, `referee bot
+    mybot:choose --principal ani.bot --token-file ani.token --at-once 8`
     """
     if (join is None) == (principal is None):
         raise Failure("which games? expected either --join STRING or --principal NAME", EXIT_USAGE)
@@ -262,7 +265,7 @@ def _failure(name: str, error: Exception) -> Failure:
     match error:
         case UnknownBot():  # perhaps of this game only; the seat is still free
             return Failure(str(error), EXIT_USAGE)
-        case BotFailed():
+        case BotFailed() | ProgramFailed():
             return Failure(str(error), EXIT_BOT)
         case Distrust():
             return Failure(str(error), EXIT_DISTRUST)

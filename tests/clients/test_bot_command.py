@@ -123,7 +123,7 @@ async def test_a_bot_of_another_game_leaves_the_seat_free(referee: Referee, tmp_
     assert done.returncode == 2
     assert done.stderr.endswith(
         "referee: no bot 'builder' for rollwrite: there are random, greedy, planner; "
-        "module:attribute for one of your own\n"
+        "module:attribute for one of your own, exec:COMMAND for a program\n"
     )
     done = await run(tmp_path, "mine:first", "--join", line(opened))
     assert done.returncode == 0, done.stderr

@@ -18,7 +18,7 @@ from google.protobuf import descriptor_pb2
 from referee.games import game, registry
 from referee.v1 import game_service_pb2 as pb
 from referee_clients.bots import load
-from referee_clients.bots.bot import _Chooser
+from referee_clients.bots.loading import _Chooser
 from referee_clients.match import play_game
 
 ROOT = Path(__file__).parent.parent.parent
@@ -33,6 +33,15 @@ def test_the_bot_plays(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.delitem(sys.modules, "mybot", raising=False)
     over = play_game([load("mybot:choose"), load("random", seed=1)], seed=3)
     assert len(over.scores) == 2
+
+
+def test_the_bot_that_asks_for_more_plays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (code,) = re.findall(r"```python\n(# hasty\.py.*?)```", (ROOT / "docs" / "bots.md").read_text(), re.DOTALL)
+    (tmp_path / "hasty.py").write_text(code)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "hasty", raising=False)
+    outcome = play_game([load("hasty:Bot", "kingdomino"), load("greedy", "kingdomino")], 1, "kingdomino")
+    assert outcome.places
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from statistics import mean, median
 
 from referee.games.alhambra import GAME, Options, State
 from referee.games.game import Chance, Forced, ForcedPass, Over
-from referee_clients.bots.bot import load
+from referee_clients.bots.loading import load
 from referee_clients.match import SeededStream
 from referee_solver.alhambra import deciding
 from referee_solver.alhambra.endings import ends

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from referee_clients.bots.bot import Bot, MakeBot, UnknownBot, load, maker, names
+from referee_clients.bots.bot import RESIGN, Bot, Ending, MakeBot, Table, UnknownBot
+from referee_clients.bots.loading import load, maker, names
 
-__all__ = ["Bot", "MakeBot", "UnknownBot", "load", "maker", "names"]
+__all__ = ["RESIGN", "Bot", "Ending", "MakeBot", "Table", "UnknownBot", "load", "maker", "names"]

@@ -2,25 +2,64 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from time import sleep
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
-from referee.games import registry
-from referee.games.game import UnknownRules
-from referee_clients.bots.random_bot import RandomBot
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Where a bot has its seat."""
+
+    rules_id: str
+    rules_version: int
+    seat: int
+    seats: int
+    options: Any
+    """The game's ``Options``."""
+    components: Any
+    """What the game is played with: its tiles, dominoes or sheet."""
+    game_id: str = ""
+    """In hexadecimal digits; empty where there is no log."""
+    left_ms: Callable[[], int | None] = lambda: None
+    """What is left on the seat's clock now; None without one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a game ended."""
+
+    ending: str
+    """Such as ``RULES`` or ``RESIGNED``."""
+    scores: tuple[int, ...]
+    """By seat; empty if the ending gives no points."""
+    places: tuple[int, ...]
+    """By seat, 1 is the winner; empty if there is no result."""
+
+
+class Resign:
+    """What ``choose`` may return instead of a move: the seat gives up."""
+
+    def __repr__(self) -> str:
+        return "RESIGN"
+
+
+RESIGN: Final = Resign()
 
 
 class Bot(Protocol):
-    """A player. The one method is all that an author writes."""
+    """A player. The one method is all that an author has to write.
+
+    Two more are called where they are there: ``begin(table)``, with a ``Table``, before the first move; and
+    ``end(ending)``, with an ``Ending``, when the seat is left for whatever reason, ``None`` if the game goes on.
+    """
 
     def choose(self, observation: Any, legal_moves: Sequence[Any]) -> Any:
-        """Return the move to make. ``observation`` is the bot's own copy of the game, ``legal_moves`` is never empty.
+        """Return the move to make, or ``RESIGN``.
 
-        They are the ``State`` and the moves of ``referee.games.<game>``; ``observation.seat`` is the bot's own.
+        ``observation`` is the bot's own copy of the game, ``legal_moves`` is never empty. They are the ``State`` and
+        the moves of ``referee.games.<game>``; ``observation.seat`` is the bot's own.
         """
 
 
@@ -28,94 +67,38 @@ MakeBot = Callable[[str], Bot]
 """A bot for the game of this rules id."""
 
 
-_OR_OWN = "module:attribute for one of your own"
-
-
 class UnknownBot(ValueError):
     """No bot goes by this name: what was asked for, and what there is."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Chooser:
-    """A bot made of a bare function."""
-
-    choose: Callable[[Any, Sequence[Any]], Any]
-
-
-def names(rules_id: str) -> tuple[str, ...]:
-    """Return our bots of the game, the weakest first. Raise ``UnknownRules``."""
-    registry.get(rules_id)
-    return "random", *_of(rules_id)
-
-
-def load(name: str, rules_id: str = "alhambra", seed: int | None = None) -> Bot:
-    """Return one of our bots for this game by its name, or somebody's own as ``module:attribute``.
-
-    That is a class that needs no arguments, an object with ``choose``, or a function like ``choose``. It is imported,
-    so it runs: name only code that you trust. Raise ``UnknownBot``, and ``UnknownRules`` for a game that there is not.
-    """
-    if ":" in name:
-        return _imported(name)()
-    there = names(rules_id)
-    if name not in there:
-        raise UnknownBot(f"no bot {name!r} for {rules_id}: there are {', '.join(there)}; {_OR_OWN}")
-    return RandomBot(random.Random(seed)) if name == "random" else _of(rules_id)[name]()
-
-
-def maker(name: str, seed: int | None = None) -> MakeBot:
-    """``load`` for a game that is not known yet.
-
-    Raise ``UnknownBot`` at once for a name that no game has, and for somebody's own bot that cannot be imported. Of
-    those, a class is made anew for every game; an object or a function serves them all.
-    """
-    if ":" in name:
-        make = _imported(name)
-        return lambda _: make()
-    games = registry.names()
-    if not any(name in names(rules_id) for rules_id in games):
-        there = "; ".join(f"{', '.join(names(rules_id))} ({rules_id})" for rules_id in games)
-        raise UnknownBot(f"no bot {name!r}: there are {there}; {_OR_OWN}")
-    return lambda rules_id: load(name, rules_id, seed)
-
-
 def paced(make: MakeBot, pace_s: float) -> MakeBot:
     """Return the same bots, which wait before each move; 0: which do not."""
-
-    def make_slow(rules_id: str) -> Bot:
-        bot = make(rules_id)
-
-        def choose(observation: Any, legal_moves: Sequence[Any]) -> Any:
-            sleep(pace_s)
-            return bot.choose(observation, legal_moves)
-
-        return _Chooser(choose)
-
-    return make_slow if pace_s else make
+    return (lambda rules_id: _Paced(make(rules_id), pace_s)) if pace_s else make
 
 
-def _of(rules_id: str) -> dict[str, Callable[[], Bot]]:
-    """Return the game's own bots; a game may be without."""
-    try:
-        bots: dict[str, Callable[[], Bot]] = registry.part(__package__, rules_id).BOTS
-    except UnknownRules:
-        return {}
-    return bots
+@dataclass(frozen=True, slots=True)
+class _Paced:
+    bot: Bot
+    pace_s: float
+
+    def begin(self, table: Table) -> None:
+        begin(self.bot, table)
+
+    def choose(self, observation: Any, legal_moves: Sequence[Any]) -> Any:
+        sleep(self.pace_s)
+        return self.bot.choose(observation, legal_moves)
+
+    def end(self, ending: Ending | None) -> None:
+        end(self.bot, ending)
 
 
-def _imported(name: str) -> Callable[[], Bot]:
-    """Return what gives the bot."""
-    module, _, attribute = name.partition(":")
-    if module.endswith(".py"):
-        dotted = module.removesuffix(".py").removeprefix("./").replace("/", ".")
-        raise UnknownBot(f"no bot {name!r}: write {dotted}:{attribute}")
-    try:
-        found = getattr(import_module(module), attribute)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise UnknownBot(f"no bot {name!r}: {error}") from error
-    except Exception as error:  # its author's code runs when it is imported, and may fail in any way
-        raise UnknownBot(f"bot {name!r} cannot be imported: {type(error).__name__}: {error}") from error
-    if not isinstance(found, type) and not hasattr(found, "choose") and callable(found):
-        found = _Chooser(found)
-    if not callable(getattr(found, "choose", None)):
-        raise UnknownBot(f"no bot {name!r}: it has no method choose(observation, legal_moves)")
-    return found if isinstance(found, type) else lambda: found
+def begin(bot: Bot, table: Table) -> None:
+    """Tell the bot where it sits, if it listens. Raise whatever it raises."""
+    if callable(told := getattr(bot, "begin", None)):
+        told(table)
+
+
+def end(bot: Bot, ending: Ending | None) -> None:
+    """Tell the bot how the game ended, if it listens. Raise whatever it raises."""
+    if callable(told := getattr(bot, "end", None)):
+        told(ending)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -21,7 +22,7 @@ from referee.log.v1 import log_pb2
 from referee.notation.outcomes import outcome
 from referee.notation.times import in_words
 from referee.v1 import game_service_pb2 as pb
-from referee_clients.bots.bot import Bot, MakeBot
+from referee_clients.bots.bot import RESIGN, Bot, Ending, MakeBot, Table, begin, end
 from referee_clients.join import Join, parse_join
 from referee_clients.sdk.asking import ask
 from referee_clients.sdk.channel import Security
@@ -29,6 +30,11 @@ from referee_clients.sdk.connection import SILENCE_S, Connection, Cut
 from referee_clients.sdk.errors import BadMove, BotFailed, ClientError, Distrust, answer_of_failure, denied
 from referee_clients.sdk.ledger import Ledger
 from referee_clients.sdk.taking import check_seat, owed
+
+END_S = 10.0
+"""For a bot to take leave."""
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +100,8 @@ class Player:
         self.join = join
         self._make_bot: MakeBot = (lambda _: bot) if hasattr(bot, "choose") else bot
         self._bot: Bot | None = None
+        self._has_begun = False
+        """Whether the bot was told where it sits."""
         self.key = key or PrivateKey.generate()
         self.ledger = Ledger(join.game_id, verifier)
         self.connection = Connection(
@@ -138,9 +146,22 @@ class Player:
                 for task in tasks:
                     task.cancel()
                 await asyncio.gather(*tasks, return_exceptions=True)
+                await self._leave()
         if self._failure is not None:
             raise self._failure
         return self._result()
+
+    async def _leave(self) -> None:
+        """Tell the bot how it ended. Its failure then changes nothing, and is logged."""
+        if self._bot is None or not self._has_begun:
+            return
+        result = self._result() if self.ledger.record.game.is_over else None
+        ending = result and Ending(result.ending, result.scores, result.places)
+        try:
+            async with asyncio.timeout(END_S):
+                await ask(end, self._bot, ending)
+        except Exception:  # noqa: BLE001 - of its author's code, when the game is over
+            _log.exception("the bot failed at the end of its game", extra={"game": self.join.game_id})
 
     @property
     def clock(self) -> SeatClock | None:
@@ -271,12 +292,43 @@ class Player:
         with suppress(Cut):  # it is sent again as soon as there is a stream
             await self._act()
 
-    async def _asked(self, bot: Bot) -> bytes:
-        """Return the move. Raise ``BadMove``, and whatever the bot raises."""
+    def _table(self) -> Table:
+        record = self.ledger.record
+        position, opened = record.game.position, record.opened
+        options = position.codec.decode_options(opened.options)
+        return Table(
+            opened.rules_id,
+            opened.rules_version,
+            self.join.seat,
+            len(opened.seats),
+            options,
+            position.components,
+            record.game_id.hex(),
+            self._left_ms,
+        )
+
+    def _left_ms(self) -> int | None:
+        """Return what is left of our time for this decision; what it took to learn of it is not known here."""
+        record, seat = self.ledger.record, self.join.seat
+        if (clocks := record.game.clocks) is None:
+            return None
+        left, since_ms = clocks.available(seat), clocks.seat(seat).since_ms
+        if since_ms is not None:
+            left -= record.last_ms - since_ms + int(1000 * (time.monotonic() - self._heard_s))
+        return max(0, left)
+
+    async def _asked(self, bot: Bot) -> bytes | None:
+        """Return the move; None: it resigns. Raise ``BadMove``, and whatever the bot raises."""
+        if not self._has_begun:
+            self._has_begun = True
+            await ask(begin, bot, self._table())
         position = self.ledger.record.game.position
         state = position.state.copy()  # others may act meanwhile
         moves: tuple[Any, ...] = tuple(state.legal_moves())
         move = await ask(bot.choose, state.observation(self.join.seat), moves)
+        if move is RESIGN:
+            self._resigns = True
+            return None
         try:
             data = position.codec.encode_move(move, position.components)
         except Exception as error:

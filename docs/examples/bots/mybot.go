@@ -1,0 +1,32 @@
+// A bot in Go: takes the first move of the list that buys, builds or places, otherwise the last. go build mybot.go
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"regexp"
+)
+
+var better = regexp.MustCompile("^(buy|build|place) ")
+
+type line struct {
+	Hello *struct{}
+	Turn  *struct{ Texts []string }
+}
+
+func main() {
+	in, out := json.NewDecoder(os.Stdin), json.NewEncoder(os.Stdout)
+	for told := (line{}); in.Decode(&told) == nil; told = (line{}) {
+		if told.Hello != nil {
+			out.Encode(map[string]string{"name": "first builder"})
+		} else if told.Turn != nil {
+			move := len(told.Turn.Texts) - 1
+			for number := move; number >= 0; number-- {
+				if better.MatchString(told.Turn.Texts[number]) {
+					move = number
+				}
+			}
+			out.Encode(map[string]int{"move": move})
+		}
+	}
+}
