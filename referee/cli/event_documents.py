@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -11,16 +12,18 @@ from urllib.parse import urlsplit
 import typer
 
 from referee.cli import output
-from referee.cli.event_editing import EventPath, failures
+from referee.cli.event_editing import Encoding, EventPath, failures
 from referee.cli.recording import write_new
 from referee.console import printable
-from referee.events.check import read_json
-from referee.events.event_file import EventFile
+from referee.events import trf_write
+from referee.events.check import read_document
+from referee.events.event_file import EventFile, new_seed
 from referee.events.log import EventLog
 from referee.events.names import Names
 from referee.events.pages import pages
 from referee.events.rebuilding import exported, rebuild
 from referee.events.sheets import sheets
+from referee.events.trf_read import ENCODING
 from referee.games.game import InputError
 from referee.log.keys import PrivateKey
 
@@ -45,18 +48,26 @@ def export(  # noqa: PLR0917 - typer reads options from the signature
             help="With --html: the address of `referee web`, to which the codes on slips lead.",
         ),
     ] = "",
+    to_trf: Annotated[
+        Path | None, typer.Option("--trf", metavar="NEW", help="Write a report in FIDE's TRF26, of tables of two.")
+    ] = None,
     without_names: Annotated[bool, typer.Option("--without-names", help="Numbers only.")] = False,
 ) -> None:
     """Write an event for other programs, spreadsheets, or the wall of the hall.
 
-    Pages and tables are written anew each time; the JSON document must be a new file.
+    Pages and tables are written anew each time; the JSON document and the report must be new files.
     """
     with failures(file):
         event = EventFile.read_only(file)
         names = Names({}) if without_names else event.names
-        if not (to_json or to_csv or html):
-            raise InputError("export", "nothing to write", "--json, --csv or --html")
+        if not (to_json or to_csv or html or to_trf):
+            raise InputError("export", "nothing to write", "--json, --csv, --html or --trf")
         written: list[Path] = []
+        if to_trf:
+            text, remarks = trf_write.written(event.log.state, names, file.stem)
+            write_new("--trf", to_trf, text.encode())
+            written.append(to_trf)
+            print("".join(f"note: {printable(remark)}\n" for remark in remarks), end="", file=sys.stderr)
         if to_json:
             write_new("--json", to_json, (json.dumps(exported(event.log, names), indent=1) + "\n").encode())
             written.append(to_json)
@@ -80,11 +91,18 @@ def _address(web: str) -> str:
 
 def import_(
     file: EventPath,
-    document: Annotated[Path, typer.Argument(metavar="JSON", help="An event.json.", show_default=False)],
+    document: Annotated[
+        Path,
+        typer.Argument(metavar="DOCUMENT", help="An event.json, or a .trf of FIDE's form.", show_default=False),
+    ],
+    encoding: Encoding = ENCODING,
 ) -> None:
-    """Make an event of a JSON document. Every act is judged by the rules, and signed with new keys of your own."""
+    """Make an event of a document. Every act is judged by the rules, and signed with new keys of your own.
+
+    A .trf gives tables of two: what was played, byes and points. It states no lots and no game.
+    """
     with failures(file):
-        said = read_json(document)
+        said = read_document(document, new_seed()[0], encoding)
         rebuild(EventLog.new(said.terms, PrivateKey.generate()), said)  # before anything is written
         event = EventFile.create(file, said.terms, said.seed)
         for number, name in said.names.items():

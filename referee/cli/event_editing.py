@@ -24,6 +24,7 @@ EventPath = Annotated[
     Path, typer.Argument(metavar="FILE", help="The event's file, such as spring.eventlog.", show_default=False)
 ]
 Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why. It is kept in the log, for everybody.")]
+Encoding = Annotated[str, typer.Option(metavar="NAME", help="The encoding of a .trf that is not UTF-8.")]
 TokenFile = Annotated[
     Path | None, typer.Option("--token-file", metavar="FILE", help="The organiser's token, if it is not in DIR.")
 ]

@@ -10,11 +10,12 @@ import typer
 
 from referee.cli import output
 from referee.cli.arguments import verifier_key
-from referee.cli.event_editing import EventPath, failures, looking
+from referee.cli.event_editing import Encoding, EventPath, failures, looking
 from referee.console import printable
 from referee.events.act_words import told
-from referee.events.check import DocumentReport, EventReport, check_document, check_event
+from referee.events.check import TRF, DocumentReport, EventReport, check_document, check_event
 from referee.events.rebuilding import read_again
+from referee.events.trf_read import ENCODING
 from referee.events.words import lines, standing_lines, status_lines
 from referee.log.audit import Policy
 
@@ -40,7 +41,7 @@ def show(file: EventPath) -> None:
     output.write(lines(map(printable, shown)))
 
 
-def check(
+def check(  # noqa: PLR0917 - typer reads options from the signature
     file: EventPath,
     key: Annotated[
         str | None,
@@ -53,11 +54,13 @@ def check(
     games_key: Annotated[
         str | None, typer.Option("--games-key", metavar="VKEY", help="The verifier key of the games' referee.")
     ] = None,
+    encoding: Encoding = ENCODING,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Check an event: signatures, every pairing, every result, every standing, to the last fraction.
 
-    FILE can also be an event.json, of any program: pairings, points and standings are checked then.
+    FILE can also be an event.json, or a .trf of FIDE's form, of any program: pairings, points and standings are checked
+    then, as far as it states them.
 
     Nothing of the program that pairs is used. With --games every result is compared with the audited log of its game;
     results by sheet are counted, as nothing vouches for them but the organiser.
@@ -69,7 +72,10 @@ def check(
     games_policy = Policy(verifier=None if games_key is None else verifier_key("--games-key", games_key))
     report: EventReport | DocumentReport
     with failures(file):
-        report = check_document(file) if file.suffix == ".json" else check_event(file, policy, games, games_policy)
+        if file.suffix in (".json", TRF):
+            report = check_document(file, encoding)
+        else:
+            report = check_event(file, policy, games, games_policy)
     output.write(report.as_json() if as_json else lines(report.lines()))
     raise typer.Exit(report.exit_code)
 

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from typing import Final, cast
 
+from referee.events import trf_acts, trf_read
 from referee.events.document import Read, read
 from referee.events.game_logs import Where, read_game
 from referee.events.log import EventLog, event_id
@@ -18,6 +21,7 @@ from referee.events.rebuilding import differences, rebuild
 from referee.events.words import told_broken
 from referee.games.event import GAME, State
 from referee.games.event.acts import Result
+from referee.games.event.scoring import Scores
 from referee.games.game import InputError
 from referee.log import file
 from referee.log.audit import Policy, audit
@@ -30,6 +34,7 @@ from referee.log.verdict import Report, Verdict
 from referee.notation.outcomes import counted
 from referee.notation.strict_json import QueryError, parse
 
+TRF: Final = ".trf"
 PAIRING: Final = 11
 STANDINGS: Final = 12
 _PAIRING_RULES: Final = ("EVT-P", "EVT-O", "EVT-B", "EVT-K")
@@ -130,8 +135,13 @@ def check_event(path: Path, policy: Policy, games: Path | None, games_policy: Po
     )
 
 
-def check_document(path: Path) -> DocumentReport:
-    """Check an event.json, of this program or another. Raise ``InputError``, ``OSError``."""
+def check_document(path: Path, encoding: str = trf_read.ENCODING) -> DocumentReport:
+    """Check an event.json or a TRF, of this program or another. Raise ``InputError``, ``OSError``.
+
+    ``encoding``: of a TRF.
+    """
+    if path.suffix == TRF:
+        return _check_trf(path, encoding)
     said = read_json(path)
     log = EventLog.new(said.terms, PrivateKey.generate())
     try:
@@ -142,14 +152,53 @@ def check_document(path: Path) -> DocumentReport:
     return DocumentReport(STANDINGS if wrong else 0, wrong, len(log.state.rounds))
 
 
+def _check_trf(path: Path, encoding: str) -> DocumentReport:
+    report = read_report(path, encoding)
+    with _about(path):
+        said = trf_acts.acts(report, sha256(path.read_bytes()).digest())
+    log = EventLog.new(said.terms, PrivateKey.generate())
+    remarks = tuple(trf_acts.meetings_again(report))
+    try:
+        rebuild(log, said)
+    except RulesError as error:
+        return DocumentReport(_code_of(error.rule_ids), (told_broken(error.violations),), remarks=remarks)
+    wrong = tuple(trf_acts.disagreements(report, Scores(log.state, log.state.rounds).points))
+    return DocumentReport(STANDINGS if wrong else 0, wrong, len(log.state.rounds), remarks)
+
+
+def read_document(path: Path, seed: bytes, encoding: str = trf_read.ENCODING) -> Read:
+    """Return what an event.json or a TRF says. ``seed``: for the lots of a TRF. Raise ``InputError``, ``OSError``."""
+    if path.suffix != TRF:
+        return read_json(path)
+    report = read_report(path, encoding)
+    with _about(path):
+        return trf_acts.acts(report, seed)
+
+
+def read_report(path: Path, encoding: str) -> trf_read.Report:
+    """Return what a TRF says. Raise ``InputError``, ``OSError``."""
+    if path.stat().st_size > _MOST_BYTES:
+        raise InputError(str(path), "too large", f"at most {_MOST_BYTES} bytes")
+    with _about(path):
+        return trf_read.parsed(path.read_bytes(), encoding)
+
+
+@contextmanager
+def _about(path: Path) -> Iterator[None]:
+    """Have errors name the file."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{path}: {error.field}", error.what, error.expected) from None
+
+
 def read_json(path: Path) -> Read:
     """Return what an event.json says. Raise ``InputError``, ``OSError``."""
     try:
-        return read(parse(path.read_bytes(), _MOST_BYTES))
+        with _about(path):
+            return read(parse(path.read_bytes(), _MOST_BYTES))
     except QueryError as error:
         raise InputError(str(path), str(error)) from None
-    except InputError as error:
-        raise InputError(f"{path}: {error.field}", error.what, error.expected) from None
 
 
 @dataclass(frozen=True)
@@ -159,16 +208,19 @@ class DocumentReport:
     exit_code: int
     wrong: tuple[str, ...]
     rounds: int = 0
+    remarks: tuple[str, ...] = ()
 
     def lines(self) -> Iterator[str]:
         """Yield what a person reads."""
         yield _named(self.exit_code)
         yield from (f"  {line}" for line in self.wrong)
+        yield from (f"comment: {remark}" for remark in self.remarks)
         yield f"{counted(self.rounds, 'round')} checked; a document is not signed: who wrote it is not known"
 
     def as_json(self) -> str:
         """Return the same as one document."""
         value = {"verdict": _named(self.exit_code), "exit_code": self.exit_code, "broken": list(self.wrong)}
+        value |= {"comments": list(self.remarks)} if self.remarks else {}
         return json.dumps(value, indent=2) + "\n"
 
 

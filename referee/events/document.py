@@ -218,6 +218,8 @@ class Read:
     standings: tuple[Row, ...]
     points: Mapping[tuple[int, int], tuple[int, ...]]
     """By round and table, in 60ths, where they are stated."""
+    is_bare: bool = False
+    """The form states no quality of pairings, and no tie-breaks: they are computed when the event is made again."""
 
 
 def read(value: Any) -> Read:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from referee.events.document import History, Read, document
 from referee.events.log import EventLog
 from referee.events.names import Names
-from referee.events.organiser import advance, end_round
+from referee.events.organiser import advance, end_round, given
 from referee.games.event import State
 from referee.games.event.acts import Abandon, Close, Pair, Withdraw
 from referee.games.event.knockout import seeds
@@ -26,7 +26,10 @@ def rebuild(log: EventLog, read: Read) -> None:
         for act in acts:
             if isinstance(act, Pair) and log.state.is_cut:
                 _leave(log, act)
-            log.enter(act)
+            if isinstance(act, Pair) and read.is_bare:
+                log.enter(given(log.state, act.tables, act.byes, act.reason, act.engine))
+            else:
+                log.enter(act)
         if closed:
             end_round(log)
     if read.closed and read.closed[-1]:

@@ -11,18 +11,10 @@ from referee.events.names import Names
 from referee.events.organiser import pair
 from referee.events.reasons import reasons
 from referee.games.event import State
-from referee.games.event.acts import CheckIn, Enter, EnterResult, Forbid, Pair, Publish, Result
+from referee.games.event.acts import EnterResult, Forbid, Pair, Publish, Result
 from referee.games.event.quality import Vector
-from tests.games.event_rules import SEED, terms
-from tests.log.games import key
-
-
-def made(players: int, **others: object) -> EventLog:
-    log = EventLog.new(terms(**{"rounds": 9, **others}), key(1))  # type: ignore[arg-type]
-    for number in range(1, players + 1):
-        log.enter(Enter(number))
-        log.enter(CheckIn(number))
-    return log
+from tests.events.made import made
+from tests.games.event_rules import SEED
 
 
 def rounds(log: EventLog, count: int) -> Iterator[tuple[State, Pair]]:

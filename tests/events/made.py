@@ -1,0 +1,19 @@
+"""Events that have come some way, made in memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from referee.events.log import EventLog
+from referee.games.event.acts import CheckIn, Enter
+from tests.games.event_rules import terms
+from tests.log.games import key
+
+
+def made(players: int, **others: Any) -> EventLog:
+    """Return one in which so many have entered and are there. ``others``: terms."""
+    log = EventLog.new(terms(**{"rounds": 9, **others}), key("organiser"))
+    for number in range(1, players + 1):
+        log.enter(Enter(number))
+        log.enter(CheckIn(number))
+    return log
