@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -11,7 +11,6 @@ import grpc
 import typer
 
 from referee.cli.fetch import file_of, write
-from referee.cli.office import Office
 from referee.cli.pairings import Pairing
 from referee.cli.remote import refused, server_of
 from referee.events.event_file import EventFile
@@ -28,7 +27,6 @@ from referee.v1 import game_pb2, game_service_pb2_grpc
 from referee.v1 import game_service_pb2 as pb
 from referee_clients.opening.wishes import Wishes
 from referee_clients.sdk.channel import Security, open_channel
-from referee_clients.web.cards import Card
 
 GAMES_SUFFIX: Final = ".games"
 """Of the folder beside an event's file that has the logs of its games."""
@@ -84,20 +82,11 @@ def tables_to_open(event: EventFile, wishes: Wishes, *, with_joins: bool) -> lis
     return tables
 
 
-async def open_tables(
-    event: EventFile, office: Office, tables: Sequence[Pairing], out: Path | None, cards: list[Card]
-) -> list[dict[str, Any]]:
-    """Open the games that are missing, and enter which game each table has. Raise ``Failure``.
-
-    It can be repeated, wherever it was broken off.
-    """
-    told = await office.open_round(tables, out, cards, dry_run=False)
-    round_ = published(event.log.state)
-    for each in told:
-        game_id = bytes.fromhex(each["game"])
-        if round_.games.get(each["table"]) != game_id:
-            event.log.enter(OpenTable(round_.number, each["table"], game_id))
-    return told
+def opened_now(state: State, told: Sequence[Mapping[str, Any]]) -> list[OpenTable]:
+    """Return what the event has to learn of games that are open. ``told``: what ``Office.open_round`` returned."""
+    round_ = published(state)
+    games = {each["table"]: bytes.fromhex(each["game"]) for each in told}
+    return [OpenTable(round_.number, n, game) for n, game in games.items() if round_.games.get(n) != game]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,21 +101,19 @@ class Taking:
     verifier: VerifierKey | None = None
     """Of the referee with the games; None: of the event's, if that referee has them."""
 
-    async def take(self) -> tuple[list[str], bool]:
-        """Enter them, and keep that. Return what is told of each table without a result, and whether all are there.
+    async def find(self) -> tuple[list[str], list[EnterResult]]:
+        """Return what is told of each table without a result, and the results that can be entered.
 
-        Raise ``Failure``, ``LogError``, ``OSError``.
+        Raise ``Failure``, ``OSError``.
         """
-        state = self.event.log.state
+        state, results = self.event.log.state, list[EnterResult]()
         round_ = published(state)
-        with self.event.entering():
-            async with open_channel(self.server, security=self.security) as channel:
-                told = [
-                    f"table {table}: {await self._table(channel, state, round_, table)}" for table in round_.undecided
-                ]
-        return told, not self.event.log.state.rounds[round_.number - 1].undecided
+        async with open_channel(self.server, security=self.security) as channel:
+            told = [f"table {table}: {await self._table(channel, state, table, results)}" for table in round_.undecided]
+        return told, results
 
-    async def _table(self, channel: grpc.aio.Channel, state: State, round_: Round, table: int) -> str:
+    async def _table(self, channel: grpc.aio.Channel, state: State, table: int, results: list[EnterResult]) -> str:
+        round_ = published(state)
         if (game := round_.games.get(table)) is None:
             return "no game is known; `referee event open`, or enter its result"
         found = await self._game(channel, game.hex())
@@ -144,7 +131,7 @@ class Taking:
         result, wrong = read_game(path, Policy(verifier=verifier), state, where)
         if result is None or wrong:
             return f"NOT ENTERED, game {found.id}: {'; '.join(wrong)}"
-        self.event.log.enter(EnterResult(round_.number, table, result))
+        results.append(EnterResult(round_.number, table, result))
         return f"places {', '.join(map(str, result.places))}, from game {found.id}"
 
     async def _game(self, channel: grpc.aio.Channel, game_id: str) -> game_pb2.Game:

@@ -14,7 +14,7 @@ from referee.cli import output
 from referee.cli.addresses import Addresses
 from referee.cli.arguments import public_key, web_origin
 from referee.cli.event_editing import EventPath, TokenFile, editing
-from referee.cli.event_network import GamesServer, open_tables, server_of_games, tables_to_open
+from referee.cli.event_network import GamesServer, opened_now, server_of_games, tables_to_open
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.office import Office, new_sheet
 from referee.cli.pairings import told
@@ -121,7 +121,10 @@ def open_(  # noqa: PLR0917 - typer reads options from the signature
                 raise Failure(str(error), EXIT_USAGE) from None
             with new_sheet(sheet) as cards:
                 office = Office(address, public, pages, token, secured)
-                said = told(asyncio.run(open_tables(event, office, tables, joins, cards)))
+                found = asyncio.run(office.open_round(tables, joins, cards, dry_run=False))
+            for each in opened_now(event.log.state, found):
+                event.log.enter(each)
+            said = told(found)
             if sheet is not None:
                 print(f"{len(cards)} cards in {sheet}", file=sys.stderr)
     output.write(lines(said))

@@ -9,7 +9,9 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from referee.cli.arguments import public_key
 from referee.cli.event_editing import EventPath, Reason, TokenFile, editing, failures
+from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.remote import DATA, Data, SendInClear, TlsCa, TlsCert, TlsKey, security, token_of
 from referee.console import printable
 from referee.events.event_file import SUFFIX, EventFile, new_seed
@@ -121,15 +123,31 @@ def enter(
     late: Annotated[
         int, typer.Option(metavar="ROUND", min=0, help="The first round of a late entrant; 0: not late.")
     ] = 0,
+    key: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEY",
+            help="Public key (hex or key file) with which the player has to play over the network. Give it once for "
+            "each name, in order.",
+        ),
+    ] = None,
 ) -> None:
-    """Enter players: all of them, or none if one cannot be entered. Each gets the next number."""
+    """Enter players: all of them, or none if one cannot be entered. Each gets the next number.
+
+    A list can have a column `key`, with public keys in hexadecimal digits.
+    """
+    if key and len(key) != len(names or ()):
+        raise Failure(f"--key: {len(key)} of them; expected one for each NAME", EXIT_USAGE)
     with editing(file) as event:
         told = [("", name) for name in names or ()]
-        if csv is not None:
-            told += [(f"{csv}: line {line}: ", name) for line, name in listed(csv.read_bytes())]
+        keys = [public_key(f"--key {each}", each) for each in key or ()] or [b""] * len(told)
+        for each in [] if csv is None else listed(csv.read_bytes()):
+            where = f"{csv}: line {each.line}"
+            told.append((f"{where}: ", each.name))
+            keys.append(public_key(f"{where}, key {each.key}", each.key) if each.key else b"")
         if not told:
             raise InputError("NAME", "nobody", "names, or --csv")
-        event.names, entered = enter_players(event.log, event.names, told, late)
+        event.names, entered = enter_players(event.log, event.names, told, late, keys)
     first, last = entered[0], entered[-1]
     print(f"entered {counted(len(told), 'player')}: {first if first == last else f'{first} to {last}'}")
 

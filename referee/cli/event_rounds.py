@@ -179,9 +179,12 @@ def result(  # noqa: PLR0917 - typer reads options from the signature
             secured = security(at, tls_ca, tls_cert, tls_key, insecure)
             verifier = None if games_key is None else verifier_key("--games-key", games_key)
             taking = Taking(event, at, secured, games or file.with_suffix(GAMES_SUFFIX), verifier)
-            told, complete = asyncio.run(taking.take())
+            told, results = asyncio.run(taking.find())
+            with event.entering():
+                for each in results:
+                    event.log.enter(each)
         output.write(lines(told))
-        raise typer.Exit(0 if complete else 1)
+        raise typer.Exit(0 if len(results) == len(told) else 1)
     with editing(file) as event:
         number = newest_round(event.log.state)
         seated = table_of("TABLE", table, event.log.event_id, number)

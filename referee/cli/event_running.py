@@ -15,14 +15,14 @@ import typer
 
 from referee.cli import output
 from referee.cli.event_editing import EventPath, TokenFile, opened
-from referee.cli.event_network import GAMES_SUFFIX, Taking, open_tables, published, tables_to_open
+from referee.cli.event_network import GAMES_SUFFIX, Taking, opened_now, published, tables_to_open
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.office import Office
 from referee.cli.remote import DATA, Data, SendInClear, TlsCa, TlsCert, TlsKey, refused, security, token_of
 from referee.events.event_file import EventFile
 from referee.events.organiser import advance, close, enter_players, pair
 from referee.events.words import lines, standing_lines
-from referee.games.event.acts import CheckIn, Publish
+from referee.games.event.acts import Act, CheckIn, Publish
 from referee.games.event.due import Due, due
 from referee.games.game import InputError
 from referee.log.keys import PrivateKey
@@ -114,8 +114,7 @@ class Running:
     async def run(self) -> None:
         """Play until the event is over. Raise ``Failure``, and what commands of an event raise."""
         if not self.event.log.state.entrants:
-            with self.event.entering():
-                self._enter()
+            await asyncio.to_thread(self._enter)
         for number, entrant in self.event.log.state.entrants.items():
             if not self._key(number).exists() or PrivateKey.load(self._key(number)).public.raw != entrant.key:
                 raise InputError("entrant", f"{number} has no key in {self._key(number).parent}", "an event of bots")
@@ -144,9 +143,10 @@ class Running:
             keys.append(PrivateKey.load(path).public.raw)
             names.append(("", f"{self._bot(number)} {number}"))
         event = self.event
-        event.names, entered = enter_players(event.log, event.names, names, keys=keys)
-        for number in entered:
-            event.log.enter(CheckIn(number))
+        with event.entering():
+            event.names, entered = enter_players(event.log, event.names, names, keys=keys)
+            for number in entered:
+                event.log.enter(CheckIn(number))
         print(f"entered {counted(self.players, 'bot')}", flush=True)
 
     def _key(self, number: int) -> Path:
@@ -179,10 +179,14 @@ class Running:
         )
 
     async def _step(self, step: Due) -> None:
-        event = self.event
         if step is Due.RESULTS:
             await self._results()
-            return
+        else:
+            await asyncio.to_thread(self._on, step)
+
+    def _on(self, step: Due) -> None:
+        """Do what needs no game."""
+        event = self.event
         with event.entering():
             match step:
                 case Due.ENTRIES | Due.DRAW | Due.PAIR:
@@ -199,24 +203,28 @@ class Running:
     async def _results(self) -> None:
         """Open the games that are missing, and take the results of one game or more."""
         round_ = published(self.event.log.state)
-        if missing := [table for table in round_.undecided if table not in round_.games]:
+        if any(table not in round_.games for table in round_.undecided):
             tables = tables_to_open(self.event, Wishes(), with_joins=False)
-            wanted = [each for each in tables if each.key[2] in missing]
-            with self.event.entering():
-                await open_tables(self.event, self.office, wanted, None, [])
+            told = await self.office.open_round(tables, None, [], dry_run=False)
+            await asyncio.to_thread(self._enter_all, opened_now(self.event.log.state, told))
         if self._failed:
             raise Failure(f"a bot failed: {self._failed}; the games of the others went on")
         with suppress(TimeoutError):
             async with asyncio.timeout(_LOOK_S):
                 await self._ended.wait()
         self._ended.clear()
-        taking = Taking(self.event, self.office.server, self.office.secured, self.games)
-        for line in (await taking.take())[0]:
-            if line.endswith("goes on"):
-                continue
+        lines_, results = await Taking(self.event, self.office.server, self.office.secured, self.games).find()
+        await asyncio.to_thread(self._enter_all, results)
+        for line in lines_:
             if "NOT ENTERED" in line:
                 raise Failure(f"round {round_.number}, {line}")
-            print(f"round {round_.number}, {line}", flush=True)
+            if not line.endswith("goes on"):
+                print(f"round {round_.number}, {line}", flush=True)
+
+    def _enter_all(self, acts: Sequence[Act]) -> None:
+        with self.event.entering():
+            for act in acts:
+                self.event.log.enter(act)
 
 
 class _Tokens:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from referee.games.event.entrant import Entrant
 from referee.games.game import InputError
@@ -99,8 +99,17 @@ def checked(name: str) -> str:
     return found
 
 
-def listed(data: bytes) -> list[tuple[int, str]]:
-    """Return line and name of each entrant of a list: a CSV with a column ``name``, or one name a line.
+class Listed(NamedTuple):
+    """An entrant of a list."""
+
+    line: int
+    name: str
+    key: str
+    """Public key, as text; empty if the list has none."""
+
+
+def listed(data: bytes) -> list[Listed]:
+    """Return the entrants of a list: a CSV with a column ``name``, and perhaps ``key``, or one name a line.
 
     Separators are commas, semicolons or tabs; empty lines are passed over. Raise ``InputError`` with the line.
     """
@@ -112,8 +121,9 @@ def listed(data: bytes) -> list[tuple[int, str]]:
     first = text.splitlines()[0] if text.strip() else ""
     separator = max(_SEPARATORS, key=first.count)
     reader = csv.reader(StringIO(text), delimiter=separator)
-    names: list[tuple[int, str]] = []
+    names: list[Listed] = []
     column: int | None = None
+    key_column: int | None = None
     for row in reader:
         if not any(cell.strip() for cell in row):
             continue
@@ -121,13 +131,15 @@ def listed(data: bytes) -> list[tuple[int, str]]:
             heads = [cell.strip().casefold() for cell in row]
             column = heads.index("name") if "name" in heads else 0
             if "name" in heads:
+                key_column = heads.index("key") if "key" in heads else None
                 continue
             if len(row) > 1:
                 raise InputError(f"line {reader.line_num}", "columns without names", "a first line with a column name")
         if column >= len(row):
             raise InputError(f"line {reader.line_num}", "no name", f"{column + 1} columns")
+        key = row[key_column].strip() if key_column is not None and key_column < len(row) else ""
         try:
-            names.append((reader.line_num, checked(row[column].strip())))
+            names.append(Listed(reader.line_num, checked(row[column].strip()), key))
         except InputError as error:
             raise InputError(f"line {reader.line_num}, name", error.what, error.expected) from None
     if not names:

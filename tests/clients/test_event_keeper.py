@@ -125,7 +125,8 @@ async def test_nothing_is_left_of_an_event_that_could_not_be_begun(tmp_path: Pat
                 await asyncio.to_thread(begun, path, server.address, token)
         with pytest.raises(Denied, match="one of alhambra"):
             await asyncio.to_thread(begun, path, server.address, client.organiser, Terms(game="chess"))
-        assert list(tmp_path.iterdir()) == [tmp_path / "data"]
+        assert not path.exists()
+        assert not path.with_suffix(".private").exists()
         await asyncio.to_thread(begun, path, server.address, client.organiser)
 
 

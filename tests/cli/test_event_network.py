@@ -1,0 +1,278 @@
+"""``referee event open``, ``result --all`` and ``run`` against a real server; tokens of entrants; ``audit --event``."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from referee.events.event_file import EventFile
+from referee.live.opening import entrant_principal
+from referee.log.keys import PrivateKey
+from referee.v1 import access_service_pb2 as access_pb
+from referee.v1 import game_service_pb2 as pb
+from referee.v1.access_service_pb2_grpc import AccessServiceStub
+from referee_clients import play_all
+from referee_clients.bots import maker
+from tests.cli.command import REFEREE
+from tests.cli.inside import referee
+from tests.service.conftest import running
+from tests.service.player import Client, bearer, connected, refused
+from tests.service.process import serve
+from tests.sizes import campaign
+from tests.waiting import waiting_for
+
+Run = Callable[..., Awaitable[subprocess.CompletedProcess[str]]]
+
+
+@asynccontextmanager
+async def organising(tmp_path: Path) -> AsyncIterator[tuple[Client, Run, str]]:
+    """A server, commands with its organiser's token in a folder, and its address."""
+    async with running(tmp_path / "data", solver_workers=0) as (server, client):
+
+        async def run(*words: object, code: int = 0) -> subprocess.CompletedProcess[str]:
+            done = await asyncio.to_thread(referee, *words, cwd=tmp_path)
+            assert done.returncode == code, (words, done.stdout, done.stderr)
+            return done
+
+        yield client, run, server.address
+
+
+async def begin(run: Run, address: str, *names: str, rules: str = "kingdomino", sizes: str = "2") -> None:
+    points = "; ".join(f"{size}: {','.join(map(str, range(int(size) - 1, -1, -1)))}" for size in sizes.split(","))
+    new = ("--rules", rules, "--sizes", sizes, "--points", points, "--rounds", "2")
+    await run("event", "new", "e.eventlog", *new, "--server", address, "--data", "data")
+    if names:
+        await run("event", "enter", "e.eventlog", *names)
+        await run("event", "checkin", "e.eventlog", "--all")
+
+
+async def publish(run: Run) -> None:
+    await run("event", "pair", "e.eventlog")
+    await run("event", "publish", "e.eventlog")
+
+
+def state_of(tmp_path: Path) -> Any:
+    return EventFile.read_only(tmp_path / "e.eventlog").log.state
+
+
+async def games_of(client: Client) -> list[Any]:
+    found = await client.games.ListGames(pb.ListGamesRequest(), metadata=bearer(client.organiser))
+    return list(found.games)
+
+
+async def bots(client: Client, address: str, tokens: list[str], games: int) -> None:
+    """Play so many games with these tokens, one for each bot."""
+    left = asyncio.Semaphore(0)
+    tasks = [
+        asyncio.create_task(play_all(address, token, maker("greedy", seed), lambda _, __: left.release()))
+        for seed, token in enumerate(tokens)
+    ]
+    async with waiting_for("games to end"):
+        for _ in range(2 * games):
+            await left.acquire()
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def test_a_round_is_opened_played_with_entrants_tokens_and_taken(tmp_path: Path) -> None:
+    """From names to results that are pinned to audited logs; every command can be repeated."""
+    async with organising(tmp_path) as (client, run, address):
+        await begin(run, address, "Ani", "Bob", "Cid", "Dee")
+        where = ("--data", "data")
+        done = await run("event", "open", "e.eventlog", *where, code=2)
+        assert "none is being played" in done.stderr
+        await publish(run)
+        done = await run("event", "open", "e.eventlog", "--options", '{"castles": true}', *where, code=2)
+        assert "options" in done.stderr
+        done = await run("event", "open", "e.eventlog", *where)
+        assert "table 1: opened, game " in done.stdout
+        assert all(name in done.stdout for name in ("Ani", "Bob", "Cid", "Dee"))
+        assert "#" not in done.stdout  # no tokens: seats are the entrants'
+        again = await run("event", "open", "e.eventlog", *where)
+        assert [line.split(",")[0] for line in again.stdout.splitlines()] == [
+            "table 1: there already",
+            "table 2: there already",
+        ]
+        games = {game.table: game.id for game in await games_of(client)}
+        assert {n: game.hex() for n, game in state_of(tmp_path).rounds[0].games.items()} == games
+        done = await run("event", "result", "e.eventlog", "--all", code=1)
+        assert [line.split(" ")[-2:] for line in done.stdout.splitlines()] == [["goes", "on"]] * 2
+
+        tokens = [
+            (await run("token", "issue", "--event", "e.eventlog", "--entrant", n, "--server", address, *where)).stdout
+            for n in range(1, 5)
+        ]
+        await bots(client, address, [token.strip() for token in tokens], 2)
+        done = await run("event", "result", "e.eventlog", "--all")
+        assert "table 1: places " in done.stdout
+        results = state_of(tmp_path).rounds[0].results
+        assert {n: result.log.game_id.hex() for n, result in results.items()} == games
+        keys = ("--key", "e.vkey", "--games", "e.games", "--games-key", "e.vkey")
+        assert "results: 2 with an audited log" in (await run("event", "check", "e.eventlog", *keys, code=3)).stdout
+        await publish(run)
+        await run("event", "result", "e.eventlog", "--all", code=1)
+        await run("event", "open", "e.eventlog", *where)
+        assert len(await games_of(client)) == 4
+
+
+async def test_a_round_that_is_paired_again_gets_other_games(tmp_path: Path) -> None:
+    async with organising(tmp_path) as (client, run, address):
+        await begin(run, address, "Ani", "Bob", "Cid", "Dee")
+        await publish(run)
+        await run("event", "open", "e.eventlog", "--data", "data")
+        first = [sorted(table) for table in state_of(tmp_path).rounds[0].tables]
+        await run("event", "reopen", "e.eventlog", "--reason", "wrong lists")
+        other = "1,3; 2,4" if [1, 2] in first or [1, 4] in first else "1,2; 3,4"
+        await run("event", "pair", "e.eventlog", "--tables", other, "--reason", "by hand")
+        await run("event", "publish", "e.eventlog")
+        done = await run("event", "open", "e.eventlog", "--data", "data")
+        assert done.stdout.count(": opened, game") == 2
+        assert len(await games_of(client)) == 4
+
+
+async def test_join_strings_for_who_has_no_token(tmp_path: Path) -> None:
+    """In a file for each table; a file that a killed command left empty is no hindrance."""
+    async with organising(tmp_path) as (client, run, address):
+        await begin(run, address, "Ani", "Bob")
+        await publish(run)
+        number = EventFile.read_only(tmp_path / "e.eventlog").log.event_id
+        left = tmp_path / "joins" / f"event-{number}-round-1-table-1.txt"
+        left.parent.mkdir()
+        left.touch()
+        await run("event", "open", "e.eventlog", "--joins", "joins", "--data", "data")
+        joins = left.read_text().splitlines()
+        assert [join.partition("#")[0].rpartition("/")[2] for join in joins] == ["0", "1"]
+        game = (await client.games.GetGame(pb.GetGameRequest(game_id=(await games_of(client))[0].id))).game
+        assert not any(seat.principal for seat in game.seats)
+
+
+async def test_an_entrants_token_is_for_the_entrants_seats_alone(tmp_path: Path) -> None:
+    async with organising(tmp_path) as (client, run, address):
+        await begin(run, address, "Ani", "Bob", "Cid", "Dee")
+        await publish(run)
+        await run("event", "open", "e.eventlog", "--data", "data")
+        number = EventFile.read_only(tmp_path / "e.eventlog").log.event_id
+        stub: Any = AccessServiceStub(client.channel)
+
+        async def issue(**fields: Any) -> Any:
+            return await stub.IssueToken(access_pb.IssueTokenRequest(**fields), metadata=bearer(client.organiser))
+
+        issued = await issue(event=str(number), entrant=1)
+        principal = entrant_principal(number, 1)
+        assert (issued.token.principal, list(issued.token.scopes)) == (principal, [access_pb.SCOPE_PLAY])
+        mine = bearer(issued.secret)
+        found = await client.games.ListGames(pb.ListGamesRequest(principal=principal), metadata=mine)
+        (game,) = found.games
+        stream = client.games.WatchSeat(pb.WatchSeatRequest(), metadata=mine)
+        first = await stream.read()
+        assert first.game_id == game.id
+        table = state_of(tmp_path).rounds[0].tables[game.table - 1]
+        assert first.turn.seat == table.index(1)
+        (other,) = [each.id for each in await games_of(client) if each.id != game.id]
+        entered = client.games.PlayGame(metadata=mine)
+        await entered.write(pb.PlayGameRequest(enter=pb.Enter(game_id=other)))
+        assert (await refused(entered)).reason == "PERMISSION_DENIED"
+        for call in (
+            client.games.CreateGame(pb.CreateGameRequest(rules_id="kingdomino"), metadata=mine),
+            client.games.AbortGame(pb.AbortGameRequest(game_id=game.id), metadata=mine),
+            stub.IssueToken(access_pb.IssueTokenRequest(), metadata=mine),
+            client.games.ListGames(pb.ListGamesRequest(principal=entrant_principal(number, 2)), metadata=mine),
+        ):
+            assert (await refused(call)).reason == "PERMISSION_DENIED"
+        # No game outside of the event has a seat for an entrant, and no other token is the entrant's.
+        elsewhere: tuple[dict[str, Any], ...] = ({}, {"event_id": number + 1})
+        for event in elsewhere:
+            found = await refused(client.create(2, rules_id="kingdomino", principals=[principal, ""], **event))
+            assert found.metadata["field"] == "principals[0]"
+        for fields, field in (
+            ({"event": str(number), "entrant": 5}, "entrant"),
+            ({"event": str(number)}, "entrant"),
+            ({"event": "none", "entrant": 1}, "event"),
+            ({"entrant": 1}, "event"),
+            ({"event": str(number), "entrant": 1, "principal": "ani"}, "principal"),
+            ({"event": str(number), "entrant": 1, "scopes": [access_pb.SCOPE_ADMIN]}, "scopes"),
+            ({"event": str(number), "entrant": 1, "game_id": game.id}, "game_id"),
+            ({"principal": principal, "scopes": [access_pb.SCOPE_ORGANISE]}, "scopes"),
+        ):
+            assert (await refused(issue(**fields))).metadata["field"] == field, fields
+        assert (await refused(issue(event=str(number + 1), entrant=1))).reason == "UNKNOWN_GAME"
+
+
+async def test_bots_play_an_event_to_its_end_and_seats_have_the_keys_that_were_registered(tmp_path: Path) -> None:
+    async with organising(tmp_path) as (_, run, address):
+        new = ("--rules", "kingdomino", "--sizes", "3,2", "--points", "3: 2,1,0; 2: 1,0", "--rounds", "2")
+        await run("event", "new", "e.eventlog", *new, "--server", address, "--data", "data")
+        play = ("event", "run", "e.eventlog", "--bots", "greedy,random", "--players", "5", "--data", "data")
+        done = await run(*play)
+        assert done.stdout.splitlines()[-1] == "e.eventlog: the event is over"
+        assert (await run(*play)).stdout.splitlines()[-1] == "e.eventlog: the event is over"
+        keys = ("--key", "e.vkey", "--games", "e.games", "--games-key", "e.vkey")
+        assert "results: 4 with an audited log\n" in (await run("event", "check", "e.eventlog", *keys)).stdout
+        listed = json.loads((await run("token", "list", "--json", "--server", address, "--data", "data")).stdout)
+        assert [token["principal"] for token in listed] == ["organiser"]
+        games = sorted((tmp_path / "e.games").iterdir())
+        for game in games:
+            assert "COMPLETE" in (await run("audit", game, "--key", "e.vkey", "--event", "e.eventlog")).stdout
+        await run("event", "new", "other.eventlog", "--rules", "kingdomino")
+        done = await run("audit", games[0], "--key", "e.vkey", "--event", "other.eventlog", code=2)
+        assert "the game was opened for event" in done.stderr
+
+
+async def test_a_seat_that_was_played_with_another_key_is_found(tmp_path: Path) -> None:
+    """Who has an entrant's token has not the entrant's key: the result is not taken, and every check says why."""
+    async with organising(tmp_path) as (client, run, address):
+        await begin(run, address)
+        registered = PrivateKey.generate()
+        registered.save(tmp_path / "ani.pem")
+        await run("event", "enter", "e.eventlog", "Ani", "--key", "ani.pem")
+        await run("event", "enter", "e.eventlog", "Bob")
+        await run("event", "checkin", "e.eventlog", "--all")
+        await publish(run)
+        await run("event", "open", "e.eventlog", "--data", "data")
+        issue = ("token", "issue", "--event", "e.eventlog", "--server", address, "--data", "data", "--entrant")
+        await bots(client, address, [(await run(*issue, n)).stdout.strip() for n in (1, 2)], 1)
+        done = await run("event", "result", "e.eventlog", "--all", code=1)
+        assert "NOT ENTERED" in done.stdout
+        assert "was played with another key than entrant 1 registered (EVT-G1)" in done.stdout
+        (game,) = (tmp_path / "e.games").iterdir()
+        done = await run("audit", game, "--key", "e.vkey", "--event", "e.eventlog", code=5)
+        assert "UNTRUSTED_KEY" in done.stdout
+
+
+@pytest.mark.parametrize("kills", [1, campaign(3)])
+async def test_a_command_that_is_killed_in_the_middle_of_opening_opens_the_rest_next_time(
+    tmp_path: Path, kills: int
+) -> None:
+    """One game for each table, however often, and whenever it was killed."""
+    process = await serve(tmp_path / "data", tmp_path / "log", "--solver-workers", "0")
+
+    async def run(*words: object, code: int = 0) -> subprocess.CompletedProcess[str]:
+        done = await asyncio.to_thread(referee, *words, cwd=tmp_path)
+        assert done.returncode == code, (words, done.stdout, done.stderr)
+        return done
+
+    await begin(run, process.address, *(f"P{number}" for number in range(40)))
+    await publish(run)
+    words = ("event", "open", "e.eventlog", "--data", "data")
+    async with connected(process.address, process.token) as client:
+        for kill in range(kills):
+            command = await asyncio.create_subprocess_exec(REFEREE, *words, cwd=tmp_path)
+            async with waiting_for("games to be opened"):
+                while len(await games_of(client)) <= 4 * kill and command.returncode is None:
+                    pass
+            command.kill()
+            await command.wait()
+        await run(*words)
+        games = await games_of(client)
+        assert sorted(game.table for game in games) == list(range(1, 21))
+        assert {game.table: bytes.fromhex(game.id) for game in games} == state_of(tmp_path).rounds[0].games
+    process.process.terminate()
+    await process.process.wait()
