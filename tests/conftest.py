@@ -5,13 +5,17 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
 
 from tests import one_loop
+
+if TYPE_CHECKING:
+    from tests.store.postgres import Postgres
 
 settings.register_profile("tile-referee", deadline=None, print_blob=True)
 settings.load_profile("tile-referee")
@@ -42,6 +46,17 @@ if "PYTEST_DEBUG_TEMPROOT" not in os.environ and _has_memory():
 # Bots keep their keys in the user's folder: not in that of whoever runs the tests.
 _DATA_HOME = TemporaryDirectory(prefix="tile-referee-", dir=os.environ.get("PYTEST_DEBUG_TEMPROOT"))
 os.environ["XDG_DATA_HOME"] = _DATA_HOME.name
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """A real PostgreSQL, started when the first test asks for it."""
+    from tests.store import postgres
+
+    with postgres.running() as server:
+        if server is None:
+            pytest.skip("there is no PostgreSQL here: neither pgserver from PyPI nor one of the system")
+        yield server
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -16,7 +16,7 @@ from referee.log.engines import installed
 from referee.log.identity import parse_game_id
 from referee.service import logs
 from referee.service.data import DataError, open_data, origin_of
-from referee.service.files import STORE_FILE
+from referee.service.files import STORE_ADDRESS_FILE, STORE_FILE
 from referee.store.errors import StoreFailed
 from referee.store.store import Upgrade
 
@@ -85,7 +85,7 @@ def recover(  # noqa: PLR0917 - typer reads options from the signature
         )
     if game is not None:
         check_id(game)
-    if not (data / STORE_FILE).exists():
+    if not ((data / STORE_FILE).exists() or (data / STORE_ADDRESS_FILE).exists()):
         raise Failure(f"{data / STORE_FILE}: No such file; expected --data with a referee's directory")
     logs.configure("text", "critical")  # what it would log it prints
     try:

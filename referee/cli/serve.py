@@ -30,6 +30,7 @@ from referee.service.limits import REQUESTS_PER_S, STREAMS
 from referee.service.metrics import PATH
 from referee.service.server import SOLVER_WORKERS, Config, ListenError, Server
 from referee.service.tls import Certificates, Tls, TlsError
+from referee.store.address import check_address
 from referee.workers.pool import MEMORY_MIB
 from referee_clients.sdk.channel import TLS_SCHEME, Security, is_loopback
 from referee_clients.web.secure import Lack, has_keys, lacks
@@ -104,6 +105,15 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
             metavar="FILE",
             help="Require client certificates signed by one of these authorities (PEM); `referee "
             "token issue --cert` assigns a certificate to a principal.",
+        ),
+    ] = None,
+    store: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Keep the games in this PostgreSQL database, such as postgresql://referee@db.example/club; the "
+            "password comes from ~/.pgpass or a service file. DIR remembers it. By default they are in DIR.",
+            show_default=False,
         ),
     ] = None,
     marks: Annotated[
@@ -214,6 +224,11 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
         raise Failure(f"--public {public!r}: {problem}", EXIT_USAGE)
     if origin is not None and not is_name(origin):
         raise Failure(f"--origin {origin!r}: expected {NAME_EXPECTED}, such as club.example", EXIT_USAGE)
+    if store is not None:
+        try:
+            check_address(store)
+        except ValueError as error:
+            raise Failure(f"--store: {error}", EXIT_USAGE) from None
     if web is None and web_origin:
         raise Failure("--web-origin belongs to --web; expected both or neither", EXIT_USAGE)
     check_origins("--web-origin", web_origin or ())
@@ -239,6 +254,7 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
             requests_per_s=requests_per_s,
             max_streams=max_streams,
             metrics=metrics or "",
+            store=store,
             marks=marks,
             seal_key=seal_key,
             solver_workers=solver_workers,

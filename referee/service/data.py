@@ -9,17 +9,32 @@ import stat
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from referee.live.opening import new_token, token_digest
 from referee.live.timing import SystemTime, Time
 from referee.log.errors import LogError
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner, VerifierKey
-from referee.service.files import ALIVE_FILE, DEFAULT_ORIGIN, KEY_FILE, LOCK_FILE, STORE_FILE, TOKEN_FILE, VERIFIER_FILE
+from referee.service.files import (
+    ALIVE_FILE,
+    DEFAULT_ORIGIN,
+    KEY_FILE,
+    LOCK_FILE,
+    STORE_ADDRESS_FILE,
+    STORE_FILE,
+    TOKEN_FILE,
+    VERIFIER_FILE,
+)
+from referee.store.address import check_address
 from referee.store.errors import StoreFailed
 from referee.store.files import make_whole
-from referee.store.sqlite import MARKS_FILE, SEAL_FILE, SqliteStore
+from referee.store.sql import MARKS_FILE, SEAL_FILE, SqlStore
+from referee.store.sqlite import SqliteStore
 from referee.store.store import BUSY_S, Store, Upgrade
+
+if TYPE_CHECKING:
+    from referee.store.postgres import PostgresStore
 
 
 class DataError(Exception):
@@ -72,6 +87,7 @@ def open_data(
     path: Path,
     origin: str,
     *,
+    store: str | None = None,
     marks: Path | None = None,
     seal_key: Path | None = None,
     new_marks: bool = False,
@@ -81,7 +97,8 @@ def open_data(
 ) -> Data:
     """Open the directory, or make it with all that is in it. Raise ``DataError``.
 
-    ``origin``: the referee's name; it is the directory's own, so another than before is refused. ``marks``,
+    ``origin``: the referee's name; it is the directory's own, so another than before is refused. ``store``: address of
+    the database that the games are in, if it is not a file of the directory, which keeps the address. ``marks``,
     ``seal_key``: where these files are if not in the directory. ``new_marks``, ``new_seal``, ``on_upgrade``: as
     ``SqliteStore`` takes them.
     """
@@ -94,17 +111,30 @@ def open_data(
         raise DataError(f"{path}: {error.strerror}") from error
     try:
         signer = CheckpointSigner(origin_of(path, origin), load_or_make_key(path / KEY_FILE))
-        _keep_verifier(path / VERIFIER_FILE, f"{signer.verifier}\n")
-        store = SqliteStore(
-            path / STORE_FILE,
-            marks=marks,
-            seal_key=seal_key,
-            new_marks=new_marks,
-            new_seal=new_seal,
-            busy_s=busy_s,
-            on_upgrade=on_upgrade,
-        )
-        store.set_organiser(token_digest(_token(path / TOKEN_FILE)))
+        _keep(path / VERIFIER_FILE, f"{signer.verifier}\n", 0o644)
+        database = store or store_address(path)
+        if database is None:
+            opened: SqlStore = SqliteStore(
+                path / STORE_FILE,
+                marks=marks,
+                seal_key=seal_key,
+                new_marks=new_marks,
+                new_seal=new_seal,
+                busy_s=busy_s,
+                on_upgrade=on_upgrade,
+            )
+        else:
+            opened = _postgres()(
+                database,
+                marks=marks,
+                seal_key=seal_key,
+                verifier=str(signer.verifier),
+                new_marks=new_marks,
+                new_seal=new_seal,
+                busy_s=busy_s,
+            )
+            _keep(path / STORE_ADDRESS_FILE, f"{database}\n", 0o600)
+        opened.set_organiser(token_digest(_token(path / TOKEN_FILE)))
         time = SystemTime()
         time.reach(_alive_ms(path))
     except BaseException as error:
@@ -115,14 +145,14 @@ def open_data(
         if isinstance(error, LogError | StoreFailed | UnicodeEncodeError):
             raise DataError(str(error)) from error
         raise
-    return Data(path, signer, store, marks, seal_key, time, store.lacking, lock)
+    return Data(path, signer, opened, marks, seal_key, time, opened.lacking, lock)
 
 
 def origin_of(path: Path, wanted: str | None) -> str:
     """Return the name that a directory's games are signed under. Raise ``DataError`` if another is wanted."""
     file = path / VERIFIER_FILE
     if not file.exists():
-        if wanted is None and (path / STORE_FILE).exists():
+        if wanted is None and ((path / STORE_FILE).exists() or (path / STORE_ADDRESS_FILE).exists()):
             raise DataError(f"{file}: No such file; expected --origin with the name that the games are signed under")
         return wanted or DEFAULT_ORIGIN
     try:
@@ -160,10 +190,36 @@ def _alive_ms(path: Path) -> int:
         return 0
 
 
-def _keep_verifier(path: Path, text: str) -> None:
+def store_address(path: Path) -> str | None:
+    """Return the address of the database that the directory's games are in; None: they are in a file of it.
+
+    Raise ``DataError``, ``OSError``.
+    """
+    file = path / STORE_ADDRESS_FILE
+    if not file.exists():
+        return None
+    address = file.read_text(encoding="utf-8", errors="replace").strip()
+    try:
+        check_address(address)
+    except ValueError as error:
+        raise DataError(f"{file}: {error}") from None
+    return address
+
+
+def _postgres() -> type[PostgresStore]:
+    """Return the store in PostgreSQL. Raise ``DataError`` if what it needs is not installed."""
+    try:
+        from referee.store.postgres import PostgresStore  # noqa: PLC0415 - few referees need it
+    except ImportError as error:
+        what = f"a store in PostgreSQL needs {error.name}"
+        raise DataError(f"{what}; expected: pip install 'tile-referee[postgresql]'") from error
+    return PostgresStore
+
+
+def _keep(path: Path, text: str, mode: int) -> None:
     """Make the file unless it is there and right."""
     if not (path.exists() and path.read_text(encoding="utf-8", errors="replace") == text):
-        make_whole(path, lambda file: _write(file, text, 0o644))
+        make_whole(path, lambda file: _write(file, text, mode))
 
 
 def _write(path: Path, text: str, mode: int) -> None:

@@ -6,6 +6,8 @@ KEY_FILE = "referee.pem"
 VERIFIER_FILE = "referee.vkey"
 TOKEN_FILE = "organiser.token"  # noqa: S105 - a name
 STORE_FILE = "referee.db"
+STORE_ADDRESS_FILE = "store"
+"""Of a directory whose games are not in ``STORE_FILE``: the address of their database."""
 LOCK_FILE = "lock"
 ALIVE_FILE = "alive"
 ADDRESS_FILE = "address"

@@ -97,6 +97,8 @@ class Config:
     """Where to listen for who asks for metrics, as HOST:PORT; empty: nowhere."""
     busy_s: float = BUSY_S
     """How long a commit waits for somebody else's lock on the store."""
+    store: str | None = None
+    """Address of the database, if it is not a file in the directory, nor the one whose address the directory has."""
     marks: Path | None = None
     seal_key: Path | None = None
     """Where these files are, if not in the directory."""
@@ -180,6 +182,7 @@ class Server:
         data = open_data(
             config.data,
             config.origin,
+            store=config.store,
             marks=config.marks,
             seal_key=config.seal_key,
             busy_s=config.busy_s,

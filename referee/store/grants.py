@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import sqlite3
 from typing import Any
 
 from referee.store.errors import StoreFailed
+from referee.store.session import Session
 from referee.store.store import Grant
 
 # Without its game a grant for one game would be one for every game: then it is none.
@@ -13,17 +13,17 @@ _GRANTS = """SELECT hash, principal, scopes, id, seat, certificate, issued_ms, e
     FROM grants LEFT JOIN games ON games.number = game WHERE (game IS NULL OR id IS NOT NULL)"""
 
 
-def find(connection: sqlite3.Connection, digest: bytes) -> Grant | None:
+def find(session: Session, digest: bytes) -> Grant | None:
     """Return the grant of the token or certificate with this SHA-256."""
-    row = connection.execute(f"{_GRANTS} AND hash = ?", (digest,)).fetchone()
+    row = session.execute(f"{_GRANTS} AND hash = ?", (digest,)).fetchone()
     return _grant(row)[1] if row else None
 
 
 def page(
-    connection: sqlite3.Connection, before: int | None, limit: int, principal: str, valid_ms: int | None
+    session: Session, before: int | None, limit: int, principal: str, valid_ms: int | None
 ) -> list[tuple[int, Grant]]:
     """Return at most ``limit`` grants with their numbers, as ``Store.grants`` says."""
-    which, values = "1", list[Any]()
+    which, values = "TRUE", list[Any]()
     if before is not None:
         which, values = f"{which} AND grants.number < ?", [*values, before]
     if principal:
@@ -31,26 +31,26 @@ def page(
     if valid_ms is not None:
         which += " AND principal <> '' AND revoked_ms = 0 AND (expires_ms = 0 OR expires_ms > ?)"
         values.append(valid_ms)
-    rows = connection.execute(f"{_GRANTS} AND {which} ORDER BY grants.number DESC LIMIT ?", (*values, limit))
+    rows = session.execute(f"{_GRANTS} AND {which} ORDER BY grants.number DESC LIMIT ?", (*values, limit))
     return [_grant(row) for row in rows]
 
 
-def add(connection: sqlite3.Connection, grant: Grant) -> bool:
+def add(session: Session, grant: Grant) -> bool:
     """Keep the grant; return False if there is one with this digest. Raise ``StoreFailed`` if its game is not there."""
     # Kept by number, which nobody outside of the database knows.
-    game = connection.execute("SELECT number FROM games WHERE id = ?", (grant.game_id,)).fetchone()
+    game = session.execute("SELECT number FROM games WHERE id = ?", (grant.game_id,)).fetchone()
     if grant.game_id is not None and game is None:
         raise StoreFailed(f"no game {grant.game_id.hex()}")
-    added = connection.execute(
-        """INSERT OR IGNORE INTO grants (hash, principal, scopes, game, seat, certificate, issued_ms, expires_ms)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?)""",
+    added = session.execute(
+        """INSERT INTO grants (hash, principal, scopes, game, seat, certificate, issued_ms, expires_ms)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING""",
         (
             grant.digest,
             grant.principal,
             scopes_text(grant),
             game and game[0],
             grant.seat,
-            grant.certificate,
+            int(grant.certificate),
             grant.issued_ms,
             grant.expires_ms,
         ),
@@ -58,14 +58,24 @@ def add(connection: sqlite3.Connection, grant: Grant) -> bool:
     return added.rowcount == 1
 
 
-def revoke(connection: sqlite3.Connection, beginning: bytes, now_ms: int) -> Grant | None:
+def revoke(session: Session, beginning: bytes, now_ms: int) -> Grant | None:
     """Revoke the grant whose digest begins so, if it was not revoked before, and return it; None if there is none."""
     last = beginning + b"\xff" * (32 - len(beginning))
-    row = connection.execute(f"{_GRANTS} AND hash BETWEEN ? AND ?", (beginning, last)).fetchone()
+    row = session.execute(f"{_GRANTS} AND hash BETWEEN ? AND ?", (beginning, last)).fetchone()
     if row is None:
         return None
-    connection.execute("UPDATE grants SET revoked_ms = ? WHERE hash = ? AND revoked_ms = 0", (now_ms, row[0]))
-    return find(connection, row[0])
+    session.execute("UPDATE grants SET revoked_ms = ? WHERE hash = ? AND revoked_ms = 0", (now_ms, row[0]))
+    return find(session, row[0])
+
+
+def set_organiser(session: Session, digest: bytes) -> None:
+    """Make the token with this SHA-256 the organiser's, and any other that this made so before none."""
+    # Tokens of that name that were issued by hand have a time of issue.
+    session.execute("DELETE FROM grants WHERE principal = 'organiser' AND issued_ms = 0 AND hash <> ?", (digest,))
+    session.execute(
+        "INSERT INTO grants (hash, principal, scopes) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+        (digest, "organiser", "admin audit organise"),
+    )
 
 
 def scopes_text(grant: Grant) -> str:

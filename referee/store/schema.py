@@ -4,24 +4,15 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
-from enum import IntEnum
 from pathlib import Path
 
 from google.protobuf.message import DecodeError
 
 from referee.log.v1 import log_pb2
 from referee.store.errors import StoreFailed
+from referee.store.state import State, signed
 
 VERSION = 6
-
-
-class State(IntEnum):
-    """How far a game is, as far as the store has to know."""
-
-    OPEN = 0
-    OVER = 1
-    GIVEN_UP = 2
-    """Kept, but in no list: for everybody who asks there is no such game."""
 
 
 # Entries are in the order of their commits, whatever game they are of: clustered by game, every batch would touch
@@ -125,16 +116,6 @@ def make(connection: sqlite3.Connection, path: Path, before: Callable[[int], Non
 def copy_of(path: Path, version: int) -> Path:
     """Return where a database of that version is copied to before it is upgraded."""
     return path.with_name(f"{path.name}.v{version}")
-
-
-def signed(number: int | None) -> int | None:
-    """Return a number of 64 bits as SQLite keeps it, which has a sign."""
-    return number if number is None or number < 1 << 63 else number - (1 << 64)
-
-
-def unsigned(number: int | None) -> int | None:
-    """Return what was kept by ``signed``."""
-    return number if number is None or number >= 0 else number + (1 << 64)
 
 
 def _opened_with(name: str, data: bytes) -> int | None:

@@ -21,7 +21,7 @@ from referee.log.frames import FrameType
 from referee.log.v1 import log_pb2
 from referee.service.data import open_data, origin_of
 from referee.service.files import STORE_FILE, VERIFIER_FILE
-from referee.store.sqlite import MARKS_FILE, SEAL_FILE
+from referee.store.sql import MARKS_FILE, SEAL_FILE
 from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
 from tests.attacks.test_database import another_header

@@ -13,7 +13,7 @@ import pytest
 
 from referee.log.file import entries
 from referee.service.files import STORE_FILE
-from referee.store.sqlite import MARKS_FILE
+from referee.store.sql import MARKS_FILE
 from tests.crash.club import SOME, Club, club, goes_on
 from tests.crash.journal import broken
 from tests.crash.process import Referee

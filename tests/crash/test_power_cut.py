@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from referee.service.files import STORE_FILE
-from referee.store.sqlite import MARKS_FILE
+from referee.store.sql import MARKS_FILE
 from tests.crash.journal import Act, Told
 from tests.crash.process import Referee
 from tests.crash.rig import loaded, nothing_is_lost

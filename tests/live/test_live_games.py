@@ -18,7 +18,7 @@ from referee.live.fingerprints import ROWS
 from referee.log.v1 import log_pb2
 from referee.service.files import STORE_FILE
 from referee.service.server import Server
-from referee.store.sqlite import MARKS_FILE
+from referee.store.sql import MARKS_FILE
 from referee.store.store import Change, Row
 from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb

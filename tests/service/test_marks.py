@@ -20,7 +20,7 @@ from referee.service.files import STORE_FILE
 from referee.service.server import Config, Server
 from referee.store.errors import Contradiction, StoreFailed
 from referee.store.marks import Mark
-from referee.store.sqlite import MARKS_FILE, SEAL_FILE
+from referee.store.sql import MARKS_FILE, SEAL_FILE
 from referee.v1 import game_service_pb2 as pb
 from tests.service.conftest import running
 from tests.service.facts import sqlite_store

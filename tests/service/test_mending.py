@@ -19,7 +19,7 @@ from referee.service.files import STORE_FILE
 from referee.service.guard import ResponseStream
 from referee.service.server import Server
 from referee.store.errors import StoreFailed
-from referee.store.sqlite import MARKS_FILE
+from referee.store.sql import MARKS_FILE
 from referee.v1 import access_service_pb2 as access
 from referee.v1 import game_service_pb2 as pb
 from tests.service.conftest import running

@@ -1,9 +1,10 @@
-"""What every store promises, asked of the one in SQLite and of one that was written from the protocols alone."""
+"""What every store promises, asked of those on databases and of one that was written from the protocols alone."""
 
 from __future__ import annotations
 
 import asyncio
 import inspect
+import re
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -19,13 +20,19 @@ from referee.store.sqlite import SqliteStore
 from referee.store.store import Certificate, Change, Grant, Listing, NewCertificates, Player, Row, Store
 from tests.store.changes import committed, identity, opening, row
 from tests.store.memory import MemoryStore
+from tests.store.postgres import Postgres, on_postgres
 
 A, B = bytes(32), b"\x01" * 32
 
 
-@pytest.fixture(params=["sqlite", "memory"])
+@pytest.fixture(params=["sqlite", "postgresql", "memory"])
 async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
-    store: Store = MemoryStore() if request.param == "memory" else SqliteStore(tmp_path / "referee.db", busy_s=0.01)
+    opened: dict[str, Callable[[], Store]] = {
+        "memory": MemoryStore,
+        "sqlite": lambda: SqliteStore(tmp_path / "referee.db", busy_s=0.01),
+        "postgresql": lambda: on_postgres(request.getfixturevalue("postgres").new(), tmp_path),
+    }
+    store = opened[request.param]()
     yield store
     await store.close()
 
@@ -33,16 +40,18 @@ async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
 # --- the protocols -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("module", ["errors", "marks", "store", "writer"])
+@pytest.mark.parametrize("module", ["address", "errors", "marks", "store", "writer"])
 def test_the_protocols_take_no_database_with_them(module: str) -> None:
-    program = f"import sys, referee.store.{module}; sys.exit('sqlite3' in sys.modules)"
+    program = f"import sys, referee.store.{module}; sys.exit(bool({{'psycopg', 'sqlite3'}} & {{*sys.modules}}))"
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
 def test_live_games_take_no_database_with_them() -> None:
     """All that plays, judges and recovers games: only the data directory knows where they are kept."""
     program = "import sys, referee.live.games, referee.live.proving, referee.live.recovery; "
-    subprocess.run([sys.executable, "-c", f"{program}sys.exit('sqlite3' in sys.modules)"], check=True)
+    subprocess.run(
+        [sys.executable, "-c", f"{program}sys.exit(bool({{'psycopg', 'sqlite3'}} & {{*sys.modules}}))"], check=True
+    )
 
 
 # --- games and entries ---------------------------------------------------------------------------------------
@@ -419,3 +428,18 @@ async def test_what_goes_wrong_is_told_as_the_stores(name: str, tmp_path: Path) 
     for change in (store.set_organiser, store.give_up):
         with pytest.raises(StoreFailed, match=r"referee\.db: "):
             change(A)
+
+
+async def test_what_goes_wrong_in_postgresql_is_told_as_the_stores(postgres: Postgres, tmp_path: Path) -> None:
+    url = postgres.new()
+    store = on_postgres(url, tmp_path)
+    postgres.ask("postgres", f"DROP DATABASE {postgres.name_in(url)} WITH (FORCE)")
+    for asked in _ASKED.values():
+        with pytest.raises(StoreFailed, match=re.escape(url)):
+            await asked(store)
+    for change in (store.set_organiser, store.give_up):
+        with pytest.raises(StoreFailed, match=re.escape(url)):
+            change(A)
+    with pytest.raises(StoreFailed, match=re.escape(url)):
+        await committed(store, Change(identity(1), [row(0)], opening(1)))
+    await store.close()

@@ -197,13 +197,13 @@ async def test_a_list_by_filter_is_served_from_an_index(store: SqliteStore, what
         [(i, b"%08d" % i, 1, i) for i in range(2, 5000)],
     )
     store._write_side.executemany("INSERT INTO players VALUES (?, 0, 'ani')", [(i,) for i in range(2, 5000)])
-    store._newest = 5000
     values: dict[str, tuple[Any, ...]] = {
         "games_of_event": (1, None, 3),
         "games_of_player": ("ani", None, 3),
         "games_between": (b"00000017", b"00000018", None, 3),
         "first_since": (2500,),
     }
+    await store.first_since(0)  # reads the schema
     store._read_side.set_progress_handler(lambda: steps.__setitem__(0, steps[0] + 1), 1)
     assert await getattr(store, what)(*values[what])
     assert steps[0] < 200
@@ -268,7 +268,6 @@ async def test_open_games_are_found_without_a_look_at_those_that_are_over(store:
     store._write_side.executemany(
         "INSERT INTO games (number, id, header, state) VALUES (?, ?, x'', 1)", [(i, b"%d" % i) for i in range(2, 5000)]
     )
-    store._newest = 5000
 
     def step() -> int:
         steps[-1] += 1

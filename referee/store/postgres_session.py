@@ -1,0 +1,114 @@
+"""A connection to PostgreSQL, and what its errors mean.
+
+A commit whose wait for a standby is cancelled is reported as done, with a warning, though the standby may not have it:
+whoever commits calls ``heed`` afterwards, and takes nothing for done before it returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.errors import DataCorrupted, Diagnostic, IndexCorrupted
+from psycopg.pq import TransactionStatus
+
+from referee.store.errors import StoreDamaged, StoreFailed
+from referee.store.session import Found
+
+_LEAST_VERSION = 14
+_DEFAULTS = {
+    "application_name": "referee",
+    "target_session_attrs": "read-write",
+    # A server that is gone without a word is noticed within this many seconds, as is one that does not answer.
+    "connect_timeout": "5",
+    "keepalives_idle": "5",
+    "keepalives_interval": "2",
+    "keepalives_count": "3",
+    "tcp_user_timeout": "10000",
+}
+"""Unless the address says otherwise."""
+_DURABLE = {"fsync": ("on",), "full_page_writes": ("on",), "synchronous_commit": ("on", "remote_apply")}
+"""What the server must have set for a commit to survive a power cut, and the loss of the primary."""
+_HARMLESS = ("DEBUG", "LOG", "INFO", "NOTICE")
+
+
+class PostgresSession:
+    """``Session`` on a connection of its own. Outside of a transaction every statement is one. One thread at a time."""
+
+    def __init__(self, url: str, busy_s: float) -> None:
+        """Connect. ``busy_s``: how long to wait for a lock, in seconds. Raise ``psycopg.Error``, ``StoreFailed``."""
+        self._url = url
+        self._warnings: list[str] = []
+        defaults = {name: value for name, value in _DEFAULTS.items() if name not in conninfo_to_dict(url)}
+        self._connection = psycopg.connect(make_conninfo(url, **defaults), autocommit=True)
+        try:
+            self._check_server()
+            # Whoever hangs within a transaction must not keep the next one from taking over.
+            for name, seconds in (("lock_timeout", busy_s), ("idle_in_transaction_session_timeout", 10)):
+                self.execute("SELECT set_config(?, ?, false)", (name, f"{max(1, round(seconds * 1000))}ms"))
+        except BaseException:
+            self._connection.close()
+            raise
+        self._connection.add_notice_handler(self._noticed)
+
+    def _check_server(self) -> None:
+        major = self._connection.info.server_version // 10_000
+        if major < _LEAST_VERSION:
+            raise StoreFailed(f"{self._url}: PostgreSQL {major}; expected {_LEAST_VERSION} or newer")
+        for name, expected in _DURABLE.items():
+            (value,) = self.execute("SELECT current_setting(?)", (name,)).fetchone()
+            if value not in expected:
+                what = f"{name} is {value}, and what is acknowledged could be lost"
+                raise StoreFailed(f"{self._url}: {what}; expected {' or '.join(expected)}")
+
+    def execute(self, sql: str, values: Sequence[Any] = (), /) -> Found:
+        return self._connection.execute(_translated(sql), values, binary=True)
+
+    def executemany(self, sql: str, values: Iterable[Sequence[Any]], /) -> None:
+        with self._connection.cursor() as cursor:
+            cursor.executemany(_translated(sql), values)
+
+    @property
+    def in_transaction(self) -> bool:
+        return self._connection.info.transaction_status is not TransactionStatus.IDLE
+
+    @property
+    def is_broken(self) -> bool:
+        """Return whether nothing more can be asked on it."""
+        return self._connection.closed
+
+    def heed(self) -> None:
+        """Raise ``StoreFailed`` if the server warned since the last call: what it said was done may not be."""
+        if self._warnings:
+            warnings, self._warnings = self._warnings, []
+            raise StoreFailed(f"{self._url}: {'; '.join(warnings)}")
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def _noticed(self, notice: Diagnostic) -> None:
+        if notice.severity_nonlocalized not in _HARMLESS:
+            self._warnings.append(f"{notice.severity_nonlocalized}: {notice.message_primary}")
+
+
+@lru_cache(maxsize=256)
+def _translated(sql: str) -> bytes:
+    """Return the statement as the driver takes it; a statement of this package has its values nowhere but there."""
+    return sql.replace("%", "%%").replace("?", "%s").encode()
+
+
+@contextmanager
+def postgres_errors(url: str) -> Iterator[None]:
+    """Raise what goes wrong inside as ``StoreFailed``, or ``StoreDamaged`` if something cannot be read."""
+    try:
+        yield
+    except psycopg.Error as error:
+        kind = StoreDamaged if isinstance(error, DataCorrupted | IndexCorrupted) else StoreFailed
+        said = error.diag.message_primary or " ".join(str(error).split())
+        raise kind(f"{url}: {said}") from error
+    except OSError as error:
+        raise StoreFailed(f"{error.filename or url}: {error.strerror}") from error

@@ -1,0 +1,291 @@
+"""What the stores on databases have in common: what they keep and how it is found; not how it becomes durable.
+
+Two files belong to each, wherever the database is: the marks, and the key that secrets are sealed with.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar
+
+from referee.log.errors import LogError
+from referee.log.note import Checkpoint, Note
+from referee.store import certificates, games, grants, remarks
+from referee.store.errors import StoreFailed
+from referee.store.files import make_whole
+from referee.store.seal import Seal
+from referee.store.session import Session
+from referee.store.sqlite_marks import SqliteMarks
+from referee.store.store import Certificate, Change, Done, Grant, Observer, Player, Row, StoredGame
+from referee.store.writer import GroupWriter
+
+_T = TypeVar("_T")
+
+MARKS_FILE, SEAL_FILE = "marks.db", "seal.key"
+
+
+class SqlStore(ABC):
+    """``Store``, as far as it is made of statements that every database understands."""
+
+    _BEGIN: ClassVar[str]
+    """Begins a transaction that writes."""
+    marks: SqliteMarks
+    lacking: Mapping[Path, int]
+    """Files for which no space could be set aside, and how many bytes more that needs."""
+    _seal: Seal
+
+    def __init__(self) -> None:
+        self._numbers: dict[bytes, int] = {}
+        """Numbers of games that had a change since the start, by id; a change that closes a game takes it out."""
+        self._writer = GroupWriter(self._write)
+
+    # --- what a database has its own way of ------------------------------------------------------------------
+
+    @abstractmethod
+    def _writing(self) -> AbstractContextManager[Session]:
+        """Give the connection of the writer. Leaving it, what was begun is durable; an exception leaves nothing done.
+
+        Raise ``StoreFailed`` for whatever goes wrong inside.
+        """
+
+    @abstractmethod
+    def _insert(self, session: Session, values: Sequence[Any]) -> None:
+        """Insert entries, given as game, seq, data and note. Raise as ``_check_writer``."""
+
+    @abstractmethod
+    def _check_writer(self, session: Session) -> None:
+        """Raise ``StoreFailed`` if another store has taken over, and keep any from doing so. In a transaction."""
+
+    @abstractmethod
+    async def _read(self, query: Callable[..., _T], *arguments: Any) -> _T:
+        """Return what the query returns when it is called with a connection and these. Raise ``StoreFailed``."""
+
+    @abstractmethod
+    def _change(self, change: Callable[..., _T], *arguments: Any) -> _T:
+        """Do the same in a transaction that is durable when this returns, beside what the writer does. May wait."""
+
+    @abstractmethod
+    async def close(self) -> None:
+        """Wait until what was taken is done, then close the database and the marks."""
+
+    # --- what belongs to it ------------------------------------------------------------------------------------
+
+    def _open_seal(self, session: Session, path: Path, *, renew: bool) -> Seal:
+        token, has_secrets = fact(session, "seal"), games.has_secrets(session)
+        help_ = "expected that key, here or at --seal-key FILE; if it is lost, see referee recover --new-seal"
+        if renew and path.exists():
+            raise StoreFailed(f"{path}: is there; to have it made again, move it away")
+        if path.exists():
+            seal = Seal.load(path)
+            if token is not None and not seal.is_key_of(token) and has_secrets:
+                what = "not the key that the secrets of running games are sealed with"
+                raise StoreFailed(f"{path}: {what}; {help_}")
+        elif token is not None and has_secrets and not renew:
+            what = "No such file; the secrets of running games are sealed with it"
+            raise StoreFailed(f"{path}: {what}; {help_}")
+        else:
+            seal = Seal.make(path)
+        if renew and token is not None:
+            # What the old key sealed stays as it is, and cannot be opened.
+            keep_fact(session, "seal", seal.token())
+        elif token is None or not seal.is_key_of(token):
+            self._seal_with(session, seal)
+        return seal
+
+    def _seal_with(self, session: Session, seal: Seal) -> None:
+        """Note that secrets are sealed with this key from now on; none is that another key sealed."""
+        keep_fact(session, "seal", seal.token())
+
+    def _open_marks(self, session: Session, path: Path, busy_s: float, *, renew: bool) -> SqliteMarks:
+        known = fact(session, "marks")
+        help_ = "put it back or name it with --marks FILE; if it is lost, see referee recover --new-marks"
+        if renew and path.exists():
+            raise StoreFailed(f"{path}: is there; to have it made again, move it away")
+        if not path.exists():
+            if known is not None and not renew:
+                raise StoreFailed(f"{path}: No such file, and it keeps what was signed; {help_}")
+            make_whole(path, lambda beside: _save_marks(session, beside))
+            known = None
+        marks = SqliteMarks(path, busy_s=busy_s)
+        if known is not None and known != marks.id:
+            marks.close()
+            raise StoreFailed(f"{path}: the marks of another directory; {help_}")
+        keep_fact(session, "marks", marks.id)
+        return marks
+
+    # --- writing -------------------------------------------------------------------------------------------------
+
+    def commit(self, change: Change, done: Done) -> None:
+        self._writer.commit(change, done)
+
+    def observe(self, observer: Observer) -> None:
+        self._writer.observer = observer
+
+    @property
+    def waiting(self) -> int:
+        return self._writer.waiting
+
+    @property
+    def is_gathering(self) -> bool:
+        return self._writer.is_gathering
+
+    def _write(self, changes: Sequence[Change]) -> None:
+        """Make the changes durable, and raise their marks. In the writer's thread.
+
+        Raise ``StoreFailed``. If it is the marks that cannot be raised, the changes are durable all the same: nobody
+        may learn of them before the marks are raised.
+        """
+        numbers: dict[bytes, int] = {}
+        values: list[Any] = []
+        with self._writing() as session:
+            if any(change.has_more for change in changes):
+                # Entries alone need none: a statement is a transaction, and every further one has to wait for its turn
+                # beside the event loop.
+                session.execute(self._BEGIN)
+            for change in changes:
+                game_id = change.game_id
+                if change.opening is not None:
+                    numbers[game_id] = games.open_(session, self._seal, game_id, change.opening)
+                number = numbers[game_id] = (
+                    numbers.get(game_id) or self._numbers.get(game_id) or games.number_of(session, game_id)
+                )
+                for row in change.rows:
+                    values += (number, row.seq, row.data, row.note)
+                if change.answer is not None:
+                    games.keep_answer(session, number, change.rows[0].seq, change.answer)
+                if change.remark is not None:
+                    remarks.keep(session, number, change.rows[0].seq, change.remark)
+                if change.closed is not None:
+                    games.close(session, number, change.closed)
+                if change.certificates is not None:
+                    self._check_writer(session)
+                    certificates.keep(session, number, change.certificates)
+            if values:
+                self._insert(session, values)
+        self._numbers.update(numbers)
+        self.marks.raise_to([(c.game_id, c.rows[-1].seq + 1, c.root) for c in changes if c.root])
+        for change in changes:
+            if change.closed is not None:
+                self._numbers.pop(change.game_id, None)
+                self.marks.let_go(change.game_id)
+
+    def set_organiser(self, digest: bytes) -> None:
+        self._change(grants.set_organiser, digest)
+
+    def give_up(self, game_id: bytes) -> None:
+        self._change(games.give_up, game_id)
+
+    def mend(self, game_id: bytes, header: bytes, rows: Sequence[Row], closed: bytes | None) -> None:
+        self._change(games.mend, game_id, header, rows, closed)
+
+    async def add_grant(self, grant: Grant) -> bool:
+        return await asyncio.to_thread(self._change, grants.add, grant)
+
+    async def revoke_grant(self, beginning: bytes, now_ms: int) -> Grant | None:
+        return await asyncio.to_thread(self._change, grants.revoke, beginning, now_ms)
+
+    async def erase_remark(self, game_id: bytes, seq: int) -> bool:
+        return await asyncio.to_thread(self._change, remarks.erase, game_id, seq)
+
+    # --- reading -------------------------------------------------------------------------------------------------
+
+    async def game(self, game_id: bytes) -> StoredGame | None:
+        return await self._read(games.find, game_id)
+
+    async def games(self, before: int | None, limit: int, *, closed: bool | None = None) -> list[StoredGame]:
+        return await self._read(games.newest, before, limit, closed)
+
+    async def games_of_event(self, event_id: int, before: int | None, limit: int) -> list[StoredGame]:
+        return await self._read(games.of_event, event_id, before, limit)
+
+    async def games_of_player(self, principal: str, before: int | None, limit: int) -> list[StoredGame]:
+        return await self._read(games.of_player, principal, before, limit)
+
+    async def games_between(self, first: bytes, last: bytes, before: int | None, limit: int) -> list[StoredGame]:
+        return await self._read(games.between, first, last, before, limit)
+
+    async def first_since(self, opened_ms: int) -> int | None:
+        return await self._read(games.first_since, opened_ms)
+
+    async def entries(self, game_id: bytes, first: int, limit: int) -> list[Row]:
+        return await self._read(games.entries, game_id, first, limit)
+
+    async def last_notes(self, games_: Sequence[StoredGame]) -> dict[bytes, bytes]:
+        numbers = [game.number for game in games_]
+        return await self._read(games.notes, min(numbers, default=0), max(numbers, default=0))
+
+    async def header(self, game_id: bytes) -> bytes:
+        return await self._read(games.header, game_id)
+
+    async def secret(self, game_id: bytes) -> bytes | None:
+        sealed = await self._read(games.sealed_secret, game_id)
+        return self._seal.open(game_id, sealed) if sealed is not None else None
+
+    async def answer(self, game_id: bytes, seq: int) -> bytes | None:
+        return await self._read(games.answer, game_id, seq)
+
+    async def certificates(self, game_id: bytes, first: int, end: int) -> list[Certificate]:
+        return await self._read(certificates.of_entries, game_id, first, end)
+
+    async def awaiting_certificates(self) -> list[tuple[bytes, int]]:
+        return await self._read(certificates.awaited)
+
+    async def remarks(self, game_id: bytes, first: int, end: int) -> dict[int, bytes]:
+        return await self._read(remarks.of_entries, game_id, first, end)
+
+    async def grant(self, digest: bytes) -> Grant | None:
+        return await self._read(grants.find, digest)
+
+    async def grants(
+        self, before: int | None, limit: int, *, principal: str = "", valid_ms: int | None = None
+    ) -> list[tuple[int, Grant]]:
+        return await self._read(grants.page, before, limit, principal, valid_ms)
+
+    async def players(self, game_id: bytes | None = None) -> list[Player]:
+        return await self._read(games.players, game_id)
+
+
+def fact(session: Session, name: str) -> Any:
+    """Return what the database knows of itself under this name; None if nothing."""
+    row = session.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
+    return row[0] if row else None
+
+
+def keep_fact(session: Session, name: str, value: Any) -> None:
+    """Have the database know this of itself."""
+    kept = "INSERT INTO facts (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+    session.execute(kept, (name, value))
+
+
+def check_new(database: str, marks: Path, busy_s: float) -> None:
+    """Raise ``StoreFailed`` if the marks know games, although the database is new."""
+    if not marks.exists():
+        return
+    kept = SqliteMarks(marks, busy_s=busy_s)
+    try:
+        if not kept.is_empty():
+            what = f"{database}, and {marks} knows games that were in it"
+            raise StoreFailed(f"{what}; put the database back, or to begin anew remove {marks}")
+    finally:
+        kept.close()
+
+
+def _save_marks(session: Session, path: Path) -> None:
+    """Make marks of what the database has: that it went back before this cannot be noticed any more."""
+    marks = SqliteMarks(path)
+    numbers = games.numbers(session)
+    for first in range(0, len(numbers), 500):
+        some = numbers[first : first + 500]
+        heads = []
+        for note in games.notes(session, some[0], some[-1]).values():
+            try:
+                head = Checkpoint.parse(Note.parse(note).text)
+            except LogError:
+                continue  # the game is set aside for it
+            heads.append((head.game_id, head.size, head.root))
+        marks.raise_to(heads)
+    marks.close()

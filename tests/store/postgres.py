@@ -1,0 +1,154 @@
+"""A real PostgreSQL of the tests' own: in a folder of its own, on a socket in there, gone when they are done."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from itertools import count
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+from urllib.parse import urlsplit
+
+import psycopg
+
+from referee.store.postgres import PostgresStore
+
+USER = "referee"
+_OTHERS = ("postgres", "nobody")
+"""Whom it runs as if the tests are root's, which PostgreSQL refuses to be."""
+_SETTINGS = {
+    "listen_addresses": "",
+    "autovacuum": "off",
+    "max_wal_senders": "2",
+    "shared_buffers": "16MB",
+    "logging_collector": "off",
+}
+
+
+def _runs_as() -> dict[str, Any]:
+    """Return what starts a process as somebody who may run PostgreSQL."""
+    if os.geteuid():
+        return {}
+    for name in _OTHERS:
+        try:
+            found = pwd.getpwnam(name)
+        except KeyError:
+            continue
+        return {"user": found.pw_uid, "group": found.pw_gid, "extra_groups": []}
+    return {}
+
+
+def programs() -> Path | None:
+    """Return the folder with PostgreSQL's programs: of the package ``pgserver``, else of the system; None: neither."""
+    folders = [*Path("/usr/lib/postgresql").glob("*/bin"), *(Path(p) for p in os.environ["PATH"].split(os.pathsep))]
+    spec = find_spec("pgserver")
+    if spec is not None and spec.origin is not None:
+        folders.insert(0, Path(spec.origin).parent / "pginstall" / "bin")
+    for folder in folders:
+        if (folder / "initdb").exists() and _works(folder / "postgres"):
+            return folder
+    return None
+
+
+def _works(program: Path) -> bool:
+    try:
+        return subprocess.run([program, "--version"], capture_output=True, check=False, **_runs_as()).returncode == 0
+    except OSError:
+        return False
+
+
+class Postgres:
+    """A server. Every database that it makes is new."""
+
+    def __init__(self, bin_: Path, folder: Path) -> None:
+        self.folder = folder
+        self._bin = bin_
+        self._process: subprocess.Popen[bytes] | None = None
+        self._numbers = count(1)
+        self._as = _runs_as()
+        if self._as:
+            os.chown(folder, self._as["user"], self._as["group"])
+        self._run("initdb", "-D", "data", "-U", USER, "--auth=trust", "-E", "UTF8", "--locale=C", "--no-sync")
+
+    def _run(self, program: str, *words: str) -> None:
+        done = subprocess.run(
+            [self._bin / program, *words], cwd=self.folder, capture_output=True, text=True, check=False, **self._as
+        )
+        assert done.returncode == 0, done.stderr
+
+    def start(self, **settings: str) -> None:
+        """Returns when it takes connections."""
+        words = [f"-c{name}={value}" for name, value in ({**_SETTINGS, **settings}).items()]
+        with (self.folder / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [self._bin / "postgres", "-D", "data", "-k", str(self.folder), *words],
+                cwd=self.folder,
+                stdout=log,
+                stderr=log,
+                **self._as,
+            )
+        while True:
+            try:
+                psycopg.connect(self.url("postgres")).close()
+            except psycopg.OperationalError:
+                assert self._process.poll() is None, (self.folder / "log").read_text()
+            else:
+                return
+
+    def stop(self, how: signal.Signals = signal.SIGQUIT) -> None:
+        """``SIGQUIT``: at once, as in a crash; ``SIGINT``: as an operator does it."""
+        if self._process is not None:
+            self._process.send_signal(how)
+            self._process.wait()
+            self._process = None
+
+    @staticmethod
+    def name_in(url: str) -> str:
+        return urlsplit(url).path[1:]
+
+    def url(self, database: str) -> str:
+        return f"postgresql://{USER}@/{database}?host={self.folder}"
+
+    def new(self) -> str:
+        """Returns the address of a database of its own."""
+        name = f"club{next(self._numbers)}"
+        self.ask("postgres", f"CREATE DATABASE {name}")
+        return self.url(name)
+
+    def ask(self, database: str, sql: str) -> list[tuple[Any, ...]]:
+        """Ask as an operator would, in one of its databases, given by its name or its address."""
+        url = database if "://" in database else self.url(database)
+        with psycopg.connect(url, autocommit=True) as connection:
+            cursor = connection.execute(sql.encode())
+            return cursor.fetchall() if cursor.description is not None else []
+
+
+@contextmanager
+def running() -> Iterator[Postgres | None]:
+    """None: there is none on this machine."""
+    if (bin_ := programs()) is None:
+        yield None
+        return
+    # Not in the tests' own folder: the path of a socket has a limit, and others may not look into that of root.
+    root = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    folder = Path(mkdtemp(prefix="referee-pg-", dir=root))
+    server = Postgres(bin_, folder)
+    try:
+        server.start()
+        yield server
+    finally:
+        server.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def on_postgres(url: str, folder: Path, **more: Any) -> PostgresStore:
+    """A store in this database, whose files are in the folder."""
+    words = {"marks": folder / "marks.db", "seal_key": folder / "seal.key", "verifier": "club.example+1", **more}
+    return PostgresStore(url, **words)
