@@ -23,7 +23,7 @@ from referee.store.store import Change, Row
 from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
 from tests.service.conftest import running
-from tests.service.facts import held, sqlite_store
+from tests.service.facts import held, sql_store
 from tests.service.player import Client, bearer, refused
 
 REQUEST = pb.CreateGameRequest(rules_id="alhambra", seats=[log_pb2.Seat()] * 2)
@@ -60,14 +60,14 @@ def count_reads(server: Server, monkeypatch: pytest.MonkeyPatch) -> list[int]:
 async def test_a_game_whose_opener_has_left_can_be_found_and_aborted(tmp_path: Path, monkeypatch: Any) -> None:
     async with running(tmp_path / "data") as (server, client):
         loop, under_way, go_on = asyncio.get_running_loop(), asyncio.Event(), threading.Event()
-        write = sqlite_store(server)._writer._write
+        write = sql_store(server)._writer._write
 
         def held(changes: Sequence[Change]) -> None:
             loop.call_soon_threadsafe(under_way.set)
             go_on.wait()
             write(changes)
 
-        monkeypatch.setattr(sqlite_store(server)._writer, "_write", held)
+        monkeypatch.setattr(sql_store(server)._writer, "_write", held)
         creating = asyncio.create_task(server.live_games.create(REQUEST))
         await under_way.wait()
         creating.cancel()
@@ -85,7 +85,7 @@ async def test_a_game_whose_opener_has_left_can_be_found_and_aborted(tmp_path: P
 
 async def test_a_create_that_failed_and_is_durable_can_be_found_and_aborted(tmp_path: Path, monkeypatch: Any) -> None:
     async with running(tmp_path / "data") as (server, client):
-        writer = sqlite_store(server)._writer
+        writer = sql_store(server)._writer
         write = writer._write
 
         def lies(changes: Sequence[Change]) -> None:

@@ -44,7 +44,7 @@ from referee.v1 import game_service_pb2 as pb
 from tests.log.proved import an_attempt
 from tests.log.test_certificates import LenientGame, slip
 from tests.service.conftest import running
-from tests.service.facts import sqlite_store
+from tests.service.facts import sql_store
 from tests.service.player import Client, Play, bearer, connected, refused, token_of
 from tests.service.process import serve
 from tests.service.test_again import moved
@@ -337,7 +337,7 @@ async def test_a_store_that_fails_now_and_then(
     """What could not be kept is made again, less and less often, and counted once."""
     monkeypatch.setattr(proving, "RETRY_S", 0.01)
     async with running(tmp_path / "data") as (server, client):
-        writer, commits = sqlite_store(server)._writer, [0]
+        writer, commits = sql_store(server)._writer, [0]
         write = writer._write
 
         def failing(changes: Sequence[Change]) -> None:

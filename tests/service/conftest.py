@@ -13,6 +13,7 @@ import structlog
 
 from referee.service import logs
 from referee.service.server import Config, Server
+from tests.service.engines import Engine, PostgreSQL, Sqlite
 from tests.service.player import Client, Play, connected
 
 
@@ -34,6 +35,13 @@ async def running(path: Path, **config: Any) -> AsyncIterator[tuple[Server, Clie
             yield server, client
     finally:
         await server.stop(grace_s=0)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Engine:
+    """The database of the referee in ``data``."""
+    data = tmp_path / "data"
+    return Sqlite(data) if request.param == "sqlite" else PostgreSQL(data, request.getfixturevalue("postgres"))
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from referee.service.files import STORE_FILE
 from referee.service.server import Server
-from referee.store.sqlite import SqliteStore
+from referee.store.sql import SqlStore
 from referee.v1 import game_pb2, status_service_pb2_grpc
 from referee.v1 import status_service_pb2 as status_pb
 from tests.service.player import Client, Play, bearer
@@ -32,9 +32,9 @@ def held(data: Path, name: str = STORE_FILE) -> Iterator[None]:
             other.execute("ROLLBACK")
 
 
-def sqlite_store(server: Server) -> SqliteStore:
+def sql_store(server: Server) -> SqlStore:
     """Return the server's store, for a test that reaches into it."""
-    assert isinstance(server.data.store, SqliteStore)
+    assert isinstance(server.data.store, SqlStore)
     return server.data.store
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
-from contextlib import closing
 from dataclasses import replace
 from io import BytesIO, StringIO
 from pathlib import Path
@@ -21,11 +19,11 @@ from referee.log.terms import MAX_ATTEMPTS
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Verdict
 from referee.service.data import DataError, open_data
-from referee.service.files import STORE_FILE
 from referee.service.server import Config, Server
 from referee.v1 import game_service_pb2 as pb
 from referee.wire.registry import codec
 from tests.service.conftest import running
+from tests.service.engines import Engine
 from tests.service.player import Client, Play, against_the_rules, bearer, connected, refused, token_of
 
 SHORT = codec("alhambra", 2).encode_options(Options(max_turns=30))
@@ -72,9 +70,9 @@ async def test_the_same_intent_with_another_signature(play: Play) -> None:
     assert (await refused(play.client.games.SubmitIntent(request, metadata=bearer(token)))).reason == "STALE_HEAD"
 
 
-async def test_after_a_restart(tmp_path: Path) -> None:
+async def test_after_a_restart(tmp_path: Path, engine: Engine) -> None:
     recorded = log_pb2.Terms(illegal_moves=log_pb2.ILLEGAL_MOVE_POLICY_RECORDED)
-    async with running(tmp_path / "data") as (_, client):
+    async with running(tmp_path / "data", **engine.config) as (_, client):
         play = await client.play(3, terms=recorded, options=SHORT)
         await play.until_play()
         await play.steps(10)
@@ -113,30 +111,28 @@ async def test_another_process_cannot_have_the_directory(tmp_path: Path) -> None
             open_data(tmp_path / "data", "referee.local")
 
 
-async def test_a_commit_that_fails(tmp_path: Path, logged: StringIO) -> None:
+async def test_a_commit_that_fails(tmp_path: Path, engine: Engine, logged: StringIO) -> None:
     """Somebody holds the lock of the store: nothing is acknowledged, shown or remembered."""
-    async with running(tmp_path / "data", busy_s=0.01) as (_, client):
+    async with running(tmp_path / "data", busy_s=0.01, **engine.config) as (_, client):
         play = await client.play()
         await play.until_play()
         act = play.next_act()
         assert act is not None
         watcher = client.games.WatchGame(pb.WatchGameRequest(game_id=play.id, after_seq=play.record.size - 1))
         before = await client.games.GetGame(pb.GetGameRequest(game_id=play.id))
-        with closing(sqlite3.connect(tmp_path / "data" / STORE_FILE, isolation_level=None)) as other:
-            other.execute("BEGIN IMMEDIATE")
+        with engine.held():
             for _ in range(3):
                 assert (await refused(play.submit(*act))).reason == "STORE_FAILED"
                 assert await client.games.GetGame(pb.GetGameRequest(game_id=play.id)) == before
             found = await refused(client.games.CreateGame(request_for(2), metadata=bearer(client.organiser)))
             assert found.reason == "STORE_FAILED"
-            other.execute("ROLLBACK")
         assert len((await client.games.ListGames(pb.ListGamesRequest())).games) == 1
         accepted = await play.act(*act)
         while (message := await watcher.read()).HasField("heartbeat"):
             pass  # that the game stands as it was told
         assert message.commit.entries[0] == play.entries[accepted.seq]
         await play.steps(5)
-        assert "database is locked" in logged.getvalue()
+        assert engine.locked in logged.getvalue()
 
 
 def request_for(seats: int) -> pb.CreateGameRequest:
@@ -157,14 +153,13 @@ async def test_a_client_that_leaves_in_the_middle(play: Play) -> None:
         await play.act(*act)
 
 
-async def test_a_log_that_was_tampered_with_is_set_aside(tmp_path: Path, logged: StringIO) -> None:
-    async with running(tmp_path / "data") as (_, client):
+async def test_a_log_that_was_tampered_with_is_set_aside(tmp_path: Path, engine: Engine, logged: StringIO) -> None:
+    async with running(tmp_path / "data", **engine.config) as (_, client):
         play, good = await client.play(), await client.play()
         await play.steps(5)
         await good.steps(5)
-    with closing(sqlite3.connect(tmp_path / "data" / STORE_FILE)) as store, store:
-        (row,) = store.execute("SELECT data FROM entries WHERE game = 1 AND seq = 3").fetchone()
-        store.execute("UPDATE entries SET data = ? WHERE game = 1 AND seq = 3", (row[:-1] + bytes([row[-1] ^ 1]),))
+    ((row,),) = engine.ask("SELECT data FROM entries WHERE game = 1 AND seq = 3")
+    engine.ask("UPDATE entries SET data = ? WHERE game = 1 AND seq = 3", row[:-1] + bytes([row[-1] ^ 1]))
     async with running(tmp_path / "data") as (_, client):
         found = await refused(client.games.GetGame(pb.GetGameRequest(game_id=play.id)))
         assert found.reason == "SET_ASIDE"

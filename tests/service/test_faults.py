@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +14,14 @@ from referee.live.game import LiveGame
 from referee.live.history import REPLAYED_AT_ONCE
 from referee.log.replay import Record
 from referee.service.data import open_data
-from referee.service.files import KEY_FILE, STORE_FILE, TOKEN_FILE, VERIFIER_FILE
+from referee.service.files import KEY_FILE, TOKEN_FILE, VERIFIER_FILE
 from referee.service.server import Server
 from referee.store.errors import StoreFailed
 from referee.store.store import Change, Row
 from referee.v1 import game_service_pb2 as pb
 from tests.service.conftest import running
-from tests.service.facts import sqlite_store
+from tests.service.engines import Engine
+from tests.service.facts import sql_store
 from tests.service.player import Client, Play, refused
 
 
@@ -50,8 +49,10 @@ FAULTS: dict[str, Callable[[Server], tuple[object, str, Exception]]] = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-async def test_nothing_is_acknowledged_over_a_hole(fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with running(tmp_path / "data") as (server, client):
+async def test_nothing_is_acknowledged_over_a_hole(
+    fault: str, tmp_path: Path, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with running(tmp_path / "data", **engine.config) as (server, client):
         play = await client.play()
         await play.until_play()
         before = await client.games.GetGame(pb.GetGameRequest(game_id=play.id))
@@ -63,8 +64,7 @@ async def test_nothing_is_acknowledged_over_a_hole(fault: str, tmp_path: Path, m
         assert len((await client.games.ListGames(pb.ListGamesRequest())).games) == 1
         await play.act(*act)
         await play.steps(3)
-    with closing(sqlite3.connect(tmp_path / "data" / STORE_FILE)) as store:
-        assert [seq for (seq,) in store.execute("SELECT seq FROM entries")] == list(range(len(play.entries)))
+    assert engine.ask("SELECT seq FROM entries ORDER BY seq") == [(seq,) for seq in range(len(play.entries))]
 
 
 async def test_a_writer_without_a_thread_tries_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,15 +75,17 @@ async def test_a_writer_without_a_thread_tries_again(tmp_path: Path, monkeypatch
         await (await client.play()).until_play()
 
 
-async def test_watchers_have_no_gap_after_a_commit_that_was_durable(tmp_path: Path, monkeypatch: Any) -> None:
+async def test_watchers_have_no_gap_after_a_commit_that_was_durable(
+    tmp_path: Path, engine: Engine, monkeypatch: Any
+) -> None:
     """Reported as failed and durable; the first attempt to read it back fails half way. Nobody asks for the game."""
-    async with running(tmp_path / "data") as (server, client):
+    async with running(tmp_path / "data", **engine.config) as (server, client):
         play = await client.play()
         await play.until_play()
         size = play.record.size
         stream = client.games.WatchGame(pb.WatchGameRequest(game_id=play.id, after_seq=size - 2))
         assert (await stream.read()).seq == size - 1
-        store = sqlite_store(server)
+        store = sql_store(server)
         write, entries = store._writer._write, store.entries
 
         def lies(changes: Sequence[Change]) -> None:

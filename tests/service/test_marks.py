@@ -23,7 +23,8 @@ from referee.store.marks import Mark
 from referee.store.sql import MARKS_FILE, SEAL_FILE
 from referee.v1 import game_service_pb2 as pb
 from tests.service.conftest import running
-from tests.service.facts import sqlite_store
+from tests.service.engines import Engine
+from tests.service.facts import sql_store
 from tests.service.player import Play, bearer, refused
 from tests.service.test_again import moved
 
@@ -32,23 +33,16 @@ def get(play: Play) -> Any:
     return play.client.games.GetGame(pb.GetGameRequest(game_id=play.id))
 
 
-def backup(data: Path, to: Path) -> None:
-    """Of a referee that is stopped."""
-    shutil.copy(data / STORE_FILE, to)
-
-
-def restore(data: Path, backup: Path) -> None:
-    shutil.copy(backup, data / STORE_FILE)
-
-
-async def test_a_database_that_was_set_back_is_named_game_by_game(tmp_path: Path, logged: StringIO) -> None:
-    data, old = tmp_path / "data", tmp_path / "old.db"
-    async with running(data) as (_, client):
+async def test_a_database_that_was_set_back_is_named_game_by_game(
+    tmp_path: Path, engine: Engine, logged: StringIO
+) -> None:
+    data = tmp_path / "data"
+    async with running(data, **engine.config) as (_, client):
         lost, well, closing_, over = [await client.play(seed=seed) for seed in range(4)]
         for play in (lost, well, closing_):
             await play.steps(6)
         await client.games.AbortGame(pb.AbortGameRequest(game_id=over.id), metadata=bearer(client.organiser))
-    backup(data, old)
+    engine.back_up()
     async with running(data) as (_, client):
         for play in (lost, closing_):
             moved(play, client)
@@ -57,7 +51,7 @@ async def test_a_database_that_was_set_back_is_named_game_by_game(tmp_path: Path
         await client.games.AbortGame(pb.AbortGameRequest(game_id=closing_.id), metadata=bearer(client.organiser))
         new = await client.play()
         size = lost.record.size
-    restore(data, old)
+    engine.restore()
     async with running(data) as (server, client):
         text = logged.getvalue()
         assert f"{size - before} entries are lost: {size} were signed, {before} are there" in text
@@ -76,13 +70,13 @@ async def test_a_database_that_was_set_back_is_named_game_by_game(tmp_path: Path
         assert {error.game_id.hex() for error in server.live_games.aside.values()} == {lost.id, closing_.id, new.id}
 
 
-async def test_another_history_of_the_same_length(tmp_path: Path, logged: StringIO) -> None:
+async def test_another_history_of_the_same_length(tmp_path: Path, engine: Engine, logged: StringIO) -> None:
     """Both obey the rules, and the referee's own key signed both: only the marks tell."""
-    data, old, marks = tmp_path / "data", tmp_path / "old.db", tmp_path / "old.marks"
-    async with running(data) as (_, client):
+    data, marks = tmp_path / "data", tmp_path / "old.marks"
+    async with running(data, **engine.config) as (_, client):
         play = await client.play()
         await play.steps(6)
-    backup(data, old)
+    engine.back_up()
     shutil.copy(data / MARKS_FILE, marks)
     async with running(data) as (_, client):
         moved(play, client)
@@ -90,7 +84,7 @@ async def test_another_history_of_the_same_length(tmp_path: Path, logged: String
         assert act is not None
         newest_size = (await play.submit(*act)).accepted.size
     newest = (data / MARKS_FILE).read_bytes()
-    restore(data, old)
+    engine.restore()
     shutil.copy(marks, data / MARKS_FILE)  # set back together: that cannot be noticed
     async with running(data) as (_, client):
         moved(play, client)
@@ -106,9 +100,9 @@ async def test_another_history_of_the_same_length(tmp_path: Path, logged: String
     assert "entries are not those that were signed" in logged.getvalue()
 
 
-async def test_nothing_is_signed_below_the_mark(tmp_path: Path) -> None:
+async def test_nothing_is_signed_below_the_mark(tmp_path: Path, engine: Engine) -> None:
     """Somebody else raises it while the referee runs: a referee on a copy of the database."""
-    async with running(tmp_path / "data") as (server, client):
+    async with running(tmp_path / "data", **engine.config) as (server, client):
         play, well = await client.play(), await client.play(seed=2)
         await play.steps(5)
         game_id, size = bytes.fromhex(play.id), play.record.size
@@ -150,9 +144,9 @@ async def test_a_head_that_contradicts_the_mark_in_memory_is_not_signed(tmp_path
             marks.check(bytes.fromhex(play.id), 6, bytes(32))
 
 
-async def test_what_could_not_be_marked_is_not_told(tmp_path: Path, monkeypatch: Any) -> None:
+async def test_what_could_not_be_marked_is_not_told(tmp_path: Path, engine: Engine, monkeypatch: Any) -> None:
     """Durable in the database, not in the marks: nobody hears of it until it is in both."""
-    async with running(tmp_path / "data") as (server, client):
+    async with running(tmp_path / "data", **engine.config) as (server, client):
         play = await client.play()
         await play.until_play()
         marks, size = server.data.store.marks, play.record.size
@@ -166,8 +160,8 @@ async def test_what_could_not_be_marked_is_not_told(tmp_path: Path, monkeypatch:
         act = play.next_act()
         assert act is not None
         assert (await refused(play.submit(*act))).reason == "STORE_FAILED"
-        with closing(sqlite3.connect(tmp_path / "data" / STORE_FILE)) as store:
-            assert store.execute("SELECT max(seq) FROM entries WHERE game = 1").fetchone()[0] >= size
+        ((last,),) = engine.ask("SELECT max(seq) FROM entries WHERE game = 1")
+        assert last >= size
         assert (await refused(get(play))).reason == "STORE_FAILED", "nor is it shown"
         monkeypatch.setattr(marks, "raise_to", raise_to)
         assert (await play.submit(*act)).accepted.seq == size
@@ -187,7 +181,7 @@ async def test_the_marks_are_never_ahead_and_never_behind(tmp_path: Path) -> Non
         assert {game.hex(): (m.size, m.root) for game, m in everything.items()} == {
             play.id: (play.record.size, play.record.root()) for play in plays
         }
-        assert len(sqlite_store(server).marks._held) == 2, "of games that are over none is kept in memory"
+        assert len(sql_store(server).marks._held) == 2, "of games that are over none is kept in memory"
 
 
 # --- the file itself -----------------------------------------------------------------------------------------

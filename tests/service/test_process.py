@@ -21,6 +21,7 @@ from referee.v1 import access_service_pb2 as access
 from referee.v1 import game_service_pb2 as pb
 from referee_clients.sdk.channel import Security, open_channel
 from tests.service.certificates import Authority
+from tests.service.engines import Engine
 from tests.service.player import (
     SCRIBE,
     Client,
@@ -39,13 +40,13 @@ from tests.sizes import campaign
 
 
 @pytest.mark.parametrize("kills", [2, campaign(4)])
-async def test_killed_in_the_middle(kills: int, tmp_path: Path) -> None:
+async def test_killed_in_the_middle(kills: int, tmp_path: Path, engine: Engine) -> None:
     """kill -9 with acts under way: what was acknowledged is there, what was not is there whole or not at all."""
     data, log = tmp_path / "data", tmp_path / "log"
     plays: list[Play] = []
     under_way: list[tuple[Play, SignedIntent, str]] = []
     for number in range(kills):
-        running = await serve(data, log)
+        running = await serve(data, log, *(engine.words if not number else ()))
         async with connected(running.address, running.token) as client:
             if not plays:
                 plays = [await client.play(2, seed=seed) for seed in range(3)]
