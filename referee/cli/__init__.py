@@ -23,7 +23,7 @@ from referee.cli.failure import EXIT_FAILED, EXIT_USAGE, Failure
 from referee.notation.errors import BadWord
 
 PANELS = {
-    "The referee": ("serve", "web", "keys", "new", "abort", "games", "token", "status", "recover"),
+    "The referee": ("serve", "web", "keys", "new", "abort", "games", "token", "status", "recover", "migrate"),
     "Playing": ("play", "bot", "change-key", "resign", "take-back", "consent", "protest", "appeal", "call"),
     "Arbiters": ("arbiter", "rule", "docket"),
     "Games and their logs": (

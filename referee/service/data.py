@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import fcntl
 import os
 import shlex
 import stat
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from referee.live.opening import new_token, token_digest
 from referee.live.timing import SystemTime, Time
@@ -32,9 +34,6 @@ from referee.store.files import make_whole
 from referee.store.sql import MARKS_FILE, SEAL_FILE, SqlStore
 from referee.store.sqlite import SqliteStore
 from referee.store.store import BUSY_S, Store, Upgrade
-
-if TYPE_CHECKING:
-    from referee.store.postgres import PostgresStore
 
 
 class DataError(Exception):
@@ -124,7 +123,7 @@ def open_data(
                 on_upgrade=on_upgrade,
             )
         else:
-            opened = _postgres()(
+            opened = _postgres("postgres").PostgresStore(
                 database,
                 marks=marks,
                 seal_key=seal_key,
@@ -146,6 +145,41 @@ def open_data(
             raise DataError(str(error)) from error
         raise
     return Data(path, signer, opened, marks, seal_key, time, opened.lacking, lock)
+
+
+def move_data(path: Path, address: str, *, marks: Path | None = None, seal_key: Path | None = None) -> int:
+    """Move the games of a directory from its file into a database; return how many. Raise ``DataError``.
+
+    From then on the directory's games are there; the file stays as it was. ``address``: of the database. ``marks``,
+    ``seal_key``: as ``open_data`` takes them. Moving that was stopped can be repeated.
+    """
+    try:
+        if not (path / STORE_FILE).exists():
+            raise DataError(f"{path / STORE_FILE}: No such file; expected --data with a referee's directory")
+        if (there := store_address(path)) is not None:
+            raise DataError(f"{path}: its games are in {there} already")
+        _check_mode(path)
+        lock = _locked(path)
+        try:
+            signer = CheckpointSigner(origin_of(path, None), load_or_make_key(path / KEY_FILE))
+            marks, seal_key = marks or path / MARKS_FILE, seal_key or path / SEAL_FILE
+            # Whatever is wrong with it is told now, and nothing sealed is left open.
+            file = SqliteStore(path / STORE_FILE, marks=marks, seal_key=seal_key, on_upgrade=_refuse_upgrade)
+            asyncio.run(file.close())
+            count: int = _postgres("moving").copy_games(path / STORE_FILE, address, str(signer.verifier), BUSY_S)
+            _keep(path / STORE_ADDRESS_FILE, f"{address}\n", 0o600)
+        finally:
+            os.close(lock)
+    except OSError as error:
+        raise DataError(f"{error.filename or path}: {error.strerror}") from error
+    except (LogError, StoreFailed) as error:
+        raise DataError(str(error)) from error
+    return count
+
+
+def _refuse_upgrade(upgrade: Upgrade) -> None:
+    what = f"an earlier program wrote it (store version {upgrade.version})"
+    raise StoreFailed(f"{upgrade.path}: {what}; start referee serve once, which upgrades it, then move it")
 
 
 def origin_of(path: Path, wanted: str | None) -> str:
@@ -206,14 +240,16 @@ def store_address(path: Path) -> str | None:
     return address
 
 
-def _postgres() -> type[PostgresStore]:
-    """Return the store in PostgreSQL. Raise ``DataError`` if what it needs is not installed."""
+def _postgres(module: str) -> Any:
+    """Return a module of the store in PostgreSQL, which few referees need.
+
+    Raise ``DataError`` if what it needs is not installed.
+    """
     try:
-        from referee.store.postgres import PostgresStore  # noqa: PLC0415 - few referees need it
+        return import_module(f"referee.store.{module}")
     except ImportError as error:
         what = f"a store in PostgreSQL needs {error.name}"
         raise DataError(f"{what}; expected: pip install 'tile-referee[postgresql]'") from error
-    return PostgresStore
 
 
 def _keep(path: Path, text: str, mode: int) -> None:

@@ -72,6 +72,14 @@ class PostgresSession:
         with self._connection.cursor() as cursor:
             cursor.executemany(_translated(sql), values)
 
+    def copy(self, sql: str, rows: Iterable[Sequence[Any]]) -> int:
+        """Copy the rows into a table, and return how many there were."""
+        with self._connection.cursor() as cursor:
+            with cursor.copy(sql.encode()) as copying:
+                for row in rows:
+                    copying.write_row(row)
+            return cursor.rowcount
+
     @property
     def in_transaction(self) -> bool:
         return self._connection.info.transaction_status is not TransactionStatus.IDLE
