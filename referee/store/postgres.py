@@ -193,13 +193,11 @@ class PostgresStore(SqlStore):
     def _reader(self) -> PostgresSession:
         """Return the connection that reads; with a new one something is written before anything is read."""
         if self._read_side is None or self._write_side is None:
-            with suppress(nodes.TakenOver):  # it may still read
-                try:
+            try:
+                self._beat()
+            except StoreFailed:  # the connection may have been gone for long; what follows is a new one
+                with suppress(nodes.TakenOver):  # it may still read
                     self._beat()
-                except nodes.TakenOver:
-                    raise
-                except StoreFailed:
-                    self._beat()  # the connection may have been gone for long; this is a new one
         if self._read_side is None:
             self._read_side = PostgresSession(self._url, self._busy_s)
         return self._read_side

@@ -109,6 +109,10 @@ def _translated(sql: str) -> bytes:
     return sql.replace("%", "%%").replace("?", "%s").encode()
 
 
+def _in_one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
 @contextmanager
 def postgres_errors(url: str) -> Iterator[None]:
     """Raise what goes wrong inside as ``StoreFailed``, or ``StoreDamaged`` if something cannot be read."""
@@ -116,7 +120,6 @@ def postgres_errors(url: str) -> Iterator[None]:
         yield
     except psycopg.Error as error:
         kind = StoreDamaged if isinstance(error, DataCorrupted | IndexCorrupted) else StoreFailed
-        said = error.diag.message_primary or " ".join(str(error).split())
-        raise kind(f"{url}: {said}") from error
+        raise kind(f"{url}: {_in_one_line(error.diag.message_primary or str(error))}") from error
     except OSError as error:
         raise StoreFailed(f"{error.filename or url}: {error.strerror}") from error

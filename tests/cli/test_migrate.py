@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import pytest
+
 from referee.log.v1 import log_pb2
 from referee.service.files import STORE_ADDRESS_FILE, STORE_FILE
 from referee.v1 import access_service_pb2 as access
@@ -55,6 +57,7 @@ async def test_games_go_on_in_another_database(tmp_path: Path, postgres: Postgre
     assert (listed.returncode, listed.stdout) == (0, "every game can go on\n")
 
 
+@pytest.mark.long
 async def test_what_cannot_be_moved(tmp_path: Path, postgres: Postgres) -> None:
     """And leaves everything as it was."""
     data, other, url = tmp_path / "data", tmp_path / "other", postgres.new()

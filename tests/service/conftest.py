@@ -15,6 +15,7 @@ from referee.service import logs
 from referee.service.server import Config, Server
 from tests.service.engines import Engine, PostgreSQL, Sqlite
 from tests.service.player import Client, Play, connected
+from tests.sizes import campaign
 
 
 @pytest.fixture(autouse=True)
@@ -24,6 +25,10 @@ def logged() -> Iterator[StringIO]:
     logs.configure("json", "debug", stream)
     yield stream
     structlog.reset_defaults()
+
+
+on_both_engines = pytest.mark.parametrize("engine", ["sqlite", "postgresql"], indirect=True)
+"""In every run; what takes an engine without this is run on PostgreSQL by ``make test-long``."""
 
 
 @asynccontextmanager
@@ -37,7 +42,7 @@ async def running(path: Path, **config: Any) -> AsyncIterator[tuple[Server, Clie
         await server.stop(grace_s=0)
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", campaign("postgresql")])
 def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Engine:
     """The database of the referee in ``data``."""
     data = tmp_path / "data"

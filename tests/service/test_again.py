@@ -22,7 +22,7 @@ from referee.service.data import DataError, open_data
 from referee.service.server import Config, Server
 from referee.v1 import game_service_pb2 as pb
 from referee.wire.registry import codec
-from tests.service.conftest import running
+from tests.service.conftest import on_both_engines, running
 from tests.service.engines import Engine
 from tests.service.player import Client, Play, against_the_rules, bearer, connected, refused, token_of
 
@@ -111,6 +111,7 @@ async def test_another_process_cannot_have_the_directory(tmp_path: Path) -> None
             open_data(tmp_path / "data", "referee.local")
 
 
+@on_both_engines
 async def test_a_commit_that_fails(tmp_path: Path, engine: Engine, logged: StringIO) -> None:
     """Somebody holds the lock of the store: nothing is acknowledged, shown or remembered."""
     async with running(tmp_path / "data", busy_s=0.01, **engine.config) as (_, client):

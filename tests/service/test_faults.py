@@ -19,7 +19,7 @@ from referee.service.server import Server
 from referee.store.errors import StoreFailed
 from referee.store.store import Change, Row
 from referee.v1 import game_service_pb2 as pb
-from tests.service.conftest import running
+from tests.service.conftest import on_both_engines, running
 from tests.service.engines import Engine
 from tests.service.facts import sql_store
 from tests.service.player import Client, Play, refused
@@ -75,6 +75,7 @@ async def test_a_writer_without_a_thread_tries_again(tmp_path: Path, monkeypatch
         await (await client.play()).until_play()
 
 
+@on_both_engines
 async def test_watchers_have_no_gap_after_a_commit_that_was_durable(
     tmp_path: Path, engine: Engine, monkeypatch: Any
 ) -> None:

@@ -22,7 +22,7 @@ from referee.store.errors import Contradiction, StoreFailed
 from referee.store.marks import Mark
 from referee.store.sql import MARKS_FILE, SEAL_FILE
 from referee.v1 import game_service_pb2 as pb
-from tests.service.conftest import running
+from tests.service.conftest import on_both_engines, running
 from tests.service.engines import Engine
 from tests.service.facts import sql_store
 from tests.service.player import Play, bearer, refused
@@ -33,6 +33,7 @@ def get(play: Play) -> Any:
     return play.client.games.GetGame(pb.GetGameRequest(game_id=play.id))
 
 
+@on_both_engines
 async def test_a_database_that_was_set_back_is_named_game_by_game(
     tmp_path: Path, engine: Engine, logged: StringIO
 ) -> None:

@@ -39,7 +39,9 @@ from tests.service.test_again import audited, moved, send_all_again
 from tests.sizes import campaign
 
 
-@pytest.mark.parametrize("kills", [2, campaign(4)])
+@pytest.mark.parametrize(
+    ("kills", "engine"), [(2, "sqlite"), campaign(4, "sqlite"), campaign(4, "postgresql")], indirect=["engine"]
+)
 async def test_killed_in_the_middle(kills: int, tmp_path: Path, engine: Engine) -> None:
     """kill -9 with acts under way: what was acknowledged is there, what was not is there whole or not at all."""
     data, log = tmp_path / "data", tmp_path / "log"

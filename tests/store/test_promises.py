@@ -30,7 +30,7 @@ async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
     opened: dict[str, Callable[[], Store]] = {
         "memory": MemoryStore,
         "sqlite": lambda: SqliteStore(tmp_path / "referee.db", busy_s=0.01),
-        "postgresql": lambda: on_postgres(request.getfixturevalue("postgres").new(), tmp_path),
+        "postgresql": lambda: on_postgres(request.getfixturevalue("postgres").emptied(), tmp_path),
     }
     store = opened[request.param]()
     yield store
