@@ -12,6 +12,7 @@ from referee.cli import (
     event_register,
     event_rounds,
     event_running,
+    event_signing,
     event_simulating,
 )
 
@@ -39,6 +40,7 @@ for _commands in (
     event_looking.COMMANDS,
     event_documents.COMMANDS,
     event_running.COMMANDS,
+    event_signing.COMMANDS,
     event_simulating.COMMANDS,
 ):
     for _name, _command in _commands.items():

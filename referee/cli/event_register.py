@@ -68,6 +68,14 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
             "is.",
         ),
     ] = None,
+    scribe: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEY",
+            help="With --server: another public key that enters acts, such as that of an arbiter's browser. Repeat it "
+            "for others.",
+        ),
+    ] = None,
     data: Data = DATA,
     token_file: TokenFile = None,
     tls_ca: TlsCa = None,
@@ -81,9 +89,12 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
     5,3,1"`, `referee event new spring.eventlog --rules kingdomino --server 127.0.0.1:50051 --data club`
     """
     keeper = None
+    scribes = tuple(public_key(f"--scribe {key}", key) for key in scribe or ())
+    if scribes and server is None:
+        raise Failure("--scribe is for an event that a referee keeps; expected --server with it", EXIT_USAGE)
     if server is not None:
         token = token_of(token_file or data / TOKEN_FILE, needed=tls_cert is None or token_file is not None)
-        keeper = EventKeeper(server, token, security(server, tls_ca, tls_cert, tls_key, insecure, token))
+        keeper = EventKeeper(server, token, security(server, tls_ca, tls_cert, tls_key, insecure, token), scribes)
     with failures(file):
         if file.suffix != SUFFIX:
             raise InputError("FILE", str(file), f"a name that ends in {SUFFIX}")

@@ -37,8 +37,10 @@ class Events:
         self.stub: Any = pb_grpc.EventServiceStub(client.channel)
         self.metadata = bearer(client.organiser)
 
-    async def begin(self, terms: Terms, key: PrivateKey = SCRIBE) -> Desk:
-        request = pb.CreateEventRequest(terms=CODEC.encode_components(terms), organiser_keys=[key.public.raw])
+    async def begin(self, terms: Terms, key: PrivateKey = SCRIBE, *others: bytes) -> Desk:
+        """``others``: public keys that enter acts, too."""
+        keys = [key.public.raw, *others]
+        request = pb.CreateEventRequest(terms=CODEC.encode_components(terms), organiser_keys=keys)
         created: pb.CreateEventResponse = await self.stub.CreateEvent(request, metadata=self.metadata)
         desk = Desk(self, created)
         await desk.catch_up(1)
@@ -97,3 +99,14 @@ def acts_of(log: EventLog) -> Iterator[tuple[Act, State]]:
     for happened in read_again(log):
         if isinstance(happened.event, Moved):
             yield happened.event.move, cast("State", happened.after)
+
+
+async def event_until(client: Client, until: type[Act] | None, *others: bytes) -> Desk:
+    """An event of eight over two rounds, up to the first act of that kind, without it; None: to its end."""
+    terms = Terms(rounds=2, commitment=commitment(SEED))
+    desk = await Events(client).begin(terms, SCRIBE, *others)
+    for act, _ in acts_of(over_the_board(terms, players=8, chances=Chances())):
+        if until is not None and isinstance(act, until):
+            break
+        await desk.enter(act)
+    return desk

@@ -10,7 +10,9 @@ from pathlib import Path
 
 from playwright.async_api import Browser, Page, expect
 
+from referee.games.event.acts import CloseEntries, EnterResult
 from tests.service.conftest import running
+from tests.service.event import event_until
 from tests.service.test_arbiter import ARBITERS
 from tests.web.club import pages
 from tests.web.hand import Hand, bots
@@ -29,8 +31,9 @@ class Look:
 
     name: str
     address: str
-    """With ``{game}`` for the id of a game that is played, ``{free}`` for a seat that nobody took, with its token, and
-    ``{alhambra}`` and the like for a seat of such a game that this browser has taken.
+    """With ``{game}`` for the id of a game that is played, ``{event}``, ``{begun}`` and ``{over}`` for those of events,
+    ``{free}`` for a seat that nobody took, with its token, and ``{alhambra}`` and the like for a seat of such a game
+    that this browser has taken.
     """
     ready: str
     """What is there when there is nothing more to come (CSS)."""
@@ -56,6 +59,11 @@ LOOKS = (
     *(Look(f"seat-{name}", f"/seat#{{{name}}}", ".turn-panel.on .choice, .turn-panel.on .legal") for name in SEATS),
     Look("desk", "/desk", "form.opening"),
     Look("desk-game", "/desk#{game}", "form.ruling"),
+    Look("event", "/event/{event}", ".seated"),
+    Look("event-result", "/event/{event}?round=1&table=2", ".seat-result"),
+    Look("event-over", "/event/{over}#round=1", ".seated"),
+    Look("event-begun", "/event/{begun}", ".acts li"),
+    Look("event-unknown", f"/event/{'0' * 32}", "#stopped p"),
     Look("about", "/about", ".spoken li"),
     Look("missing", "/nothing", ".choices"),
     Look("position", "/position", _JUDGED),
@@ -71,7 +79,7 @@ LOOKS = (
     ),
     Look("verify", "/verify", "#report p"),
     Look("rules", "/rules", ".choices"),
-    *(Look(f"rules-{name}", f"/rules/{name}", ".rules") for name in ("alhambra", "kingdomino", "rollwrite")),
+    *(Look(f"rules-{name}", f"/rules/{name}", ".rules") for name in ("alhambra", "kingdomino", "rollwrite", "event")),
 )
 
 
@@ -115,6 +123,8 @@ async def site(browser: Browser, folder: Path) -> AsyncIterator[Site]:
             await hand.sit()
             assert await hand.on_turn()
             places[name] = f"{made.game.id}/0"
+        for name, until in (("event", EnterResult), ("begun", CloseEntries), ("over", None)):
+            places[name] = (await event_until(client, until)).id
         yield Site(page, address, places)
         await page.context.close()
 

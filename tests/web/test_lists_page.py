@@ -78,10 +78,12 @@ async def test_what_is_served_has_the_hashes_that_are_told(club: Club, page: Pag
     await page.goto(f"{club.address}/about")
     lines = (await page.locator("pre").text_content() or "").split("\n")
     told = [line.split("  ") for line in lines if line]
-    assert {"/", "/g/GAME", "/wall", "/static/game.mjs", "/static/verify/audit.mjs"} <= {path for _, path in told}
+    assert {"/", "/g/ID", "/event/ID", "/wall", "/static/game.mjs", "/static/verify/audit.mjs"} <= {
+        path for _, path in told
+    }
     async with httpx.AsyncClient(base_url=club.address) as browser:
         for digest, path in told:
-            served = await browser.get(path.replace("GAME", "0" * 32))
+            served = await browser.get(path.replace("/ID", "/" + "0" * 32))
             assert sha256(served.content).hexdigest() == digest, path
     # Nothing is loaded that has none.
     for path in re.findall(r'(?:src|href)="(/static/[^"]+)"', await page.content()):

@@ -182,7 +182,7 @@ async def test_a_lie_in_a_live_game_freezes_the_board_and_can_be_saved(club: Clu
     await expect(page.get_by_role("status")).to_have_text(
         "Stopped: what the server sent is not what the referee signed."
     )
-    await expect(page.get_by_role("alert")).to_contain_text("The board below is the last one that holds.")
+    await expect(page.get_by_role("alert")).to_contain_text("What is shown below is the last that holds.")
     await expect(page.get_by_role("grid")).to_have_count(2)
     await expect(page.locator(".entries li")).to_have_count(size)
     await page.keyboard.press("ArrowLeft")

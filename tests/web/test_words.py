@@ -10,9 +10,12 @@ from importlib import import_module
 import pytest
 from google.protobuf.message import Message
 
+from referee.event.v1 import event_pb2
 from referee.games import registry
 from referee.games.alhambra.money import CURRENCIES
 from referee.games.alhambra.tiles import TYPES
+from referee.games.event.acts import Origin
+from referee.games.event.terms import TieBreak
 from referee.games.forfeits import ENDINGS
 from referee.games.game import Ending
 from referee.games.kingdomino.dominoes import TERRAINS
@@ -44,15 +47,21 @@ EVENTS, ACTS, RULINGS = of(log_pb2.Entry, "event"), of(log_pb2.Intent, "act"), o
 VERDICTS = [each.name for each in Verdict]
 STATES = [bare_name(game_pb2.GameState, number).lower() for number in game_pb2.GameState.values() if number]
 BESIDE = ("agree", "call", "take_back", "protest", "appeal", "change_key", "resign")
+EVENT_PAGE = {
+    "event.origin": [origin.name.lower() for origin in Origin],
+    "event.decides": [tie_break.name.lower() for tie_break in TieBreak],
+    "event.act": sorted(of(event_pb2.Move, "act")),
+}
 MADE = {
-    "game": registry.names(),
+    "game": (*registry.names(), "event"),
     "secure": ("http", "expired", "early", "names", "self", "authority", "apple_use", "apple_days"),
     "card": ("event", "round", "table"),
     "type": TYPES,
     "terrain": TERRAINS,
-    "title": ("about", "desk", "home", "missing", "position", "rules", "seat", "verify", "wall", "watch"),
+    "title": ("about", "desk", "event", "home", "missing", "position", "rules", "seat", "verify", "wall", "watch"),
     "nav": ("home", "position", "rules", "verify"),
     "verify.verdict": VERDICTS,
+    **EVENT_PAGE,
     "verify.event": ("COMPLETE", "PREFIX", "RULES", "PAIRING", "STANDINGS"),
     "entry": sorted(EVENTS - {"signed", "chance", "refused", "end", "stand_in"}),
     "entry.act": sorted(ACTS - {"move", "declare", "rule"}),
@@ -114,7 +123,7 @@ def test_every_key_that_pages_name_has_words() -> None:
     assert named() - set(WORDS) == set()
 
 
-@pytest.mark.parametrize("name", ["watch", "wall", "home", "position", "seat", "verify"])
+@pytest.mark.parametrize("name", ["watch", "wall", "home", "position", "seat", "verify", "event"])
 def test_a_page_holds_the_words_that_its_programs_say(name: str) -> None:
     """Of all modules that it can load."""
     found, left = set[str](), [f"{name}.mjs"]

@@ -50,18 +50,21 @@ class PartlyEntered(ClientError):
 
 @dataclass(frozen=True, slots=True)
 class EventKeeper:
-    """See ``referee.events.away.Keeper``. ``server`` to ``security`` are for an event that is begun."""
+    """See ``referee.events.away.Keeper``. ``server`` to ``scribes`` are for an event that is begun."""
 
     server: str = ""
     token: str = ""
     security: Security | None = None
+    scribes: tuple[bytes, ...] = ()
+    """Keys beside the organiser's that enter acts."""
     patience_s: float = PATIENCE_S
 
     def begin(self, terms: Terms, key: PrivateKey) -> tuple[Home, AwayLog]:
         """Begin an event at the referee, whose organiser has the key."""
         security = self.security or Security.from_environment()
         with open_blocking_channel(self.server, self.token, security) as channel:
-            request = events_pb.CreateEventRequest(terms=terms_data(terms), organiser_keys=[key.public.raw])
+            keys = [key.public.raw, *self.scribes]
+            request = events_pb.CreateEventRequest(terms=terms_data(terms), organiser_keys=keys)
             stub: Any = events_grpc.EventServiceStub(channel)
             try:  # once: who asks again would begin another
                 created = stub.CreateEvent(request, timeout=CALL_S, metadata=bearer(self.token))

@@ -9,7 +9,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 
-from referee_clients.web import acting, games, office, positions, solving
+from referee_clients.web import acting, events, games, office, positions, solving
 from referee_clients.web.errors import HANDLERS
 from referee_clients.web.limits import Limits, LimitsMiddleware
 from referee_clients.web.pages import Site
@@ -48,6 +48,7 @@ def application(
         routes=[
             *positions.routes(judge),
             *(games.routes(referee) if referee else ()),
+            *(events.routes(referee) if referee else ()),
             *(solving.routes(referee) if referee else ()),
             *(acting.routes(referee) if referee else ()),
             *(office.routes(referee) if referee else ()),

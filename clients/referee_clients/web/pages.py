@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from referee.games import registry
+from referee.games import event, registry
 from referee.log.note import VerifierKey
 from referee.render.registry import renderer
 from referee_clients.opening.options import choices_of
@@ -39,7 +39,8 @@ _TYPES: Final = {
 
 _FOR_NODE: Final = ("page.mjs",)
 VERIFY_CSP: Final = CSP.replace("trusted-types 'none'", "trusted-types auditor; worker-src 'self'")
-"""Of the one page that starts a worker."""
+"""Of the pages that start a worker."""
+_WITH_WORKER: Final = ("/verify", "/event/{id:str}")
 _OF_PROGRAMS: Final = ("/api/", "/static/")
 """What nobody reads who looks for a page."""
 
@@ -108,7 +109,7 @@ class Site:
 
     def _made(self) -> dict[str, bytes]:
         """Return the documents by path, but that which has the hashes of the others."""
-        rules = {name: registry.get(name).catalogue for name in registry.names()}
+        rules = {name: registry.get(name).catalogue for name in (*registry.names(), event.GAME.rules_id)}
         made = {
             "/": self._render("home.html.j2", "home"),
             "/position": self._render("position.html.j2", "position"),
@@ -124,12 +125,13 @@ class Site:
             made["/wall"] = self._render("wall.html.j2", "wall")
             made["/seat"] = self._render("seat.html.j2", "seat")
             made["/desk"] = self._render("desk.html.j2", "desk")
+            made["/event/{id:str}"] = self._render("event.html.j2", "event")
         return made
 
     def hashes(self) -> list[tuple[str, str]]:
         """Return the SHA-256 of everything that is served, as hexadecimal digits, with its path; but for ``/about``."""
         served = {
-            **{path.replace("{id:str}", "GAME"): data for path, data in self._documents.items()},
+            **{path.replace("{id:str}", "ID"): data for path, data in self._documents.items()},
             "/verify.html": self._single,
             **{f"/static/{path}": data for path, data in self._files.items()},
         }
@@ -144,7 +146,7 @@ class Site:
         files = {path: _Kept(data, _TYPES[path[path.rindex(".") :]]) for path, data in self._files.items()}
 
         def page(path: str, document: bytes) -> Route:
-            csp = VERIFY_CSP if path == "/verify" else CSP
+            csp = VERIFY_CSP if path in _WITH_WORKER else CSP
             kept = _Kept(document, "text/html; charset=utf-8", {"Content-Security-Policy": csp})
 
             async def shown(request: Request) -> Response:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from typing import BinaryIO
 
+from referee.games import event
 from referee.log import file
 from referee.log.entry import decode_entry
 from referee.log.judge import Happened
@@ -56,7 +57,7 @@ def positions_of_file(stream: BinaryIO) -> Iterator[bytes]:
 
 
 class History(Ledger):
-    """A ledger that keeps the position after each entry, too."""
+    """A ledger that keeps the position after each entry of a game, too."""
 
     def __init__(self, game_id: str, verifier: VerifierKey | None = None) -> None:
         """Take what ``Ledger`` takes."""
@@ -66,7 +67,8 @@ class History(Ledger):
     def take(self, record: Record, data: bytes) -> Happened:
         """Take over one entry."""
         happened = super().take(record, data)
-        position = position_after(record, data)
+        # Who shows an event follows its acts, and needs none.
+        position = b"" if record.opened.rules_id == event.GAME.rules_id else position_after(record, data)
         if self.positions and self.positions[-1] == position:
             position = self.positions[-1]  # many entries move nothing: kept once
         self.positions.append(position)

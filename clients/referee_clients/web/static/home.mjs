@@ -1,4 +1,4 @@
-// The games of the referee as it lists them: those that go on, and those that are over. What a list says is not signed.
+// Events and games of the referee as it lists them: those that go on, and those that are over. What a list says is not signed.
 
 import { h } from "./dom.mjs";
 import { Refused, json } from "./gateway.mjs";
@@ -11,6 +11,7 @@ const when = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle:
 
 /** By id, the newest first. */
 let games = new Map();
+let events = [];
 let next = "";
 let pages = 1;
 const problem = h("p", { class: "problem", role: "alert" });
@@ -40,6 +41,19 @@ const line = (game) => {
   );
 };
 
+const eventLine = ({ id, game, rounds, sizes, state, opened_ms: opened }) =>
+  h(
+    "li",
+    {},
+    h(
+      "a",
+      { href: `/event/${id}` },
+      h("strong", {}, game ? w("event.title", { game: w(`game.${game}`), id: id.slice(0, 8) }) : w("home.event.unnamed", { id: id.slice(0, 8) })),
+      h("span", {}, [w(state === "OVER" ? "home.event.over" : "home.event.running"), rounds ? w("home.event", { rounds, sizes: sizes.join(", ") }) : ""].join(" ")),
+      h("span", { class: "source" }, when.format(new Date(opened))),
+    ),
+  );
+
 const section = (heading, found, empty) => [
   h("h2", {}, heading),
   found.length ? h("ul", { class: "choices games" }, found.map(line)) : h("p", {}, empty),
@@ -50,6 +64,7 @@ const draw = () => {
   const isOver = ({ state }) => state === "OVER";
   const focused = document.activeElement?.getAttribute("href");
   const parts = [
+    ...(events.length ? [h("h2", {}, w("home.events")), h("ul", { class: "choices games" }, events.map(eventLine))] : []),
     ...section(w("home.running"), all.filter((game) => !isOver(game)), w(all.length ? "home.none_running" : "home.no_games")),
     ...(all.length ? section(w("home.finished"), all.filter(isOver), w("home.none_finished")) : []),
     ...(next ? [h("button", { type: "button", onclick: more }, w("home.more"))] : []),
@@ -68,6 +83,7 @@ const load = async () => {
     page = await json(`/games?page=${encodeURIComponent(page.next_page)}`);
     add(page);
   }
+  ({ events } = await json("/events"));
   games = found;
   next = page.next_page;
 };

@@ -1,5 +1,6 @@
 // Verifying the file of a game or of an event: it is read and checked here, in a worker that may be stopped, and sent nowhere.
 
+import { verdictWords } from "./verdict.mjs";
 import { w } from "./words.mjs";
 import { startAuditor } from "./worker.mjs";
 
@@ -22,33 +23,9 @@ const paragraph = (text, className = "") => Object.assign(document.createElement
 
 const show = (tone, headline, ...lines) => report.replaceChildren(paragraph(headline, `judged ${tone}`), ...lines.map((line) => paragraph(line)));
 
-// Nothing here is green: that is for what keeps the rules, too.
-const TONES = { COMPLETE: "open", PREFIX: "open", UNTRUSTED_KEY: "open", UNSUPPORTED: "open", UNDISCLOSED: "open" };
-
-/** Verdicts that mean more where the rules were looked at, as those of events are. */
-const BY_RULES = new Set(["COMPLETE", "PREFIX", "RULES", "PAIRING", "STANDINGS"]);
-
 const told = (name, found, hasKey) => {
-  const { verdict, entries, covered, isFollowed } = found;
-  const headline =
-    verdict === "UNTRUSTED_KEY" && !hasKey
-      ? w("verify.no_key")
-      : verdict === "PREFIX" && entries === 0
-        ? w("verify.empty")
-        : isFollowed && BY_RULES.has(verdict)
-          ? w(`verify.event.${verdict}`, { entries, covered })
-          : w(`verify.verdict.${verdict}`, { entries, covered });
-  const where = [
-    found.entry !== null && w("verify.entry", { n: found.entry }),
-    found.offset !== null && w("verify.byte", { n: found.offset }),
-  ].filter(Boolean);
-  show(
-    TONES[verdict] ?? "bad",
-    headline,
-    ...(verdict === "COMPLETE" ? [] : [[found.message, ...where].join(", ")]),
-    w("verify.what", { name, rules: found.rules ?? "?", entries, covered }),
-    ...found.remarks,
-  );
+  const { tone, headline, lines } = verdictWords(name, found, hasKey);
+  show(tone, headline, ...lines);
 };
 
 /** The bytes of a file; how many they are is looked at before any is read. */
