@@ -80,7 +80,7 @@ def open_(  # noqa: PLR0917 - typer reads options from the signature
     """Open a game at a referee for each table of the published round, and name it in the event.
 
     Seats are for the entrants' own tokens: `referee token issue --event EVENT --entrant NUMBER` makes one that takes
-    every seat of its entrant in this event. With --joins they are for whoever has the join string.
+    every seat of its entrant in this event. With --joins each is for the player who has its join string.
 
     The command can be repeated, also after it was stopped in the middle: only games that are missing are opened.
 

@@ -9,7 +9,7 @@ from io import BytesIO
 from typing import Any, Final
 
 from referee.games.game import InputError
-from referee.log.errors import LogError
+from referee.log.errors import Code, LogError
 from referee.log.note import VerifierKey
 from referee.notation import contest_text
 from referee.notation.errors import NotationError
@@ -197,7 +197,12 @@ def report_question(wanted: pb.ReportFormat.ValueType, verifier: VerifierKey, fi
 def _report(data: bytes) -> pb.ReportGameResponse:
     head, _, file = data.partition(b"\n")
     wanted, _, verifier = head.decode().partition(" ")
-    audit, made = report.report(BytesIO(file), VerifierKey.parse(verifier))
+    try:
+        audit, made = report.report(BytesIO(file), VerifierKey.parse(verifier))
+    except LogError as error:
+        if error.code is not Code.UNSUPPORTED:
+            raise
+        raise BadQuestion("game_id: an event has no report", field="game_id", expected="a game") from None
     return pb.ReportGameResponse(report=WRITERS[pb.ReportFormat.ValueType(int(wanted))](made), size=audit.entries)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from heapq import nsmallest
 
 from referee import __version__
+from referee.games import event
 from referee.live.errors import BadField, LiveGameError
 from referee.live.game import LiveGame
 from referee.live.games import LiveGames
@@ -60,6 +61,7 @@ class StatusService:
         size = min(request.page_size or PAGE_GAMES, MAX_PAGE_GAMES)
         after = _place(request.page_token) if request.page_token else (0, b"")
         games = [game for game in self._live_games.open_games if caller.game_id in {None, game.game_id}]
+        games = [game for game in games if game.rules[0] != event.GAME.rules_id]  # which waits for no seat
         page = nsmallest(size + 1, (game for game in games if _key(game) > after), key=_key)
         # An arbiter rules on games, and does not run the referee.
         oversees = not caller.scopes.isdisjoint(OVERSEERS)

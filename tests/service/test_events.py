@@ -21,12 +21,17 @@ from referee.games.event.scoring import standings, standings_hash
 from referee.log import intent
 from referee.log.audit import Policy
 from referee.log.note import VerifierKey
+from referee.v1 import adjudication_service_pb2 as adjudication_pb2
+from referee.v1 import adjudication_service_pb2_grpc as adjudication_pb2_grpc
 from referee.v1 import event_service_pb2 as pb
 from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb_game
+from referee.v1 import solver_service_pb2 as solver_pb2
+from referee.v1 import solver_service_pb2_grpc as solver_pb2_grpc
 from referee.wire import event_position
 from tests.service.conftest import running
 from tests.service.event import CODEC, DESK, SEED, Events, acts_of, over_the_board
+from tests.service.facts import status
 from tests.service.player import OTHER_SCRIBE, SCRIBE, Client, Refusal, bearer, refusal, refused, token_of
 from tests.waiting import until
 
@@ -81,6 +86,18 @@ async def test_an_event_is_among_events_and_not_among_games(tmp_path: Path) -> N
             assert (await refused(events.get(wrong))).metadata["field"] == "id"
         assert (await refused(client.create(event_id=(1 << 64) - 1))).metadata["field"] == "event_id"
         assert (await refused(client.create(1, rules_id="event"))).reason == "UNKNOWN_RULES"
+
+
+async def test_what_is_for_games_alone_says_so_of_an_event(client: Client) -> None:
+    desk = await Events(client).begin(Terms())
+    asked = bearer(client.organiser)
+    report = adjudication_pb2_grpc.AdjudicationServiceStub(client.channel).ReportGame
+    found = await refused(report(adjudication_pb2.ReportGameRequest(game_id=desk.id), metadata=asked))
+    assert found.metadata["field"] == "game_id"
+    decided = solver_pb2_grpc.SolverServiceStub(client.channel).ProveDecided
+    found = await refused(decided(solver_pb2.ProveDecidedRequest(game_id=desk.id), metadata=asked))
+    assert found.reason == "UNKNOWN_RULES"
+    assert not (await status(client)).games
 
 
 async def test_an_event_is_watched_and_its_file_is_checked_like_a_game(tmp_path: Path) -> None:
