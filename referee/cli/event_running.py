@@ -67,8 +67,8 @@ def run(  # noqa: PLR0917 - typer reads options from the signature
     """Let bots play a whole event at the referee that keeps it: enter, check in, pair, play, take results, close.
 
     Begin the event with `referee event new --server` before. Each entrant has a key and a token, with which its bot
-    takes the entrant's seats in all rounds. Keys are kept in `NAME.private`, logs of the games in `NAME.games`. What is
-    done stays done: after a stop the same command goes on. The token has to allow both organise and admin.
+    takes the entrant's seats in all rounds. Keys are kept in `NAME.private`, logs of the games in `NAME.games`. After a
+    stop the same command goes on. The token has to allow both organise and admin.
 
     Exit codes: 0 the event is over; 1 failed; 2 wrong usage.
 
