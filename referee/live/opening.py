@@ -30,7 +30,7 @@ from referee.wire.registry import codec
 TOKEN_BYTES = 32
 _OCCASION = ("event_id", "round", "table")
 PRINCIPAL = re.compile(r"[a-z0-9._-]{1,64}\Z", re.ASCII)
-ENTRANT = re.compile(r"event\.([0-9]{1,20})\.[0-9]{1,4}\Z", re.ASCII)
+ENTRANT = re.compile(r"event\.([0-9]{1,20})\.([0-9]{1,4})\Z", re.ASCII)
 """Principals of entrants: of which event, and who."""
 EVENTS: Final = (1 << 64) - 1
 """Under this event's number lists find the events themselves; no game is of it."""

@@ -156,6 +156,8 @@ class GameService:
             raise LogError(Code.WRONG_GAME, f"intent of game {intent.game_id.hex()}", game_id.hex())
         author = author_of(intent)
         caller.check_author(game_id, author, await self._seat_in(caller, game_id))
+        if intent.HasField("join"):
+            await self._check_key(caller, intent.join.key)
         if self._tells_acts:
             self._log.debug("act", game=game_id.hex(), author=str(author), seq=intent.seq, act=act_name(intent))
         thought_ms: int | None = None
@@ -163,6 +165,12 @@ class GameService:
             thought_ms = request.thought_ms
         act = Act(intent, body, signature, receipt.at_ms, late_ms=receipt.late_ms, thought_ms=thought_ms)
         return await self._live_games.game(game_id, caller.account), act
+
+    async def _check_key(self, caller: Caller, key: bytes) -> None:
+        """Raise ``PermissionDenied`` for an entrant of an event who joins with another key than is registered."""
+        registered = await self._live_games.registered_key(caller.principal)
+        if registered and key != registered:
+            raise PermissionDenied("the entrant has registered another key in the event; join with that one")
 
     async def _seat_in(self, caller: Caller, game_id: bytes) -> int | None:
         """Return the bearer's seat in the game, if it has one."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 import subprocess
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -18,14 +19,13 @@ from referee.log.keys import PrivateKey
 from referee.v1 import access_service_pb2 as access_pb
 from referee.v1 import game_service_pb2 as pb
 from referee.v1.access_service_pb2_grpc import AccessServiceStub
-from referee_clients import play_all
+from referee_clients import play_all, play_async
 from referee_clients.bots import maker
 from tests.cli.command import REFEREE
 from tests.cli.inside import referee
 from tests.service.conftest import running
 from tests.service.player import Client, bearer, connected, refused
 from tests.service.process import serve
-from tests.sizes import campaign
 from tests.waiting import waiting_for
 
 Run = Callable[..., Awaitable[subprocess.CompletedProcess[str]]]
@@ -123,6 +123,7 @@ async def test_a_round_is_opened_played_with_entrants_tokens_and_taken(tmp_path:
         assert len(await games_of(client)) == 4
 
 
+@pytest.mark.long
 async def test_a_round_that_is_paired_again_gets_other_games(tmp_path: Path) -> None:
     async with organising(tmp_path) as (client, run, address):
         await begin(run, address, "Ani", "Bob", "Cid", "Dee")
@@ -173,6 +174,8 @@ async def test_an_entrants_token_is_for_the_entrants_seats_alone(tmp_path: Path)
         (game,) = found.games
         stream = client.games.WatchSeat(pb.WatchSeatRequest(), metadata=mine)
         first = await stream.read()
+        while not first.HasField("turn"):
+            first = await stream.read()
         assert first.game_id == game.id
         table = state_of(tmp_path).rounds[0].tables[game.table - 1]
         assert first.turn.seat == table.index(1)
@@ -206,6 +209,7 @@ async def test_an_entrants_token_is_for_the_entrants_seats_alone(tmp_path: Path)
         assert (await refused(issue(event=str(number + 1), entrant=1))).reason == "UNKNOWN_GAME"
 
 
+@pytest.mark.long
 async def test_bots_play_an_event_to_its_end_and_seats_have_the_keys_that_were_registered(tmp_path: Path) -> None:
     async with organising(tmp_path) as (_, run, address):
         new = ("--rules", "kingdomino", "--sizes", "3,2", "--points", "3: 2,1,0; 2: 1,0", "--rounds", "2")
@@ -227,18 +231,34 @@ async def test_bots_play_an_event_to_its_end_and_seats_have_the_keys_that_were_r
 
 
 async def test_a_seat_that_was_played_with_another_key_is_found(tmp_path: Path) -> None:
-    """Who has an entrant's token has not the entrant's key: the result is not taken, and every check says why."""
+    """A token without the key cannot join. A join string can: the result is not
+    taken, and every check says why.
+    """
     async with organising(tmp_path) as (client, run, address):
         await begin(run, address)
-        registered = PrivateKey.generate()
-        registered.save(tmp_path / "ani.pem")
+        PrivateKey.generate().save(tmp_path / "ani.pem")
         await run("event", "enter", "e.eventlog", "Ani", "--key", "ani.pem")
         await run("event", "enter", "e.eventlog", "Bob")
         await run("event", "checkin", "e.eventlog", "--all")
         await publish(run)
         await run("event", "open", "e.eventlog", "--data", "data")
-        issue = ("token", "issue", "--event", "e.eventlog", "--server", address, "--data", "data", "--entrant")
-        await bots(client, address, [(await run(*issue, n)).stdout.strip() for n in (1, 2)], 1)
+        issue = ("token", "issue", "--event", "e.eventlog", "--server", address, "--data", "data", "--entrant", "1")
+        token = (await run(*issue)).stdout.strip()
+        ended = asyncio.get_running_loop().create_future()
+        stolen = asyncio.create_task(
+            play_all(address, token, maker("greedy", 1), lambda _, how: ended.set_result(str(how)))
+        )
+        async with waiting_for("the seat to be refused"):
+            assert "the entrant has registered another key in the event" in await ended
+        stolen.cancel()
+        await asyncio.gather(stolen, return_exceptions=True)
+
+        (first,) = await games_of(client)
+        await client.games.AbortGame(pb.AbortGameRequest(game_id=first.id), metadata=bearer(client.organiser))
+        await run("event", "open", "e.eventlog", "--joins", "joins", "--data", "data")
+        (joins,) = (tmp_path / "joins").iterdir()
+        async with waiting_for("the game to end"):
+            await asyncio.gather(*(play_async(join, maker("greedy", 1)) for join in joins.read_text().splitlines()))
         done = await run("event", "result", "e.eventlog", "--all", code=1)
         assert "NOT ENTERED" in done.stdout
         assert "was played with another key than entrant 1 registered (EVT-G1)" in done.stdout
@@ -247,7 +267,8 @@ async def test_a_seat_that_was_played_with_another_key_is_found(tmp_path: Path) 
         assert "UNTRUSTED_KEY" in done.stdout
 
 
-@pytest.mark.parametrize("kills", [1, campaign(3)])
+@pytest.mark.long
+@pytest.mark.parametrize("kills", [1, 3])
 async def test_a_command_that_is_killed_in_the_middle_of_opening_opens_the_rest_next_time(
     tmp_path: Path, kills: int
 ) -> None:
@@ -274,5 +295,45 @@ async def test_a_command_that_is_killed_in_the_middle_of_opening_opens_the_rest_
         games = await games_of(client)
         assert sorted(game.table for game in games) == list(range(1, 21))
         assert {game.table: bytes.fromhex(game.id) for game in games} == state_of(tmp_path).rounds[0].games
+    process.process.terminate()
+    await process.process.wait()
+
+
+@pytest.mark.long
+async def test_bots_and_the_referee_are_killed_in_the_middle_of_a_round(tmp_path: Path) -> None:
+    """Both come back, and the event goes on to its end: no act and no game is lost, and none is there twice."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+    server = ("--listen", address, "--solver-workers", "0")
+    process = await serve(tmp_path / "data", tmp_path / "log", *server)
+
+    async def run(*words: object, code: int = 0) -> subprocess.CompletedProcess[str]:
+        done = await asyncio.to_thread(referee, *words, cwd=tmp_path)
+        assert done.returncode == code, (words, done.stdout, done.stderr)
+        return done
+
+    new = ("--rules", "kingdomino", "--sizes", "2", "--points", "2: 1,0", "--rounds", "3", "--server", address)
+    await run("event", "new", "e.eventlog", *new, "--data", "data")
+    play = ("event", "run", "e.eventlog", "--bots", "greedy,random", "--players", "4", "--data", "data")
+    for killed in ("bots", "referee"):
+        bots = await asyncio.create_subprocess_exec(REFEREE, *play, cwd=tmp_path, stdout=subprocess.PIPE)
+        assert bots.stdout is not None
+        async with waiting_for("a result of the round"):
+            while b"places" not in await bots.stdout.readline():
+                pass
+        if killed == "referee":
+            process.process.kill()
+            await process.process.wait()
+            process = await serve(tmp_path / "data", tmp_path / "log", *server)
+            await bots.communicate()
+            assert bots.returncode == 0
+        else:
+            bots.kill()
+            await bots.communicate()
+    assert (await run(*play)).stdout.splitlines()[-1] == "e.eventlog: the event is over"
+    keys = ("--key", "e.vkey", "--games", "e.games", "--games-key", "e.vkey")
+    assert "results: 6 with an audited log\n" in (await run("event", "check", "e.eventlog", *keys)).stdout
+    async with connected(process.address, process.token) as client:
+        assert len(await games_of(client)) == 6
     process.process.terminate()
     await process.process.wait()

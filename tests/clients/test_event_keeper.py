@@ -25,7 +25,6 @@ from tests.service.conftest import running
 from tests.service.event import SEED, acts_of, over_the_board
 from tests.service.player import connected
 from tests.service.process import Referee, serve
-from tests.sizes import campaign
 from tests.waiting import waiting_for
 
 
@@ -47,6 +46,7 @@ def entrants(path: Path) -> list[int]:
     return sorted(EventFile.read_only(path).log.state.entrants)
 
 
+@pytest.mark.long
 async def test_the_commands_of_an_event_do_the_same_over_the_network(tmp_path: Path) -> None:
     """The acts of an event over the board, in many commands: the same standings, and the copy passes the check."""
     board = over_the_board(players=8)
@@ -154,7 +154,8 @@ def free_port() -> int:
         return int(taken.getsockname()[1])
 
 
-@pytest.mark.parametrize("kills", [1, campaign(4)])
+@pytest.mark.long
+@pytest.mark.parametrize("kills", [1, 4])
 async def test_the_referee_is_killed_in_the_middle_of_a_command(tmp_path: Path, kills: int) -> None:
     """It comes back at the same address: the command goes on by itself, and each act is entered once."""
     path, data, log = tmp_path / "net.eventlog", tmp_path / "data", tmp_path / "log"
@@ -187,6 +188,7 @@ async def _grown(referee: Referee, path: Path, size: int) -> None:
                 return
 
 
+@pytest.mark.long
 async def test_a_referee_that_stays_away(tmp_path: Path) -> None:
     """Some acts were entered, or none; the copy has what was entered, and the command says how many."""
     path = tmp_path / "net.eventlog"

@@ -37,7 +37,7 @@ from tests.waiting import until
 
 
 async def test_the_same_acts_give_the_same_event(tmp_path: Path) -> None:
-    log = over_the_board()
+    log = over_the_board(players=9)
     async with running(tmp_path / "data") as (_, client):
         events = Events(client)
         desk = await events.begin(log.state.terms)
@@ -80,14 +80,15 @@ async def test_an_event_is_among_events_and_not_among_games(tmp_path: Path) -> N
         for id_ in (second.id, str(second.number)):
             assert (await events.get(id_)).event_id == second.number
         assert (await events.get(first)).game.state == game_pb2.GAME_STATE_OVER
-        for other in (play.id, "7"):
+        for other in (play.id, "7", str((1 << 64) - 1)[:19]):
             assert (await refused(events.get(other))).reason == "UNKNOWN_GAME"
-        for wrong in ("", "seven", str(1 << 63), second.id[:-1], second.id.upper() + "x"):
+        for wrong in ("", "seven", "9" * 20, second.id[:-1], second.id.upper() + "x"):
             assert (await refused(events.get(wrong))).metadata["field"] == "id"
         assert (await refused(client.create(event_id=(1 << 64) - 1))).metadata["field"] == "event_id"
         assert (await refused(client.create(1, rules_id="event"))).reason == "UNKNOWN_RULES"
 
 
+@pytest.mark.long
 async def test_what_is_for_games_alone_says_so_of_an_event(client: Client) -> None:
     desk = await Events(client).begin(Terms())
     asked = bearer(client.organiser)
@@ -117,6 +118,7 @@ async def test_an_event_is_watched_and_its_file_is_checked_like_a_game(tmp_path:
         assert standings_hash(desk.state) == standings_hash(log.state)
 
 
+@pytest.mark.long
 async def test_standings_of_each_round_and_pairings_are_those_of_the_organiser(tmp_path: Path) -> None:
     """Before each pairing the referee proposes what the organiser's own program enters then."""
     log = over_the_board(players=9, chances=Chances(absent=0.1))
@@ -147,6 +149,7 @@ async def test_standings_of_each_round_and_pairings_are_those_of_the_organiser(t
         assert (await refused(events.pairing(desk))).reason == "NOT_AWAITED"
 
 
+@pytest.mark.long
 async def test_a_round_that_is_all_played_is_paired_ahead_as_if_it_were_closed(tmp_path: Path) -> None:
     log = over_the_board(players=8, chances=Chances())
     async with running(tmp_path / "data") as (_, client):
@@ -228,6 +231,7 @@ async def test_who_asks_again_and_again_has_one_answer_from_one_worker(tmp_path:
         assert not server.events.workers.lost
 
 
+@pytest.mark.long
 async def test_questions_beyond_what_a_caller_may_ask_are_refused_with_when_to_ask_again(tmp_path: Path) -> None:
     log = over_the_board(players=64, chances=Chances(), terms=Terms(rounds=1, commitment=commitment(SEED)))
     async with running(tmp_path / "data", requests_per_s=1.0) as (_, client):
@@ -243,6 +247,7 @@ async def test_questions_beyond_what_a_caller_may_ask_are_refused_with_when_to_a
         assert (limited[0].reason, limited[0].retry_s > 0) == ("LIMIT", True)
 
 
+@pytest.mark.long
 async def test_a_worker_that_dies_costs_the_answer_and_the_next_one_is_there(tmp_path: Path) -> None:
     log = over_the_board(players=8, chances=Chances())
     async with running(tmp_path / "data") as (server, client):
