@@ -7,12 +7,12 @@ import sys
 from collections.abc import Callable
 from typing import Any, Final
 
-from referee.cli.event_editing import EventPath, opened
+from referee.cli.event_editing import EventPath, SignedBy, opened
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee_clients.event_desk.app import EventDeskApp
 
 
-def desk(file: EventPath) -> None:
+def desk(file: EventPath, key: SignedBy = None) -> None:
     """Run the desk of an event: check-in, pairing, results and standings on one screen, with the keyboard alone.
 
     F1 shows what can be typed. Each act is on disk when the desk says that it is entered. While the desk is open, no
@@ -20,7 +20,7 @@ def desk(file: EventPath) -> None:
     """
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise Failure("the desk needs a terminal; expected one, or the commands of `referee event`", EXIT_USAGE)
-    with opened(file) as event:
+    with opened(file, key) as event:
         asyncio.run(EventDeskApp(event).run_async())
 
 

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from referee.cli.failure import EXIT_USAGE, Failure
+from referee.cli.texts import private_key
 from referee.events.away import AwayLog
 from referee.events.event_file import EventFile
 from referee.events.words import told_broken
@@ -25,6 +26,9 @@ EventPath = Annotated[
 ]
 Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why. It is kept in the log, for everybody.")]
 Encoding = Annotated[str, typer.Option(metavar="NAME", help="The encoding of a .trf that is not UTF-8.")]
+SignedBy = Annotated[
+    Path | None, typer.Option("--key", metavar="FILE", help="An arbiter's private key, which signs this.")
+]
 TokenFile = Annotated[
     Path | None, typer.Option("--token-file", metavar="FILE", help="The organiser's token, if it is not in DIR.")
 ]
@@ -53,16 +57,24 @@ def failures(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def editing(path: Path) -> Iterator[EventFile]:
-    """Open an event, and keep what was entered if nothing went wrong: all of it or nothing. Raise ``Failure``."""
-    with opened(path) as event, event.entering():
+def editing(path: Path, key: Path | None = None) -> Iterator[EventFile]:
+    """Open an event, and keep what was entered if nothing went wrong: all of it or nothing. Raise ``Failure``.
+
+    ``key``: of who signs, if it is not the organiser.
+    """
+    with opened(path, key) as event, event.entering():
         yield event
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[EventFile]:
-    """Open an event to enter acts, wherever it is kept; what was entered is kept by ``save``. Raise ``Failure``."""
+def opened(path: Path, key: Path | None = None) -> Iterator[EventFile]:
+    """Open an event to enter acts, wherever it is kept; what was entered is kept by ``save``. Raise ``Failure``.
+
+    ``key``: of who signs, if it is not the organiser.
+    """
     with failures(path), EventFile.opened(path, EventKeeper()) as event:
+        if key is not None:
+            event.log.key = private_key("--key", key)
         yield event
 
 

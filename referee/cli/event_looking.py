@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -12,12 +13,14 @@ from referee.cli import output
 from referee.cli.arguments import verifier_key
 from referee.cli.event_editing import Encoding, EventPath, failures, looking
 from referee.console import printable
-from referee.events.act_words import told
+from referee.events.act_words import signer, told
 from referee.events.check import TRF, DocumentReport, EventReport, check_document, check_event
 from referee.events.rebuilding import read_again
 from referee.events.trf_read import ENCODING
 from referee.events.words import lines, standing_lines, status_lines
 from referee.log.audit import Policy
+from referee.log.events import Moved
+from referee.notation.outcomes import counted
 
 
 def status(file: EventPath) -> None:
@@ -32,6 +35,14 @@ def standings(file: EventPath) -> None:
     with looking(file) as event:
         found = list(standing_lines(event.log.state, event.names))
     output.write(lines(found))
+
+
+def arbiters(file: EventPath) -> None:
+    """Show who may sign acts of the event, with their keys and how many acts each has signed."""
+    with looking(file) as event:
+        keys = event.log.record.opened.scribe_keys
+        signed = Counter(each.event.author.index for each in read_again(event.log) if isinstance(each.event, Moved))
+    output.write(lines(f"{signer(n)}  {key.hex()}  {counted(signed[n], 'act')}" for n, key in enumerate(keys)))
 
 
 def show(file: EventPath) -> None:
@@ -83,6 +94,7 @@ def check(  # noqa: PLR0917 - typer reads options from the signature
 COMMANDS: Final[dict[str, Callable[..., Any]]] = {
     "status": status,
     "standings": standings,
+    "arbiters": arbiters,
     "show": show,
     "check": check,
 }

@@ -10,8 +10,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from referee.cli.arguments import public_key
-from referee.cli.event_editing import EventPath, Reason, TokenFile, editing, failures
-from referee.cli.failure import EXIT_USAGE, Failure
+from referee.cli.event_editing import EventPath, Reason, SignedBy, TokenFile, editing, failures
 from referee.cli.remote import DATA, Data, SendInClear, TlsCa, TlsCert, TlsKey, security, token_of
 from referee.console import printable
 from referee.events.event_file import SUFFIX, EventFile, new_seed
@@ -60,20 +59,18 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
     cut: Annotated[int, typer.Option(metavar="K", min=0, help="The K best go on to a knock-out; 0: none.")] = 0,
     cut_size: Annotated[int, typer.Option(metavar="N", min=0, help="Seats at its tables.")] = 0,
     cut_advance: Annotated[int, typer.Option(metavar="N", min=0, help="How many of each of its tables go on.")] = 0,
+    arbiter: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEY", help="An arbiter's public key, or its file, such as that of an arbiter's browser: it signs acts as yours does. Repeatable."
+        ),
+    ] = None,
     server: Annotated[
         str | None,
         typer.Option(
             metavar="ADDRESS",
             help="Begin it at this referee, which keeps it from then on; FILE is a copy. Without it, FILE is all there "
             "is.",
-        ),
-    ] = None,
-    scribe: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="KEY",
-            help="With --server: another public key that enters acts, such as that of an arbiter's browser. Repeat it "
-            "for others.",
         ),
     ] = None,
     data: Data = DATA,
@@ -88,13 +85,11 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
     Examples: `referee event new spring.eventlog --rules kingdomino --sizes 4,3 --rounds 5 --points "4: 5,3,2,1; 3:
     5,3,1"`, `referee event new spring.eventlog --rules kingdomino --server 127.0.0.1:50051 --data club`
     """
+    arbiters = [public_key(f"--arbiter {word}", word) for word in arbiter or ()]
     keeper = None
-    scribes = tuple(public_key(f"--scribe {key}", key) for key in scribe or ())
-    if scribes and server is None:
-        raise Failure("--scribe is for an event that a referee keeps; expected --server with it", EXIT_USAGE)
     if server is not None:
         token = token_of(token_file or data / TOKEN_FILE, needed=tls_cert is None or token_file is not None)
-        keeper = EventKeeper(server, token, security(server, tls_ca, tls_cert, tls_key, insecure, token), scribes)
+        keeper = EventKeeper(server, token, security(server, tls_ca, tls_cert, tls_key, insecure, token))
     with failures(file):
         if file.suffix != SUFFIX:
             raise InputError("FILE", str(file), f"a name that ends in {SUFFIX}")
@@ -117,7 +112,7 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
             cut_size=cut_size,
             cut_advance=cut_advance,
         )
-        event = EventFile.create(file, terms, seed, keeper)
+        event = EventFile.create(file, terms, seed, keeper, arbiters=arbiters)
     print(f"{printable(str(file))}: event {event.log.event_id}, {terms.name}")
     print(f"keys, seed and names: {printable(str(event.private))}, for you alone")
     print(f"verifier key {event.verifier}")
@@ -256,9 +251,9 @@ def absent(
     print(f"entered: absent from round {round_}")
 
 
-def expel(file: EventPath, entrant: _Entrant, reason: Reason) -> None:
+def expel(file: EventPath, entrant: _Entrant, reason: Reason, key: SignedBy = None) -> None:
     """Put a player out, also of the standings."""
-    with editing(file) as event:
+    with editing(file, key) as event:
         event.log.enter(Expel(event.names.find(entrant), reason))
     print("entered: expelled")
 

@@ -11,7 +11,7 @@ import typer
 
 from referee.cli import output
 from referee.cli.arguments import verifier_key
-from referee.cli.event_editing import EventPath, Reason, editing, opened
+from referee.cli.event_editing import EventPath, Reason, SignedBy, editing, opened
 from referee.cli.event_network import GAMES_SUFFIX, GamesServer, Taking, server_of_games
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.remote import DATA, Data, SendInClear, TlsCa, TlsCert, TlsKey, security
@@ -165,6 +165,7 @@ def result(  # noqa: PLR0917 - typer reads options from the signature
     tls_cert: TlsCert = None,
     tls_key: TlsKey = None,
     insecure: SendInClear = False,
+    key: SignedBy = None,
 ) -> None:
     """Enter what a table of the newest round came to: places, points of the game, or the game's log.
 
@@ -174,7 +175,7 @@ def result(  # noqa: PLR0917 - typer reads options from the signature
     if every:
         if table or places or scores or forfeited or log:
             raise Failure("--all takes all results from the referee; expected no other", EXIT_USAGE)
-        with opened(file) as event:
+        with opened(file, key) as event:
             at = server or server_of_games(event, data)
             secured = security(at, tls_ca, tls_cert, tls_key, insecure)
             verifier = None if games_key is None else verifier_key("--games-key", games_key)
@@ -185,7 +186,7 @@ def result(  # noqa: PLR0917 - typer reads options from the signature
                     event.log.enter(each)
         output.write(lines(told))
         raise typer.Exit(0 if len(results) == len(told) else 1)
-    with editing(file) as event:
+    with editing(file, key) as event:
         number = newest_round(event.log.state)
         seated = table_of("TABLE", table, event.log.event_id, number)
         found = _result(places, scores, forfeited, log)
@@ -204,41 +205,43 @@ def amend(  # noqa: PLR0917 - typer reads options from the signature
     forfeited: _Forfeited = "",
     log: _Log = None,
     round_: _Round = None,
+    key: SignedBy = None,
 ) -> None:
     """Put another result in the place of one that was entered. Rounds that were paired since stay as they are."""
-    with editing(file) as event:
+    with editing(file, key) as event:
         number = round_ or newest_round(event.log.state)
         at = table_of("TABLE", table, event.log.event_id, number)
         event.log.enter(Amend(number, at, _result(places, scores, forfeited, log), reason))
     print(f"amended: round {number}, table {at}")
 
 
-def award(
+def award(  # noqa: PLR0917 - typer reads options from the signature
     file: EventPath,
     entrant: Annotated[str, typer.Argument(metavar="ENTRANT", help="Number or name.", show_default=False)],
     points: Annotated[str, typer.Argument(metavar="POINTS", help="Such as 3, 2.5 or 5/3.")],
     reason: Reason,
     round_: _Round = None,
+    key: SignedBy = None,
 ) -> None:
     """Give a player points for a round, instead of what the table gives: an arbiter's ruling."""
-    with editing(file) as event:
+    with editing(file, key) as event:
         number = round_ or newest_round(event.log.state)
         event.log.enter(Award(number, event.names.find(entrant), parts("POINTS", points), reason))
     print(f"entered: {points} points in round {number}")
 
 
-def void(file: EventPath, table: _Table, reason: Reason) -> None:
+def void(file: EventPath, table: _Table, reason: Reason, key: SignedBy = None) -> None:
     """Rule that a table of the newest round does not count; award points if you mean to."""
-    with editing(file) as event:
+    with editing(file, key) as event:
         number = newest_round(event.log.state)
         at = table_of("TABLE", table, event.log.event_id, number)
         event.log.enter(Void(number, at, reason))
     print(f"entered: round {number}, table {at} does not count")
 
 
-def reopen(file: EventPath, reason: Reason) -> None:
+def reopen(file: EventPath, reason: Reason, key: SignedBy = None) -> None:
     """Rule that the published round is paired again. Its results are gone."""
-    with editing(file) as event:
+    with editing(file, key) as event:
         number = newest_round(event.log.state)
         event.log.enter(Reopen(number, reason))
     print(f"round {number} is to be paired again")

@@ -18,10 +18,16 @@ def told(happened: Happened, names: Names) -> Iterator[str]:
     """Yield a line for an entry that is an act: its number, when, and what."""
     when = moment(happened.clock.referee_ms)
     match happened.event:
-        case Moved(_, act):
-            yield f"{happened.seq}  {when}  {describe(act, names)}"
+        case Moved(author, act):
+            by = f", signed by {signer(author.index)}" if author.index else ""
+            yield f"{happened.seq}  {when}  {describe(act, names)}{by}"
         case Ended():
             yield f"{happened.seq}  {when}  the log is closed"
+
+
+def signer(scribe: int) -> str:
+    """Return who signs as this scribe of the log."""
+    return f"arbiter {scribe}" if scribe else "the organiser"
 
 
 def describe(act: acts.Act, names: Names) -> str:

@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Final, Protocol
 
-from referee.events.log import DESK, EventLog, encoded
+from referee.events.log import EventLog, encoded
 from referee.games.event import State, Terms
 from referee.games.event.acts import Act
 from referee.games.game import InputError
 from referee.log import intent
-from referee.log.errors import Code, LogError, RulesError
+from referee.log.errors import RulesError
 from referee.log.heads import check_head
-from referee.log.intent import Author, Place, SignedIntent
+from referee.log.intent import Place, SignedIntent
 from referee.log.keys import PrivateKey
 from referee.log.note import VerifierKey, open_checkpoint
 from referee.log.replay import Record
@@ -90,11 +90,7 @@ class AwayLog(EventLog):
 
     def signed(self, act: Act, place: Place) -> SignedIntent:
         """Return the act as it is sent. Raise ``LogError`` if the key is no organiser's of this event."""
-        keys = list(self.record.opened.scribe_keys)
-        if self.key.public.raw not in keys:
-            raise LogError(Code.AUTHOR, "the key in the private folder is not an organiser's of this event")
-        author = Author(DESK.role, keys.index(self.key.public.raw))
-        return intent.move(place, author, self.key, encoded(act))
+        return intent.move(place, self.author, self.key, encoded(act))
 
     def take(self, entries: Sequence[bytes], note: bytes, verifier: VerifierKey) -> None:
         """Take over what the referee entered, as far as it is not there: checked in full. Raise ``LogError``."""
@@ -108,8 +104,8 @@ class AwayLog(EventLog):
 class Keeper(Protocol):
     """How an event is reached that a referee keeps."""
 
-    def begin(self, terms: Terms, key: PrivateKey) -> tuple[Home, AwayLog]:
-        """Begin an event, whose organiser has the key."""
+    def begin(self, terms: Terms, key: PrivateKey, arbiters: Sequence[bytes]) -> tuple[Home, AwayLog]:
+        """Begin an event, whose organiser has the key, and its arbiters those."""
         ...
 
     def follow(self, home: Home, log: AwayLog) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final, cast
 
 from referee.events import trf_acts, trf_read
+from referee.events.act_words import signer
 from referee.events.document import Read, read
 from referee.events.game_logs import Where, read_game
 from referee.events.log import EventLog, event_id
@@ -27,6 +28,7 @@ from referee.log import file
 from referee.log.audit import Policy, audit
 from referee.log.entry import decode_entry
 from referee.log.errors import LogError, RulesError
+from referee.log.events import Moved
 from referee.log.identity import game_id
 from referee.log.keys import PrivateKey
 from referee.log.replay import Record
@@ -63,6 +65,8 @@ class EventReport:
     """Results that no log gives."""
     not_found: int = 0
     """Results whose log is not among the games, or that were not asked for."""
+    signed: Mapping[int, int] = field(default_factory=dict)
+    """How many acts each of those who may sign has signed, by their number in the log; empty: not known."""
     remarks: tuple[str, ...] = field(default=())
 
     @property
@@ -92,6 +96,8 @@ class EventReport:
         sheets = f", {self.by_sheet} by sheet, for which only the organiser vouches" if self.by_sheet else ""
         missing = f", {self.not_found} whose log was not given" if self.not_found else ""
         yield f"results: {self.audited} with an audited log{sheets}{missing}"
+        if len(self.signed) > 1:
+            yield f"acts: {', '.join(f'{acts} by {signer(scribe)}' for scribe, acts in self.signed.items())}"
         yield from (f"comment: {remark}" for remark in (*self.audit.remarks, *self.remarks))
 
     @property
@@ -107,6 +113,7 @@ class EventReport:
             "broken": self.broken,
             "games": list(self.games),
             "results": {"audited": self.audited, "by_sheet": self.by_sheet, "not_found": self.not_found},
+            "signed": {signer(scribe): acts for scribe, acts in self.signed.items()},
             "audit": json.loads(self.audit.as_json()),
         }
         return json.dumps(value, indent=2) + "\n"
@@ -118,7 +125,7 @@ def check_event(path: Path, policy: Policy, games: Path | None, games_policy: Po
         report = audit(stream, policy)
     if report.rules is not None and report.rules[0] != GAME.rules_id:
         raise InputError(str(path), f"a game of {report.rules[0]}", "an event's file")
-    state, broken = _replayed(path)
+    state, broken, signed = _replayed(path)
     if broken is not None:
         return EventReport(report, told_broken(broken.violations), _code_of(broken.rule_ids))
     if state is None:
@@ -131,6 +138,7 @@ def check_event(path: Path, policy: Policy, games: Path | None, games_policy: Po
         audited=found.audited,
         by_sheet=found.by_sheet,
         not_found=found.not_found,
+        signed=signed,
         remarks=(_NO_KEY,) if found.audited and games_policy.verifier is None else (),
     )
 
@@ -235,19 +243,23 @@ def _code_of(ids: Sequence[str]) -> int:
     return STANDINGS if any(each.startswith(_STANDING_RULES) for each in ids) else int(Verdict.RULES)
 
 
-def _replayed(path: Path) -> tuple[State | None, RulesError | None]:
-    """Return the event as far as it can be followed, and what stops it, if that is a rule of events."""
+def _replayed(path: Path) -> tuple[State | None, RulesError | None, Mapping[int, int]]:
+    """Return the event as far as it can be followed, what stops it, if that is a rule of events, and who signed."""
     record: Record | None = None
+    signed: dict[int, int] = {}
     try:
         with path.open("rb") as stream:
             for data in file.entries(stream):
-                record = record or Record(decode_entry(data).open)
-                record.reread(data)
+                if record is None:
+                    record = Record(decode_entry(data).open)
+                    signed = dict.fromkeys(range(len(record.opened.scribe_keys)), 0)
+                if isinstance(event := record.reread(data).event, Moved):
+                    signed[event.author.index] += 1
     except RulesError as error:
-        return None, error
+        return None, error, signed
     except LogError:
         pass  # the audit tells it
-    return (None if record is None else cast("State", record.game.position.state)), None
+    return (None if record is None else cast("State", record.game.position.state)), None, signed
 
 
 def _indexed(folder: Path) -> Mapping[bytes, Path]:

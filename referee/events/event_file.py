@@ -11,7 +11,7 @@ import fcntl
 import os
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -44,8 +44,12 @@ class EventFile:
         self._keeper = keeper
 
     @classmethod
-    def create(cls, path: Path, terms: Terms, seed: bytes, keeper: Keeper | None = None) -> EventFile:
+    def create(
+        cls, path: Path, terms: Terms, seed: bytes, keeper: Keeper | None = None, *, arbiters: Sequence[bytes] = ()
+    ) -> EventFile:
         """Begin an event whose terms commit to ``seed``, at the keeper's referee if there is one.
+
+        ``arbiters``: public keys of others who may sign acts.
 
         Raise ``FileExistsError``: none is replaced.
         """
@@ -54,7 +58,7 @@ class EventFile:
             raise FileExistsError(17, "File exists", str(path))
         made.private.mkdir(mode=0o700)
         try:
-            made._begin(terms, seed)
+            made._begin(terms, seed, arbiters)
         except BaseException:
             # Nobody has the key of what may have been begun.
             shutil.rmtree(made.private)
@@ -63,16 +67,16 @@ class EventFile:
         made.save()
         return made
 
-    def _begin(self, terms: Terms, seed: bytes) -> None:
+    def _begin(self, terms: Terms, seed: bytes, arbiters: Sequence[bytes]) -> None:
         key = PrivateKey.generate()
         key.save(self.private / _ORGANISER)
         _write(self.private / _SEED, f"{seed.hex()}\n".encode())
         self.names = Names({})
         if self._keeper is None:
             PrivateKey.generate().save(self.private / _REFEREE)
-            self.log = EventLog.new(terms, key)
+            self.log = EventLog.new(terms, key, arbiters=arbiters)
         else:
-            home, self.log = self._keeper.begin(terms, key)
+            home, self.log = self._keeper.begin(terms, key, arbiters)
             _write(self.private / _HOME, home.to_json().encode())
 
     @classmethod

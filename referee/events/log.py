@@ -15,6 +15,7 @@ from referee.log import file, intent
 from referee.log.endings import end_message
 from referee.log.engines import Engines
 from referee.log.entry import FORMAT_VERSION, NONCE_BYTES, Clock, Written
+from referee.log.errors import Code, LogError
 from referee.log.frames import FrameType
 from referee.log.header import build_header, header_hash
 from referee.log.intent import Author, Role
@@ -35,16 +36,18 @@ class EventLog:
     """An event as it is entered: its record, and the exact bytes of the entries. Knows no file."""
 
     def __init__(self, header: bytes, record: Record, entries: list[bytes], key: PrivateKey) -> None:
-        """``key``: the organiser's, who signs every act."""
+        """``key``: of who signs acts, the organiser or an arbiter."""
         self.header = header
         self.record = record
         self.entries = entries
         self.key = key
 
     @classmethod
-    def new(cls, terms: Terms, key: PrivateKey, engines: Engines | None = None) -> EventLog:
-        """Begin an event. Raise ``LogError``."""
-        header, opened = opening(terms_data(terms), [key.public.raw], f"tile-referee {__version__}")
+    def new(
+        cls, terms: Terms, key: PrivateKey, engines: Engines | None = None, *, arbiters: Sequence[bytes] = ()
+    ) -> EventLog:
+        """Begin an event. ``arbiters``: public keys of others who may sign acts. Raise ``LogError``."""
+        header, opened = opening(terms_data(terms), [key.public.raw, *arbiters], f"tile-referee {__version__}")
         record, written = Record.start(strict.encode(opened), _now(), engines=engines)
         return cls(header, record, [written.data], key)
 
@@ -58,9 +61,18 @@ class EventLog:
         """By which the event's games name it."""
         return event_id(self.record.game_id)
 
+    @property
+    def author(self) -> Author:
+        """Whose the key is: the organiser is scribe 0, arbiters come after. Raise ``LogError`` if it is nobody's."""
+        keys = list(self.record.opened.scribe_keys)
+        if self.key.public.raw not in keys:
+            what = "the key is neither the organiser's nor an arbiter's of this event"
+            raise LogError(Code.AUTHOR, what, "one that `event new` named")
+        return Author(DESK.role, keys.index(self.key.public.raw))
+
     def enter(self, act: Act) -> None:
         """Sign an act and enter it. Raise ``LogError``; ``RulesError`` with every rule that it breaks."""
-        signed = intent.move(self.record.place, DESK, self.key, encoded(act))
+        signed = intent.move(self.record.place, self.author, self.key, encoded(act))
         self._keep(self.record.admit(signed, _now(self.record.last_ms)))
         if (end := self.record.game.reached()) is not None:
             self._keep(self.record.write(end_message(end), _now(self.record.last_ms)))

@@ -305,6 +305,49 @@ def test_two_organisers_at_once(event: Event) -> None:
         os.close(descriptor)
 
 
+# Arbiters
+
+
+def test_arbiters_sign_with_keys_of_their_own(tmp_path: Path) -> None:
+    event = Event(tmp_path)
+    for name in ("ann", "bob", "eve"):
+        assert referee("keys", tmp_path / f"{name}.pem", "--new").returncode == 0
+    arbiters = [word for name in ("ann", "bob") for word in ("--arbiter", tmp_path / f"{name}.pem")]
+    event.does("new", "--rules", "kingdomino", "--rounds", 1, *arbiters)
+    event.does("enter", *NAMES)
+    event.does("checkin", "--all")
+    event.does("pair")
+    event.does("publish")
+    event.does("result", 1, "2,1,3,4", "--key", tmp_path / "ann.pem")
+    stranger = event.fails("result", 2, "1,2,3", "--key", tmp_path / "eve.pem", code=4)
+    assert "the key is neither the organiser's nor an arbiter's of this event" in stranger
+    event.does("result", 2, "1,2,3")
+    event.does("amend", 1, "1,2,3,4", "--reason", "read wrongly", "--key", tmp_path / "bob.pem")
+    event.does("award", "Anna", 3, "--reason", "a spilled glass", "--key", tmp_path / "bob.pem")
+    signed = [line.rsplit(", signed by ", 1)[-1] for line in event.does("show").splitlines() if "signed by" in line]
+    assert signed == ["arbiter 1", "arbiter 2", "arbiter 2"]
+    event.does("close")
+    told = [line.split("  ") for line in event.does("arbiters").splitlines()]
+    assert [(who, acts) for who, _, acts in told[1:]] == [("arbiter 1", "1 act"), ("arbiter 2", "2 acts")]
+    key = event.path.with_suffix(".vkey")
+    report = event.does("check", "--key", key)
+    own = int(told[0][2].split()[0])
+    assert f"acts: {own} by the organiser, 1 by arbiter 1, 2 by arbiter 2\n" in report
+    found = json.loads(event.does("check", "--key", key, "--json"))
+    assert found["signed"] == {"the organiser": own, "arbiter 1": 1, "arbiter 2": 2}
+
+
+def test_an_arbiter_is_named_once(tmp_path: Path) -> None:
+    event = Event(tmp_path)
+    assert referee("keys", tmp_path / "ann.pem", "--new").returncode == 0
+    twice = ["--arbiter", tmp_path / "ann.pem"] * 2
+    assert "scribe_keys" in event.fails("new", "--rules", "kingdomino", *twice, code=4)
+    assert "--arbiter nobody.pem: No such file" in event.fails(
+        "new", "--rules", "kingdomino", "--arbiter", "nobody.pem", code=2
+    )
+    assert not event.path.with_suffix(".private").exists()
+
+
 # Documents
 
 

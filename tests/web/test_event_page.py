@@ -153,7 +153,7 @@ async def test_without_a_key_a_result_is_saved_and_entered_by_the_organiser(
         done = await asyncio.to_thread(inside.referee, "event", *words)
         return done.returncode, done.stdout + done.stderr
 
-    at_referee = ("--server", club.referee, "--token-file", token, "--scribe", ARBITERS[0].public.raw.hex())
+    at_referee = ("--server", club.referee, "--token-file", token, "--arbiter", ARBITERS[0].public.raw.hex())
     assert (await run("new", event, "--rules", "kingdomino", *at_referee))[0] == 0
     for words in (("enter", event, *"ABCDEFGH"), ("checkin", event, "--all"), ("pair", event), ("publish", event)):
         assert (await run(*words))[0] == 0
@@ -184,7 +184,7 @@ async def test_without_a_key_a_result_is_saved_and_entered_by_the_organiser(
     await expect(page.locator("#app")).to_contain_text("Without a result: 1 of 2 tables (2).")
     code, said = await run("sign", event, file, "--yes")
     assert (code, "EVT-G3" in said) == (8, True)
-    code, said = await run("new", tmp_path / "other.eventlog", "--rules", "kingdomino", "--scribe", "00")
+    code, said = await run("new", tmp_path / "other.eventlog", "--rules", "kingdomino", "--arbiter", "00")
     assert code == 2
 
 

@@ -6,7 +6,7 @@ Calls block, as commands and the desk wait for what became of an act. Raises ``C
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
@@ -50,20 +50,18 @@ class PartlyEntered(ClientError):
 
 @dataclass(frozen=True, slots=True)
 class EventKeeper:
-    """See ``referee.events.away.Keeper``. ``server`` to ``scribes`` are for an event that is begun."""
+    """See ``referee.events.away.Keeper``. ``server`` to ``security`` are for an event that is begun."""
 
     server: str = ""
     token: str = ""
     security: Security | None = None
-    scribes: tuple[bytes, ...] = ()
-    """Keys beside the organiser's that enter acts."""
     patience_s: float = PATIENCE_S
 
-    def begin(self, terms: Terms, key: PrivateKey) -> tuple[Home, AwayLog]:
-        """Begin an event at the referee, whose organiser has the key."""
+    def begin(self, terms: Terms, key: PrivateKey, arbiters: Sequence[bytes]) -> tuple[Home, AwayLog]:
+        """Begin an event at the referee, whose organiser has the key, and its arbiters those."""
         security = self.security or Security.from_environment()
         with open_blocking_channel(self.server, self.token, security) as channel:
-            keys = [key.public.raw, *self.scribes]
+            keys = [key.public.raw, *arbiters]
             request = events_pb.CreateEventRequest(terms=terms_data(terms), organiser_keys=keys)
             stub: Any = events_grpc.EventServiceStub(channel)
             try:  # once: who asks again would begin another
