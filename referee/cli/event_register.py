@@ -11,6 +11,7 @@ import typer
 
 from referee.cli.arguments import public_key
 from referee.cli.event_editing import EventPath, Reason, SignedBy, TokenFile, editing, failures
+from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.remote import DATA, Data, SendInClear, TlsCa, TlsCert, TlsKey, security, token_of
 from referee.console import printable
 from referee.events.event_file import SUFFIX, EventFile, new_seed
@@ -62,7 +63,9 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
     arbiter: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="KEY", help="An arbiter's public key, or its file, such as that of an arbiter's browser: it signs acts as yours does. Repeatable."
+            metavar="KEY",
+            help="An arbiter's public key, or its file, such as that of a browser: it signs acts as yours does. "
+            "Repeatable.",
         ),
     ] = None,
     server: Annotated[

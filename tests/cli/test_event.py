@@ -231,7 +231,7 @@ def test_a_knock_out(tmp_path: Path) -> None:
         (("plan", "--tables", "1,2,2,4"), 8, "(EVT-P11"),
         (("plan", "--tables", "1,x"), 2, "--tables: '1,x', expected numbers with commas between them"),
         (("pair", "--tables", "1,2,3,4", "--reason", "so"), 2, "pairing: entrant 5, who is not there or not in it"),
-        (("export",), 2, "export: nothing to write, expected --json, --csv or --html"),
+        (("export",), 2, "export: nothing to write, expected --json, --csv, --html or --trf"),
     ],
 )
 def test_what_cannot_be_is_refused_and_nothing_entered(
