@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, TypeVar
 
 import grpc
 import typer
@@ -18,7 +18,7 @@ from referee.cli.event_editing import EventPath, TokenFile, opened
 from referee.cli.event_network import GAMES_SUFFIX, Taking, opened_now, published, tables_to_open
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.office import Office
-from referee.cli.remote import DATA, Data, SendInClear, TlsCa, TlsCert, TlsKey, refused, security, token_of
+from referee.cli.remote import DATA, Data, NoAnswer, SendInClear, TlsCa, TlsCert, TlsKey, refused, security, token_of
 from referee.events.event_file import EventFile
 from referee.events.organiser import advance, close, enter_players, pair
 from referee.events.words import lines, standing_lines
@@ -34,11 +34,14 @@ from referee_clients import GameResult, Join, play_all
 from referee_clients.bots import UnknownBot, load, maker
 from referee_clients.opening.wishes import Wishes
 from referee_clients.sdk.channel import bearer, open_channel
+from referee_clients.sdk.events import PATIENCE_S
 
 _TIMEOUT_S: Final = 15
 _LIFETIME_MS: Final = 24 * 3600 * 1000
 _LOOK_S: Final = 5.0
 """After this time games are looked at, though no bot has said that one is over."""
+_AGAIN_S: Final = 1.0
+_T = TypeVar("_T")
 
 
 def run(  # noqa: PLR0917 - typer reads options from the signature
@@ -205,7 +208,7 @@ class Running:
         round_ = published(self.event.log.state)
         if any(table not in round_.games for table in round_.undecided):
             tables = tables_to_open(self.event, Wishes(), with_joins=False)
-            told = await self.office.open_round(tables, None, [], dry_run=False)
+            told = await _patiently(lambda: self.office.open_round(tables, None, [], dry_run=False))
             await asyncio.to_thread(self._enter_all, opened_now(self.event.log.state, told))
         if self._failed:
             raise Failure(f"a bot failed: {self._failed}; the games of the others went on")
@@ -213,7 +216,8 @@ class Running:
             async with asyncio.timeout(_LOOK_S):
                 await self._ended.wait()
         self._ended.clear()
-        lines_, results = await Taking(self.event, self.office.server, self.office.secured, self.games).find()
+        taking = Taking(self.event, self.office.server, self.office.secured, self.games)
+        lines_, results = await _patiently(taking.find)
         await asyncio.to_thread(self._enter_all, results)
         for line in lines_:
             if "NOT ENTERED" in line:
@@ -225,6 +229,19 @@ class Running:
         with self.event.entering():
             for act in acts:
                 self.event.log.enter(act)
+
+
+async def _patiently(ask: Callable[[], Awaitable[_T]]) -> _T:
+    """Ask until there is an answer. Raise ``Failure``."""
+    loop = asyncio.get_running_loop()
+    until_s = loop.time() + PATIENCE_S
+    while True:
+        try:
+            return await ask()
+        except NoAnswer:
+            if loop.time() > until_s:
+                raise
+            await asyncio.sleep(_AGAIN_S)
 
 
 class _Tokens:

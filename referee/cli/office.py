@@ -88,7 +88,7 @@ class Office:
             try:
                 created = await self._create(channel, table.request)
             except Failure as error:
-                raise Failure(f"{table.where}: {error}; the tables before it are open") from None
+                raise type(error)(f"{table.where}: {error}; the tables before it are open") from None
             seats = self.cards(created, table.names)
             cards += seats
             if file is not None:

@@ -73,6 +73,10 @@ SendInClear = Annotated[
 ]
 
 
+class NoAnswer(Failure):
+    """There is none now; a referee that is being started again may give one later."""
+
+
 def server_of(server: str | None, data: Path) -> str:
     """Return the address that is given, or else the one that the directory remembers."""
     if server is not None:
@@ -122,12 +126,13 @@ def is_token(text: str) -> bool:
 def refused(server: str, error: grpc.aio.AioRpcError) -> Failure:
     """Return what the referee said, or why it cannot be asked."""
     answer = answer_of(error)
+    kind = NoAnswer if answer.passes else Failure
     if answer.reason:
-        return Failure(f"the referee refused: {answer}")
+        return kind(f"the referee refused: {answer}")
     for sign, meaning in _SIGNS.items():
         if sign in answer.message:
-            return Failure(f"{server}: {meaning}")
-    return Failure(f"{server}: no referee answers ({answer.code.name})")
+            return kind(f"{server}: {meaning}")
+    return kind(f"{server}: no referee answers ({answer.code.name})")
 
 
 _SIGNS = {
