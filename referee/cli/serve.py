@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _WARN_DAYS = 14
+_EXIT_TAKEN_OVER = 3
 
 
 class LogFormat(StrEnum):
@@ -207,7 +208,8 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
     auditors and players need, with --metrics for the address of the metrics, and with --web for that of the pages. DIR
     remembers the addresses: commands with `--data DIR` need no `--server`.
 
-    Exit codes: 0 stopped; 1 the directory or the address cannot be used; 2 wrong usage.
+    Exit codes: 0 stopped; 1 the directory or the address cannot be used; 2 wrong usage; 3 another referee has taken
+    over the games, because this one was silent for too long.
 
     Example: `referee serve --data ./games`, and in another terminal `referee new --data ./games --seats 3`
     """
@@ -380,8 +382,18 @@ async def _run(config: Config, public: str, pages: _Pages | None, *, as_json: bo
             print(f"metrics at {metrics}", flush=True)
         if pages is not None:
             print(f"pages at {pages.address}", flush=True)
-    await stopping.wait()
+    await _either(stopping, server.taken_over)
     await asyncio.gather(server.stop(), *([gateway.stop()] if gateway is not None else []))
+    if server.taken_over.is_set():
+        raise Failure("another referee has taken over the games; this one has stopped", _EXIT_TAKEN_OVER)
+
+
+async def _either(*events: asyncio.Event) -> None:
+    """Return when one of them is set."""
+    waiting = [asyncio.create_task(event.wait()) for event in events]
+    await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+    for task in waiting:
+        task.cancel()
 
 
 def _remember(data: Path, addresses: Addresses) -> None:

@@ -139,6 +139,8 @@ class Server:
         self.data = data
         self.address = ""
         """Where it listens, once started."""
+        self.taken_over = asyncio.Event()
+        """Another referee has its games, and this one can only stop."""
         turns = Turns(held=self._acts_first)
         context = Context(data.store, data.signer, installed(), time=data.time, turns=turns)
         self.live_games = LiveGames(
@@ -217,6 +219,7 @@ class Server:
         self._heartbeats = Heartbeats(config.heartbeat_s, self._acts_first)
         self._counters = Counters()
         self.data.store.observe(self._counters.commits.done)
+        self.data.store.when_taken_over(self.taken_over.set)
         games = GameService(
             self.live_games,
             queue_items=config.queue_items,

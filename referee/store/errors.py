@@ -11,5 +11,9 @@ class StoreDamaged(StoreFailed):
     """What was asked for cannot be read any more, and asking again will not help; other games may be well."""
 
 
+class TakenOver(StoreFailed):
+    """Another referee writes to this database from now on, and this one never again."""
+
+
 class Contradiction(StoreFailed):
     """A head of a game that cannot be of one history with a head that was let out before."""

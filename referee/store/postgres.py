@@ -21,7 +21,7 @@ import psycopg
 
 from referee.store import postgres_nodes as nodes
 from referee.store import postgres_schema
-from referee.store.errors import StoreFailed
+from referee.store.errors import StoreFailed, TakenOver
 from referee.store.postgres_session import PostgresSession, postgres_errors
 from referee.store.session import Session
 from referee.store.sql import SqlStore, check_new, fact, keep_fact
@@ -57,7 +57,7 @@ class PostgresStore(SqlStore):
         another referee must have been silent to be taken for dead, in seconds. The others: as ``SqliteStore`` takes
         them.
         """
-        super().__init__()
+        super().__init__(url)
         self._url, self._busy_s, self._lease_s = url, busy_s, lease_s
         self._lock = threading.Lock()
         """Of the connection that writes: batches, changes beside them and signs of life take it in turn."""
@@ -99,12 +99,18 @@ class PostgresStore(SqlStore):
             session = PostgresSession(self._url, self._busy_s)
             try:
                 postgres_schema.make(session, self._url, before)
-                self._node = nodes.begin(session, self._url, self._referee, self._node, self._lease_s)
+                self._begin(session)
             except BaseException:
                 session.close()
                 raise
             self._write_side = session
         return self._write_side
+
+    def _begin(self, session: PostgresSession) -> None:
+        node = nodes.begin(session, self._url, self._referee, self._node, self._lease_s)
+        if node is None:
+            raise self._taken_over()
+        self._node = node
 
     def _give_up(self) -> None:
         if self._write_side is not None:
@@ -127,11 +133,11 @@ class PostgresStore(SqlStore):
     def _insert(self, session: Session, values: Sequence[Any]) -> None:
         columns = [list(values[column::4]) for column in range(4)]
         if session.execute(_INSERT, (self._node, *columns)).rowcount != len(values) // 4:
-            raise nodes.TakenOver(nodes.taken_over(self._url))
+            raise self._taken_over()
 
     def _check_writer(self, session: Session) -> None:
         if session.execute(nodes.ALIVE, (self._node,)).fetchone() is None:
-            raise nodes.TakenOver(nodes.taken_over(self._url))
+            raise self._taken_over()
 
     def _change(self, change: Callable[..., _T], *arguments: Any) -> _T:
         with self._writing() as session:
@@ -142,13 +148,13 @@ class PostgresStore(SqlStore):
     def _beat(self) -> None:
         with self._writing() as session:
             if self._node is None or not nodes.beat(session, self._node):
-                raise nodes.TakenOver(nodes.taken_over(self._url))
+                raise self._taken_over()
 
     def _beat_on(self) -> None:
         while not self._closing.wait(nodes.BEAT_S):
             try:
                 self._beat()
-            except nodes.TakenOver:
+            except TakenOver:
                 return
             except StoreFailed:
                 continue  # the next one connects again
@@ -196,7 +202,7 @@ class PostgresStore(SqlStore):
             try:
                 self._beat()
             except StoreFailed:  # the connection may have been gone for long; what follows is a new one
-                with suppress(nodes.TakenOver):  # it may still read
+                with suppress(TakenOver):  # it may still read
                     self._beat()
         if self._read_side is None:
             self._read_side = PostgresSession(self._url, self._busy_s)

@@ -31,10 +31,6 @@ ALIVE: Final = "SELECT 1 FROM nodes WHERE id = ? AND NOT dead FOR SHARE"
 """Finds a row as long as nobody has taken over, and keeps everybody from it until the transaction ends."""
 
 
-class TakenOver(StoreFailed):
-    """Another referee writes now, and this one never again."""
-
-
 class _Living(NamedTuple):
     """An incarnation that nobody has marked dead."""
 
@@ -50,17 +46,18 @@ class _Living(NamedTuple):
         return self.pid is not None and self.silent_s < lease_s
 
 
-def begin(session: PostgresSession, url: str, referee: bytes, before: int | None, lease_s: float) -> int:
+def begin(session: PostgresSession, url: str, referee: bytes, before: int | None, lease_s: float) -> int | None:
     """Take over from whoever does not live any more; return the incarnation, whose lock the session has.
 
-    ``referee``: the same for all incarnations of one referee. ``before``: the one that it knows to have been. Raise
-    ``StoreFailed`` if another referee lives, ``TakenOver`` if another has taken over, ``psycopg.Error``.
+    ``referee``: the same for all incarnations of one referee. ``before``: the one that it knows to have been; None is
+    returned if another referee has taken over since. Raise ``StoreFailed`` if another one lives, ``psycopg.Error``.
     """
     session.execute("BEGIN")
     session.execute("SELECT pg_advisory_xact_lock(7, 0)")
     others = "SELECT 1 FROM nodes WHERE id > ? AND referee <> ? LIMIT 1"
     if before is not None and session.execute(others, (before, referee)).fetchone() is not None:
-        raise TakenOver(taken_over(url))
+        session.execute("ROLLBACK")
+        return None
     for each in _silent(session, url, referee, lease_s):
         if each.pid is not None:
             session.execute("SELECT pg_terminate_backend(?, ?)", (each.pid, _END_MS))
@@ -107,8 +104,3 @@ def beat(session: Session, node: int) -> bool:
 def end(session: Session, node: int) -> None:
     """Note that the incarnation writes no more, by its own will."""
     session.execute("UPDATE nodes SET dead = true WHERE id = ?", (node,))
-
-
-def taken_over(url: str) -> str:
-    """Return what a referee says that writes no more."""
-    return f"{url}: another referee was started on this database; this one writes no more"

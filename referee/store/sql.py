@@ -8,14 +8,14 @@ from __future__ import annotations
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 from referee.log.errors import LogError
 from referee.log.note import Checkpoint, Note
 from referee.store import certificates, games, grants, remarks
-from referee.store.errors import StoreFailed
+from referee.store.errors import StoreFailed, TakenOver
 from referee.store.files import make_whole
 from referee.store.seal import Seal
 from referee.store.session import Session
@@ -38,7 +38,12 @@ class SqlStore(ABC):
     """Files for which no space could be set aside, and how many bytes more that needs."""
     _seal: Seal
 
-    def __init__(self) -> None:
+    def __init__(self, name: str) -> None:
+        """``name``: of the database, for people."""
+        self._name = name
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._told: Callable[[], None] | None = None
+        """Whom to tell on the loop that another store has taken over; None: nobody, or it was told."""
         self._numbers: dict[bytes, int] = {}
         """Numbers of games that had a change since the start, by id; a change that closes a game takes it out."""
         self._writer = GroupWriter(self._write)
@@ -58,7 +63,7 @@ class SqlStore(ABC):
 
     @abstractmethod
     def _check_writer(self, session: Session) -> None:
-        """Raise ``StoreFailed`` if another store has taken over, and keep any from doing so. In a transaction."""
+        """Raise ``TakenOver`` if another store has taken over, and keep any from doing so. In a transaction."""
 
     @abstractmethod
     async def _read(self, query: Callable[..., _T], *arguments: Any) -> _T:
@@ -124,6 +129,18 @@ class SqlStore(ABC):
 
     def observe(self, observer: Observer) -> None:
         self._writer.observer = observer
+
+    def when_taken_over(self, told: Callable[[], None]) -> None:
+        self._loop, self._told = asyncio.get_running_loop(), told
+
+    def _taken_over(self) -> TakenOver:
+        """Return the error for this, and tell whoever has to know. In any thread."""
+        told, self._told = self._told, None
+        if told is not None and self._loop is not None:
+            with suppress(RuntimeError):  # it has stopped in the meantime
+                self._loop.call_soon_threadsafe(told)
+        what = "another referee was started on this database; this one writes no more"
+        return TakenOver(f"{self._name}: {what}")
 
     @property
     def waiting(self) -> int:

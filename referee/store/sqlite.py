@@ -48,7 +48,7 @@ class SqliteStore(SqlStore):
         make a new one. ``busy_s``: how long to wait for somebody else's lock, in seconds. ``on_upgrade`` is told
         before a database of an earlier version is copied and brought up to date, and can stop it by ``StoreFailed``.
         """
-        super().__init__()
+        super().__init__(str(path))
         self._path = path
         self._busy_s = busy_s
         marks = marks or path.with_name(MARKS_FILE)
@@ -126,14 +126,11 @@ class SqliteStore(SqlStore):
             some = values[first : first + columns * _MOST_ROWS]
             rows = len(some) // columns
             if session.execute(_insertion(rows), (*some, self._epoch)).rowcount != rows:
-                raise self._fenced()
+                raise self._taken_over()
 
     def _check_writer(self, session: Session) -> None:
         if fact(session, "epoch") != self._epoch:
-            raise self._fenced()
-
-    def _fenced(self) -> StoreFailed:
-        return StoreFailed(f"{self._path}: another referee was started on this database; this one writes no more")
+            raise self._taken_over()
 
     def _change(self, change: Callable[..., _T], *arguments: Any) -> _T:
         # On a connection of its own: the write side is the writer's.

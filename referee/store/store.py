@@ -183,7 +183,7 @@ class Store(Protocol):
     asked for cannot be read any more. What takes longer than a lock may be waited for is a failure.
 
     *One writer.* When another store is opened on the same database, this one writes nothing more: its commits, grants
-    and erasures fail from then on. It may still read.
+    and erasures fail with ``TakenOver`` from then on. It may still read.
 
     *Given up.* A game after ``give_up`` is kept, and found by ``entries``, ``header`` and the like, but is in no list.
     """
@@ -206,6 +206,9 @@ class Store(Protocol):
 
     def observe(self, observer: Observer) -> None:
         """Have this observer, instead of the one before, called for every batch from now on."""
+
+    def when_taken_over(self, told: Callable[[], None]) -> None:
+        """Have this called, on the event loop and once, when another store writes; it may be noticed late."""
 
     @property
     def waiting(self) -> int:

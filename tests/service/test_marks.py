@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 import sqlite3
 from base64 import b64encode
@@ -27,6 +28,7 @@ from tests.service.engines import Engine
 from tests.service.facts import sql_store
 from tests.service.player import Play, bearer, refused
 from tests.service.test_again import moved
+from tests.waiting import MOST_S
 
 
 def get(play: Play) -> Any:
@@ -248,7 +250,7 @@ async def test_a_directory_without_marks_gets_them_once(tmp_path: Path) -> None:
 async def test_another_referee_on_the_same_database(tmp_path: Path) -> None:
     """The lock is the directory's; the database may be reached from two."""
     data, other = tmp_path / "data", tmp_path / "other"
-    async with running(data) as (_, client):
+    async with running(data) as (first, client):
         play = await client.play()
         await play.steps(5)
         other.mkdir()
@@ -259,6 +261,7 @@ async def test_another_referee_on_the_same_database(tmp_path: Path) -> None:
             act = play.next_act()
             assert act is not None
             assert (await refused(play.submit(*act))).reason == "STORE_FAILED"
+            await asyncio.wait_for(first.taken_over.wait(), MOST_S)
             moved(play, second)
             await play.steps(3)
 

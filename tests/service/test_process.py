@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 import signal
 import sqlite3
 from base64 import b64encode, urlsafe_b64encode
@@ -79,6 +80,33 @@ async def test_killed_in_the_middle(kills: int, tmp_path: Path, engine: Engine) 
             await audited(play)
     running.process.terminate()
     assert await running.process.wait() == 0
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("engine", ["postgresql"], indirect=True)
+async def test_a_referee_that_hung_ends_when_it_finds_that_another_has_its_games(
+    tmp_path: Path, engine: Engine
+) -> None:
+    """The other one, elsewhere, takes over after the lease; what was acknowledged is there."""
+    data, log = tmp_path / "data", tmp_path / "log"
+    first = await serve(data, log, *engine.words)
+    async with connected(first.address, first.token) as client:
+        play = await client.play()
+        await play.steps(5)
+    shutil.copytree(data, tmp_path / "elsewhere", ignore=shutil.ignore_patterns("lock"))
+    first.process.send_signal(signal.SIGSTOP)
+    second = await serve(tmp_path / "elsewhere", log)
+    async with connected(second.address, second.token) as client:
+        moved(play, client)
+        await send_all_again(play)
+        await play.steps(3)
+        first.process.send_signal(signal.SIGCONT)
+        assert await first.process.wait() == 3
+        assert "another referee has taken over the games; this one has stopped" in log.read_text()
+        await play.to_the_end()
+        await audited(play)
+    second.process.terminate()
+    assert await second.process.wait() == 0
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

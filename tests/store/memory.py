@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 
@@ -102,6 +102,9 @@ class MemoryStore:
 
     def observe(self, observer: Observer) -> None:
         self.observer = observer
+
+    def when_taken_over(self, told: Callable[[], None]) -> None:
+        """Nobody ever does."""
 
     @property
     def waiting(self) -> int:
