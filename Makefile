@@ -33,7 +33,7 @@ GENERATED := .venv/generated.stamp
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup proto proto-baseline lint format check compiled test-compiled test test-web test-web-all web-pictures test-long demo demo-event demo-web serve web arena rig bench bench-solver bench-event bench-peers compare crash soak attack fuzz differential theorems docs clean
+.PHONY: help setup proto proto-baseline lint format check compiled test-compiled test test-web test-web-all web-pictures test-long demo demo-event demo-web serve web arena rig bench bench-solver bench-event bench-peers compare crash nemesis soak attack fuzz differential theorems docs clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -117,6 +117,9 @@ compare: $(BIN)/python ## Install other solvers, to be measured beside Z3
 
 crash: $(GENERATED) ## Kill the referee 200 times under load (ARGS="--rounds 20 --seed 7")
 	@$(BIN)/python -m tests.crash $(ARGS)
+
+nemesis: $(GENERATED) ## Put 200 faults on several referees with one PostgreSQL (ARGS="--faults 20 --seed 7")
+	@$(BIN)/python -m tests.nemesis $(ARGS)
 
 soak: $(GENERATED) ## Let a club play for an hour: nothing is lost, nothing grows (ARGS="--seconds 600 --seed 7")
 	@$(BIN)/python -m tests.soak $(ARGS)

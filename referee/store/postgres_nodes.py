@@ -30,6 +30,8 @@ _LIVING: Final = """SELECT id, name, referee, beat, extract(epoch FROM clock_tim
 ALIVE: Final = "SELECT 1 FROM nodes WHERE id = ? AND NOT dead FOR SHARE"
 """Finds a row as long as nobody has taken over, and keeps everybody from it until the transaction ends."""
 
+END = "SELECT pg_terminate_backend(?, ?)"
+
 
 class _Living(NamedTuple):
     """An incarnation that nobody has marked dead."""
@@ -60,7 +62,7 @@ def begin(session: PostgresSession, url: str, referee: bytes, before: int | None
         return None
     for each in _silent(session, url, referee, lease_s):
         if each.pid is not None:
-            session.execute("SELECT pg_terminate_backend(?, ?)", (each.pid, _END_MS))
+            session.execute(END, (each.pid, _END_MS))
     session.execute("UPDATE nodes SET dead = true WHERE NOT dead")
     added = "INSERT INTO nodes (name, referee) VALUES (?, ?) RETURNING id"
     name = f"{socket.gethostname()}, process {os.getpid()}"
