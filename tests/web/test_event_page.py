@@ -84,8 +84,19 @@ async def test_a_whole_event_is_looked_back_at_and_checked(page: Page, club: Clu
     await page.goto(f"{club.address}/event/{desk.number}")
     await expect(app.get_by_role("heading", name="Round 2")).to_be_visible()
     await app.get_by_role("link", name="Round 1").tap()
-    await expect(app.get_by_role("heading", name="Round 1")).to_be_visible()
+    await expect(app.get_by_role("heading", name="Round 1", exact=True)).to_be_visible()
     assert page.url.endswith("#round=1")
+    await expect(app.get_by_role("heading", name="Standings after round 1")).to_be_visible()
+    after = await Events(club.client).standings(desk, 1)
+    rows = app.get_by_role("region", name="Standings").locator("tbody tr")
+    assert [await row.locator("td").first.inner_text() for row in await rows.all()] == [
+        f"No. {row.number}" for row in after.standings
+    ]
+    await app.locator("summary", has_text="Cross table").tap()
+    cross = app.get_by_role("region", name="Cross table").locator("tbody tr")
+    assert await cross.count() == len(after.standings)
+    first = desk.state.rounds[0].seats[after.standings[0].number][0]
+    await expect(cross.filter(has_text=f"No. {after.standings[0].number}").first).to_contain_text(f"{first} (1.) 5")
     await app.get_by_role("button", name="Check this event").tap()
     headline = app.locator(".checked .judged")
     await expect(headline).to_have_text(
@@ -119,9 +130,9 @@ async def test_a_result_is_signed_by_the_key_of_the_browser(page: Page, club: Cl
     await fill(page, (1, 1, 2, 4))
     await expect(form.locator(".problem")).to_contain_text("expected a place for each of 4 seats (EVT-G2)")
     shown = await fill(page, (2, 1, 3, 3))
-    await expect(shown).to_contain_text(
-        f"Round 1, table 2: {seats[0]} place 2; {seats[1]} place 1; {seats[2]} place 3; {seats[3]} place 3."
-    )
+    await expect(shown.locator(".judged")).to_have_text("Round 1, table 2")
+    said = [f"{who} place {place}" for who, place in zip(seats, (2, 1, 3, 3), strict=True)]
+    assert await shown.locator(".line").all_inner_texts() == said
     size = desk.record.size
     await shown.get_by_role("button", name="Sign and enter").tap()
     await expect(page.locator("#app")).to_contain_text(f"Entered as entry {size}.")
@@ -131,7 +142,7 @@ async def test_a_result_is_signed_by_the_key_of_the_browser(page: Page, club: Cl
     # Another result for the table is an amendment, and needs a reason. By the points of the game.
     await form.get_by_label("Table").select_option("2")
     for seat, points in enumerate((50, 40, 30, 30)):
-        await form.get_by_label("Points in the game").nth(seat).fill(str(points))
+        await form.get_by_label("Game points").nth(seat).fill(str(points))
     await form.get_by_role("button", name="Show what would be entered").tap()
     await expect(form.locator(".problem")).to_contain_text("expected a reason")
     await form.get_by_label("Why the result is changed").fill("the sheet was misread")

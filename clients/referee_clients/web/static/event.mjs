@@ -37,6 +37,15 @@ const facts = h("dl", { class: "facts" });
 
 const folded = (key, ...children) => h("details", {}, h("summary", {}, w(key)), ...children);
 
+/** Parts that are long, by what draws them: only when they are seen. */
+const seen = new Map();
+const onDemand = (key, draw, ...children) => {
+  const part = folded(key, ...children);
+  seen.set(part, draw);
+  part.addEventListener("toggle", () => part.open && draw());
+  return part;
+};
+
 const title = () => w("event.title", { game: w(`game.${view.state.terms.game}`), id: view.id.slice(0, 8) });
 
 const build = async () => {
@@ -50,11 +59,11 @@ const build = async () => {
     rounds,
     round,
     standings,
-    folded("event.cross", h("p", { class: "source" }, w("event.cross.about")), cross),
+    onDemand("event.cross", drawCross, h("p", { class: "source" }, w("event.cross.about")), cross),
     entry.element,
     people.element,
     folded("event.terms", facts, h("p", {}, h("a", { href: "/rules/event" }, w("event.rules")))),
-    folded("event.acts", acts),
+    onDemand("event.acts", drawActs, acts),
     h(
       "section",
       {},
@@ -87,6 +96,15 @@ const drawRound = () => {
   return round.replaceChildren(h("h2", {}, w("event.round", { n: now.number })), ...notYet, ...byTable(view.state, now, called), named);
 };
 
+const drawStandings = () => {
+  const now = shown();
+  if (!now) return standings.replaceChildren(h("h2", {}, w("event.standings")), h("p", {}, w("event.standings.none")));
+  const heading = now === view.state.newest ? w("event.standings") : w("event.standings.after", { n: now.number });
+  return standings.replaceChildren(h("h2", {}, heading), h("p", { class: "source" }, w("event.standings.about")), standingsSheet(view.state, now, called));
+};
+
+const drawCross = () => cross.replaceChildren(view.state.rounds.length ? crossSheet(view.state, called) : "");
+
 const drawTerms = () => {
   const { terms, entrants } = view.state;
   const points = terms.sizes.map((size, at) => w("event.terms.points_of", { size, points: terms.points[at].places.join(", ") })).join("; ");
@@ -112,10 +130,9 @@ const draw = () => {
   const due = dueWords(view.state);
   if (stands.textContent !== due) stands.textContent = due;
   drawRound();
-  standings.replaceChildren(h("h2", {}, w("event.standings")), ...(view.state.rounds.length ? [h("p", { class: "source" }, w("event.standings.about")), standingsSheet(view.state, called)] : [h("p", {}, w("event.standings.none"))]));
-  cross.replaceChildren(view.state.rounds.length ? crossSheet(view.state, called) : "");
+  drawStandings();
+  for (const [part, draw] of seen) if (part.open) draw();
   drawTerms();
-  drawActs();
   entry.draw();
   drawState();
 };
@@ -172,5 +189,9 @@ const slip = () => {
   return Number.isInteger(n) && Number.isInteger(table) && n && table ? [n, table] : null;
 };
 
-addEventListener("hashchange", () => view.isOpen && drawRound());
+addEventListener("hashchange", () => {
+  if (!view.isOpen) return;
+  drawRound();
+  drawStandings();
+});
 start().catch(failed);

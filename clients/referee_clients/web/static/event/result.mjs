@@ -13,13 +13,18 @@ import { EVENT_MESSAGES } from "../verify/event_schema.mjs";
 import { Intent } from "../verify/schema.mjs";
 import { decodeBody } from "../verify/wire.mjs";
 import { w } from "../words.mjs";
-import { actWords, tableWords } from "./words.mjs";
+import { resultWords, tableWords } from "./words.mjs";
 
 /** Places that follow from the points of a game: most first, equal points are a draw. */
 const placesOf = (scores) => scores.map((score) => 1 + scores.filter((other) => other > score).length);
 
-/** The act of an event in an intent, from the very bytes that are signed. */
-const actIn = (body) => decodeBody(EVENT_MESSAGES.move, decodeBody(Intent, body).move);
+/** The result in an intent, in lines, from the very bytes that are signed. */
+const linesOf = (body, event, called) => {
+  const { act, [act]: said } = decodeBody(EVENT_MESSAGES.move, decodeBody(Intent, body).move);
+  const lines = resultWords(said.result, event.roundOf(said.round).tables[said.table - 1], called);
+  const headline = w(act === "amend" ? "event.entry.amends" : "event.entry.enters", { n: said.round, table: said.table });
+  return [headline, ...lines, said.reason && w("event.act.why", { reason: said.reason })].filter(Boolean);
+};
 
 /**
  * The panel for one event. `view`: an EventView; `called(number)`: a player's name. It has its `element`, `draw()` after a
@@ -99,6 +104,7 @@ export const resultEntry = async (view, called) => {
   });
 
   const show = (body, move, at) => {
+    const [headline, ...lines] = linesOf(body, view.state, called);
     const name = `result-${round().number}-${chosen()}.json`;
     const save = () => saveFile(name, `${JSON.stringify({ event: view.id, act: base64(move) })}\n`, "application/json");
     const enter = button("event.entry.sign", () => submit(), { class: "primary" });
@@ -119,7 +125,8 @@ export const resultEntry = async (view, called) => {
       h(
         "div",
         { class: "verdict prepared", role: "group", "aria-label": w("event.entry.shown") },
-        h("p", { class: "judged" }, actWords(actIn(body), view.state, called)),
+        h("p", { class: "judged" }, headline),
+        lines.map((line) => h("p", { class: "line" }, line)),
         h("p", { class: "source" }, at < 0 ? w("event.entry.save.about", { name }) : w("event.entry.sign.about", { n: at })),
         h("div", { class: "buttons" }, at >= 0 && enter, button("event.entry.save", save), button("event.entry.drop", forget)),
       ),

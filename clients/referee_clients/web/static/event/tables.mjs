@@ -68,10 +68,11 @@ export const byName = (round, called) => {
   return sheet(w("event.by_name"), ["event.player", "event.at_table", "event.seat"].map((key) => w(key)), sorted);
 };
 
-/** The standings as they are. */
-export const standingsSheet = (event, called) => {
+/** The standings after a round, as far as its results are there. */
+export const standingsSheet = (event, round, called) => {
   const heads = [w("event.place"), w("event.player"), w("event.points"), ...event.terms.tie_breaks.map((number) => w(`event.decides.${TIE_BREAKS[number].replace("-", "_")}`))];
-  const rows = standingsOf(event).map(({ place, number, points, tieBreaks }) => {
+  const upTo = () => new Tally(event, event.beforeCut.filter(({ number }) => number <= round.number)).standings();
+  const rows = (round === event.newest ? standingsOf(event) : upTo()).map(({ place, number, points, tieBreaks }) => {
     const left = event.entrants.get(number).hasWithdrawn ? ` ${w("event.withdrawn")}` : "";
     return [String(place), called(number) + left, pointsWords(points), ...tieBreaks.map(rounded)];
   });
