@@ -132,7 +132,7 @@ def enter(
     late: Annotated[
         int, typer.Option(metavar="ROUND", min=0, help="The first round of a late entrant; 0: not late.")
     ] = 0,
-    key: Annotated[
+    player_key: Annotated[
         list[str] | None,
         typer.Option(
             metavar="KEY",
@@ -145,11 +145,11 @@ def enter(
 
     A list can have a column `key`, with public keys in hexadecimal digits.
     """
-    if key and len(key) != len(names or ()):
-        raise Failure(f"--key: {len(key)} of them; expected one for each NAME", EXIT_USAGE)
+    if player_key and len(player_key) != len(names or ()):
+        raise Failure(f"--player-key: {len(player_key)} of them; expected one for each NAME", EXIT_USAGE)
     with editing(file) as event:
         told = [("", name) for name in names or ()]
-        keys = [public_key(f"--key {each}", each) for each in key or ()] or [b""] * len(told)
+        keys = [public_key(f"--player-key {each}", each) for each in player_key or ()] or [b""] * len(told)
         for each in [] if csv is None else listed(csv.read_bytes()):
             where = f"{csv}: line {each.line}"
             told.append((f"{where}: ", each.name))

@@ -237,7 +237,7 @@ async def test_a_seat_that_was_played_with_another_key_is_found(tmp_path: Path) 
     async with organising(tmp_path) as (client, run, address):
         await begin(run, address)
         PrivateKey.generate().save(tmp_path / "ani.pem")
-        await run("event", "enter", "e.eventlog", "Ani", "--key", "ani.pem")
+        await run("event", "enter", "e.eventlog", "Ani", "--player-key", "ani.pem")
         await run("event", "enter", "e.eventlog", "Bob")
         await run("event", "checkin", "e.eventlog", "--all")
         await publish(run)

@@ -6,6 +6,7 @@ import asyncio
 import shutil
 import socket
 from collections.abc import Callable
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
@@ -19,8 +20,10 @@ from referee.log.audit import Policy
 from referee.log.errors import RulesError
 from referee.log.note import VerifierKey
 from referee.v1.game_service_pb2 import GetGameRequest, WatchGameRequest
+from referee_clients.event_desk.app import EventDeskApp
 from referee_clients.sdk.errors import Denied, Unreachable, WentOn
 from referee_clients.sdk.events import EventKeeper, PartlyEntered
+from tests.clients.event_desk.test_event_desk import Desk
 from tests.service.conftest import running
 from tests.service.event import SEED, acts_of, over_the_board
 from tests.service.player import connected
@@ -207,3 +210,21 @@ async def test_a_referee_that_stays_away(tmp_path: Path) -> None:
         await asyncio.to_thread(away)
     await referee.process.wait()
     assert entrants(path) == []
+
+
+@pytest.mark.long
+async def test_the_desk_enters_in_an_event_that_a_referee_keeps(tmp_path: Path) -> None:
+    """What it says is entered is at the referee; when that is gone, the desk says why, and nothing is entered."""
+    path = tmp_path / "net.eventlog"
+    opening = EventFile.opened(path, EventKeeper(patience_s=0))
+    async with AsyncExitStack() as stack:
+        async with running(tmp_path / "data") as (server, client):
+            await asyncio.to_thread(begun, path, server.address, client.organiser)
+            app = EventDeskApp(await asyncio.to_thread(opening.__enter__))
+            stack.callback(opening.__exit__, None, None, None)
+            desk = Desk(app, await stack.enter_async_context(app.run_test(size=(80, 24))))
+            assert (await desk.enter("enter Anna")).startswith("Entered: ")
+            assert (await client.games.GetGame(_game(path))).game.size == 2
+            assert entrants(path) == [1]
+        assert "the referee gave no answer" in await desk.enter("enter Ben")
+        assert entrants(path) == sorted(desk.state.entrants) == [1]

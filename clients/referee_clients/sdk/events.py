@@ -166,7 +166,8 @@ class EventKeeper:
                 why = str(answer)
                 wait_s = max(wait_s, min(answer.retry_s or 0.0, _LONGEST_WAIT_S))
             if time.monotonic() - since_s > self.patience_s:
-                raise Unreachable(f"no answer for {self.patience_s:.0f} s; last problem: {why}")
+                waited = f" for {self.patience_s:.0f} s" if self.patience_s else ""
+                raise Unreachable(f"the referee gave no answer{waited}; last problem: {why}")
             time.sleep(wait_s)
             wait_s = min(2 * wait_s, _LONGEST_WAIT_S)
 
