@@ -32,7 +32,7 @@ def told(before: State, paired: Pair) -> dict[str, str]:
     return {what: " ".join(sentences) for what, sentences in reasons(before, paired, Names({}))}
 
 
-@pytest.mark.parametrize("players", [9, 13, 26])
+@pytest.mark.parametrize("players", [9, 13, pytest.param(26, marks=pytest.mark.long)])
 def test_what_the_vector_counts_is_told(players: int) -> None:
     """Each repeat, second short table and float is a sentence, and there are no others."""
     log = made(players)

@@ -74,6 +74,8 @@ _OFFERS = (
 )
 _QUESTION = "What happened? Choose with Up and Down."
 _REFUSED = "Not entered: "
+EVERY_S = 2.0
+"""Time from one look at a referee that keeps the event to the next."""
 _HOW = "Enter puts this line into the prompt, to be completed and entered there."
 
 
@@ -113,6 +115,10 @@ class EventScreen(Screen[None]):
         """The list was moved through since anything was entered: an empty line means what is chosen there."""
         self._busy = False
         """Something is being entered."""
+        self._lock = asyncio.Lock()
+        """Held by whoever changes the event: what is entered here, or what others entered at its referee."""
+        self._way = ""
+        """Why there is no connection to the referee that keeps the event."""
 
     def compose(self) -> ComposeResult:
         yield Static("", id="title", markup=False)
@@ -132,6 +138,22 @@ class EventScreen(Screen[None]):
     def on_mount(self) -> None:
         self.query_one(Prompt).focus()
         self._show()
+        if self._event.home is not None:
+            self.set_interval(EVERY_S, lambda: self.run_worker(self._follow(), name="follow"))
+
+    async def _follow(self) -> None:
+        """Take over what others entered, if a referee keeps the event."""
+        if self._lock.locked():
+            return
+        size, way = self._event.log.record.size, self._way
+        async with self._lock:
+            try:
+                await asyncio.to_thread(self._event.follow)
+                self._way = ""
+            except (InputError, LogError, OSError, ClientError) as error:
+                self._way = f"No connection: {_told(error)}\n"
+        if self._event.log.record.size > size or self._way != way:
+            self._show()
 
     # --- what is shown ---------------------------------------------------------------------------------------------
 
@@ -144,7 +166,7 @@ class EventScreen(Screen[None]):
         state, names = self._event.log.state, self._event.names
         name = Path(self._event.path).name
         first, second = heading(state)
-        self.query_one("#title", Static).update(f"{name}: {first}\n{second}")
+        self.query_one("#title", Static).update(f"{self._way}{name}: {first}\n{second}")
         self.set_class(self._view is View.STANDINGS, "standings")
         self.query_one("#standings", Static).update("\n".join(standing_lines(state, names)) if state.key else "")
         self._list(highlight)
@@ -307,7 +329,8 @@ class EventScreen(Screen[None]):
         """Enter an act, all of it or nothing, and say what became of it. The line is emptied if it was entered."""
         entered = self._text
         try:
-            await asyncio.to_thread(self._keep, act)
+            async with self._lock:
+                await asyncio.to_thread(self._keep, act)
         except (InputError, LogError, OSError, ClientError) as error:
             self._show()
             self._refuse(error)
@@ -342,7 +365,8 @@ class EventScreen(Screen[None]):
 
     async def _preview(self) -> None:
         try:
-            title, text = await asyncio.to_thread(self._proposed)
+            async with self._lock:
+                title, text = await asyncio.to_thread(self._proposed)
         except (InputError, LogError) as error:
             self._say(f"Not paired: {_told(error)}")
             return
