@@ -12,7 +12,6 @@ import typer
 
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.texts import private_key
-from referee.events.away import AwayLog
 from referee.events.event_file import EventFile
 from referee.events.words import told_broken
 from referee.games.game import InputError
@@ -85,11 +84,9 @@ def looking(path: Path) -> Iterator[EventFile]:
     Raise ``Failure``.
     """
     with failures(path):
-        event = EventFile.read_only(path)
-        if (home := event.home) is not None and isinstance(event.log, AwayLog):
-            try:
-                EventKeeper(patience_s=0).follow(home, event.log)
-            except Unreachable as error:
-                told = f"{home.server} cannot be reached; this is the event up to entry {event.log.record.size - 1}"
-                print(f"note: {told} ({error})", file=sys.stderr)
+        event = EventFile.read_only(path, EventKeeper(patience_s=0))
+        try:
+            event.follow()
+        except Unreachable as error:
+            print(f"note: the event as it was up to entry {event.log.record.size - 1}: {error}", file=sys.stderr)
         yield event

@@ -91,15 +91,18 @@ class EventFile:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             made._read(PrivateKey.load(made.private / _ORGANISER))
+            size = made.log.record.size
             made.follow()
+            if made.log.record.size > size:
+                made._write_file()
             yield made
         finally:
             os.close(descriptor)
 
     @classmethod
-    def read_only(cls, path: Path) -> EventFile:
+    def read_only(cls, path: Path, keeper: Keeper | None = None) -> EventFile:
         """Read an event to look at it; names are there if the organiser's folder is."""
-        made = cls(path)
+        made = cls(path, keeper)
         made._read(PrivateKey.generate())
         return made
 
@@ -111,16 +114,13 @@ class EventFile:
         self.names = Names.read(self.private / _NAMES).of(self.log.state.entrants)
 
     def follow(self) -> None:
-        """Take over what others entered, if a referee keeps the event. Raise ``InputError`` if it cannot be reached."""
+        """Take over what others entered, if a referee keeps the event. Raise ``InputError`` if none can be reached."""
         if isinstance(self.log, AwayLog) and (home := self.home) is not None:
             if self._keeper is None:
                 raise InputError(
                     str(self.path), f"the referee at {home.server} keeps it", "an event of this file alone"
                 )
-            size = self.log.record.size
             self._keeper.follow(home, self.log)
-            if self.log.record.size > size:
-                self._write_file()
             self.names = Names.read(self.private / _NAMES).of(self.log.state.entrants)
 
     @property

@@ -8,9 +8,12 @@ import socket
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
+from typing import ClassVar
 
+import grpc
 import pytest
 
+from referee.events.away import Home
 from referee.events.check import check_event
 from referee.events.event_file import EventFile
 from referee.games.event import Terms
@@ -18,11 +21,13 @@ from referee.games.event.acts import Abandon, CheckIn, Enter
 from referee.games.event.scoring import standings_hash
 from referee.log.audit import Policy
 from referee.log.errors import RulesError
+from referee.log.intent import Place, SignedIntent
 from referee.log.note import VerifierKey
-from referee.v1.game_service_pb2 import GetGameRequest, WatchGameRequest
+from referee.v1.game_service_pb2 import Accepted, GetGameRequest, WatchGameRequest
 from referee_clients.event_desk.app import EventDeskApp
 from referee_clients.sdk.errors import Denied, Unreachable, WentOn
 from referee_clients.sdk.events import EventKeeper, PartlyEntered
+from tests.cli.inside import referee as look
 from tests.clients.event_desk.test_event_desk import Desk
 from tests.service.conftest import running
 from tests.service.event import SEED, acts_of, over_the_board
@@ -96,6 +101,17 @@ async def test_what_the_rules_forbid_is_not_sent_and_a_dry_run_neither(tmp_path:
         assert (game.size, entrants(path)) == (2, [1])
 
 
+class Interrupted(EventKeeper):
+    """Somebody else acts after its first act."""
+
+    then: ClassVar[Callable[[object], None]]
+
+    def _submit(self, channel: grpc.Channel, home: Home, place: Place, signed: SignedIntent) -> Accepted:
+        accepted = super()._submit(channel, home, place, signed)
+        type(self).then(self)
+        return accepted
+
+
 async def test_two_organisers_at_once(tmp_path: Path) -> None:
     """Who is second is told so, and has what the first entered; in the middle of several acts too. Nothing is lost."""
     first, second = tmp_path / "a" / "net.eventlog", tmp_path / "b" / "net.eventlog"
@@ -115,9 +131,21 @@ async def test_two_organisers_at_once(tmp_path: Path) -> None:
             enter_all(second, 3)
             with EventFile.opened(first, EventKeeper()) as event, event.entering():
                 event.log.enter(CheckIn(3))
+            with pytest.raises(PartlyEntered, match="1 of 3 acts were entered, and the rest was not: somebody else"):
+                interrupted()
+            assert entrants(second) == [1, 2, 3, 4, 5, 9]
+            assert EventFile.read_only(second).names[5] == "Player 5"
+            assert EventFile.read_only(second).names[6] == "entrant 6"
+
+        def interrupted() -> None:
+            Interrupted.then = lambda _: enter_all(first, 9)
+            with EventFile.opened(second, Interrupted()) as event, event.entering():
+                for number in (5, 6, 7):
+                    event.names, person = event.names.with_one(number, f"Player {number}")
+                    event.log.enter(Enter(number, person.player))
 
         await asyncio.to_thread(race)
-        assert entrants(first) == [1, 2, 3, 4]
+        assert entrants(first) == [1, 2, 3, 4, 5, 9]
 
 
 async def test_nothing_is_left_of_an_event_that_could_not_be_begun(tmp_path: Path) -> None:
@@ -206,10 +234,13 @@ async def test_a_referee_that_stays_away(tmp_path: Path) -> None:
             event.log.enter(Enter(1))
             kill()
 
-    with pytest.raises((Unreachable, PartlyEntered)):
+    with pytest.raises(Unreachable, match="0 of 1 acts were entered, and the next may have been"):
         await asyncio.to_thread(away)
     await referee.process.wait()
     assert entrants(path) == []
+    looked = await asyncio.to_thread(look, "event", "status", path)
+    assert "0 entrants" in looked.stdout
+    assert "note: the event as it was up to entry 0: the referee gave no answer" in looked.stderr
 
 
 @pytest.mark.long

@@ -106,7 +106,11 @@ class EventKeeper:
             except (ClientError, LogError) as error:
                 why = error
             log.forget()
-            self._follow(channel, home, log)
+            try:
+                self._follow(channel, home, log)
+            except Unreachable as error:
+                told = f"{len(sent)} of {len(acts)} acts were entered, and the next may have been"
+                raise Unreachable(f"{error}; {told}: see what `referee event show` shows when it is back") from None
         _check_entered(log, sent)
         if why is not None:
             raise PartlyEntered(len(sent), len(acts), why) if sent else why
