@@ -39,6 +39,8 @@ from referee.games.event.entrant import Entrant
 from referee.games.game import InputError
 from referee.notation.outcomes import counted
 
+_FEW: Final = 5
+"""Names that are shown where several fit."""
 _PARTS: Final = re.compile(r"\b(scores|forfeited)\b")
 _ROUND: Final = re.compile(r"round ([0-9]{1,3}) (?:table )?(.+)\Z", re.ASCII)
 _ANY_ROUND: Final = re.compile(r"(.+?) round ([0-9]{1,3})\Z", re.ASCII)
@@ -140,11 +142,17 @@ def _forbidden(event: EventFile, pair: str, _: str, *, hard: bool = False) -> Me
 
 
 def _who(event: EventFile, verb: str, word: str) -> int:
-    _demand(word, verb, "an entrant's number or whole name")
-    number = event.names.find(word)
-    if number not in event.log.state.entrants:
-        raise InputError("entrant", str(number), "one of the entrants")
-    return number
+    """Return the entrant whose number or name it is, or whose name alone begins so."""
+    _demand(word, verb, "an entrant's number or name")
+    names, entrants = event.names, event.log.state.entrants
+    exact = [number for number in entrants if names[number].casefold() == word.casefold() or str(number) == word]
+    found = exact or [number for number in sorted(entrants) if names.fits(number, word)]
+    if not found:
+        raise InputError("entrant", repr(word[:80]), "a number, or the beginning of a name")
+    if len(found) > 1:
+        few = ", ".join(called(number, names) for number in found[:_FEW])
+        raise InputError("entrant", f"{word[:80]!r} may be {few}{' …' if len(found) > _FEW else ''}", "one of them")
+    return found[0]
 
 
 # Rounds

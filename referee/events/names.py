@@ -74,6 +74,14 @@ class Names:
             raise InputError("entrant", f"{word!r}", "an entrant's number or whole name")
         return found[0]
 
+    def fits(self, number: int, text: str) -> bool:
+        """Return whether the text is the entrant's number, or begins the name or one of its words; empty: it does."""
+        wanted = " ".join(text.split()).casefold()
+        if not wanted or wanted.isdecimal():
+            return not wanted or str(number) == wanted
+        name = self[number].casefold()
+        return number in self.people and (name.startswith(wanted) or f" {wanted}" in name)
+
     def csv(self) -> str:
         """Return a table of them."""
         text = StringIO()

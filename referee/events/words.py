@@ -98,11 +98,7 @@ def status_lines(state: State, names: Names) -> Iterator[str]:
         yield "the event was abandoned" if state.is_abandoned else "the event is over"
     elif round_ is None:
         yield "round 1 is not paired"
-        if len(there) > 1:
-            possible = rounds_possible(len(there), state.terms.sizes)
-            known = f"{possible.reached} are known, more than {possible.ceiling} cannot be"
-            yield f"rounds in which nobody meets twice: {known}"
-            yield advice(len(there))
+        yield from possible_lines(len(there), state.terms.sizes)
     elif round_.is_closed:
         yield f"round {round_.number} is closed"
     elif not round_.is_published:
@@ -111,6 +107,15 @@ def status_lines(state: State, names: Names) -> Iterator[str]:
         yield f"round {round_.number} is played: {counted(len(round_.undecided), 'table')} without a result"
         for number in round_.undecided:
             yield f"table {number}: {', '.join(called(who, names) for who in round_.tables[number - 1])}"
+
+
+def possible_lines(players: int, sizes: Sequence[int]) -> Iterator[str]:
+    """Yield how many rounds so many can play without meeting twice, and which sizes of tables would give more."""
+    if players > 1:
+        possible = rounds_possible(players, sizes)
+        known = f"{possible.reached} are known, more than {possible.ceiling} cannot be"
+        yield f"rounds in which nobody meets twice: {known}"
+        yield advice(players)
 
 
 def lines(text: Iterable[str]) -> str:

@@ -20,7 +20,7 @@ from referee.events.event_file import EventFile
 from referee.events.organiser import pair
 from referee.events.reasons import why_lines
 from referee.events.typed import scanned, table_of
-from referee.events.words import quality_lines, standing_lines, table_lines, told_broken
+from referee.events.words import possible_lines, quality_lines, table_lines, told_broken
 from referee.games.event.acts import Result
 from referee.games.game import InputError
 from referee.log.errors import LogError, RulesError
@@ -30,29 +30,32 @@ from referee_clients.desk.help import Help
 from referee_clients.desk.offers import Offer
 from referee_clients.event_desk.preview import Preview
 from referee_clients.event_desk.prompt import Prompt
-from referee_clients.event_desk.views import Line, View, fits_somebody, heading, listed
+from referee_clients.event_desk.views import Line, View, brief_standings, fits_somebody, heading, listed
 from referee_clients.sdk.errors import ClientError
 
 _HELP = """\
 The desk of an event
 
-Everything is typed into the line at the bottom. Below it stands what Enter will do, or why that is not possible.
+What you type stands in the line at the bottom. Below it you see what Enter
+will do, or why that is not possible. What is refused stays in the line.
 
-F2  Entrants. Type a name or a number: Enter checks in who is highlighted; Enter again notes that the player left,
-    and once more that the player is back. Up and Down choose. A new player: enter NAME
-F3  Tables. Type a table and the places by seat:    4 2,1,3,3
-    or points of the game:                          4 scores 41,38,52,12
-    and who forfeited, by seat:                     4 2,1,3 forfeited 2
-    A player who never came has place 0. A scanner that reads the code on a slip types the table for you.
-    Another result for the same table amends it:    4 1,2,3,3 because the sheet was misread
-    of an earlier round:                            round 1 table 4 1,2,3,3 because …
+F2  Players. Type a name or a number: Enter checks the player in; Enter again
+    notes that the player left, and once more that the player is back.
+    Up and Down choose. A new player:       enter Anna
+F3  Tables. The table, and places by seat:  4 2,1,3,3
+    or points of the game:                  4 scores 41,38,52,12
+    Seats that forfeited:                   4 2,1,3 forfeited 2
+    A player who never came has place 0. The code on a slip can be scanned.
+    Another result amends the first:        4 1,2,3,3 because misread
+    Of an earlier round:                    round 1 table 4 1,2,3,3 because …
 F4  Standings.
-F5  Pairs: shows the tables with their reasons first. By hand: pair 1,4,2,7; 3,5,6 because they share a car
+F5  Shows the next pairing with its reasons, before anything is entered.
+    By hand:                    pair 1,4,2,7; 3,5,6 because they share a car
 F6  Publishes the pairing.
 F7  Everything else: late entries, absences, rulings, the end.
 
-Tab completes a name. What was refused stays in the line. After each act the file is whole, and nobody else can enter
-anything in this event while the desk is open. Ctrl+Q leaves."""
+Tab completes a name. After each act the file is whole. While this desk is
+open, no other desk or command can enter anything in this file."""
 
 _OFFERS = (
     Offer("A player enters, late if round 1 is paired", "enter "),
@@ -168,7 +171,7 @@ class EventScreen(Screen[None]):
         first, second = heading(state)
         self.query_one("#title", Static).update(f"{self._way}{name}: {first}\n{second}")
         self.set_class(self._view is View.STANDINGS, "standings")
-        self.query_one("#standings", Static).update("\n".join(standing_lines(state, names)) if state.key else "")
+        self.query_one("#standings", Static).update("\n".join(brief_standings(state, names)))
         self._list(highlight)
 
     def _list(self, highlight: int | None = None) -> None:
@@ -382,6 +385,8 @@ class EventScreen(Screen[None]):
         again = " It takes the place of the pairing that is not published." if not before.is_between else ""
         why = [f"  {line}" for line in why_lines(before, made, names)]
         lines = [*table_lines(made, names), "", *quality_lines(made), *(["", "why:", *why] if why else [])]
+        if not before.rounds:
+            lines += ["", *possible_lines(len(before.there(1)), before.terms.sizes)]
         return f"Round {made.round}, {made.origin.words}. Nothing is entered yet.{again}", "\n".join(lines)
 
     def _decided(self, lines: str | None) -> None:

@@ -12,6 +12,7 @@ from referee.games.event import State
 from referee.games.event.acts import Result
 from referee.games.event.entrant import Entrant
 from referee.games.event.scoring import standings
+from referee.games.event.terms import shown
 from referee.notation.outcomes import counted
 
 
@@ -36,7 +37,7 @@ def listed(view: View, state: State, names: Names, text: str) -> list[Line]:
     match view:
         case View.ENTRANTS:
             known = [state.entrants[number] for number in sorted(state.entrants)]
-            fitting = [each for each in known if _fits(each.number, names, text)]
+            fitting = [each for each in known if names.fits(each.number, text)]
             return [_entrant(each, names) for each in fitting or known]
         case View.TABLES:
             return _tables(state, names)
@@ -48,15 +49,7 @@ def listed(view: View, state: State, names: Names, text: str) -> list[Line]:
 
 def fits_somebody(state: State, names: Names, text: str) -> bool:
     """Return whether the text may be an entrant's number, or the beginning of a name."""
-    return any(_fits(number, names, text) for number in state.entrants)
-
-
-def _fits(number: int, names: Names, text: str) -> bool:
-    wanted = " ".join(text.split()).casefold()
-    if not wanted or wanted.isdecimal():
-        return not wanted or str(number) == wanted
-    name = names[number].casefold()
-    return number in names.people and (name.startswith(wanted) or f" {wanted}" in name)
+    return any(names.fits(number, text) for number in state.entrants)
 
 
 def _entrant(entrant: Entrant, names: Names) -> Line:
@@ -92,6 +85,12 @@ def _tables(state: State, names: Names) -> list[Line]:
 
 def _told(result: Result) -> str:
     return " ".join(map(str, result.places)) or "void"
+
+
+def brief_standings(state: State, names: Names) -> list[str]:
+    """Return place, points and player of each, a line each; nothing before the draw."""
+    rows = standings(state) if state.key else []
+    return [f"{row.place:>4}  {shown(row.points):>6}  {called(row.number, names)}" for row in rows]
 
 
 def heading(state: State) -> Sequence[str]:

@@ -119,6 +119,7 @@ async def test_a_whole_event_with_keys_alone(desk: Desk) -> None:
     assert shown.startswith("table 1: ")
     assert "spread of points: 0 (at least 0)" in shown
     assert "why:\n  The round: Players are paired by the standing" in shown
+    assert "rounds in which nobody meets twice: " in shown
     assert desk.state.phase is Phase.ENTERING, "nothing is entered yet"
     await desk.keys("f6")
     await desk.answered()
@@ -172,8 +173,16 @@ async def test_a_name_or_a_number_is_checked_in(desk: Desk) -> None:
     told = await desk.typing("zoe")
     assert told.startswith("Not yet: 'zoe': expected a table and its places, or one of enter, checkin, ")
     assert (await desk.enter()).startswith("Not entered: 'zoe': expected ")
+    await desk.enter("enter Anna Zwei")
+    told = await desk.typing("withdraw ann")
+    assert told == "Not yet: entrant: 'ann' may be 1 Anna, 8 Anna Zwei, expected one of them"
+    assert await desk.typing("withdraw zwei") == "Enter: 8 Anna Zwei withdraws."
+    assert await desk.typing("withdraw anna") == "Enter: 1 Anna withdraws."
+    told = await desk.typing("withdraw zoe")
+    assert told == "Not yet: entrant: 'zoe', expected a number, or the beginning of a name"
+    await desk.keys("escape", *"zoe")
     assert desk.line == "zoe"
-    assert len(desk.listed()) == len(NAMES)
+    assert len(desk.listed()) == len(NAMES) + 1
 
 
 async def test_what_the_rules_forbid_is_told_and_stays_in_the_line(desk: Desk) -> None:
@@ -303,7 +312,7 @@ async def test_it_fits_a_wide_window(tmp_path: Path) -> None:
             await desk.enter("checkin all")
             await desk.enter("pair")
             assert app.screen.query_one("#beside").display
-            assert desk.text("standings").startswith("place  points")
+            assert desk.text("standings").splitlines()[0].startswith("   1       0  ")
             await desk.keys("f4")
             assert not app.screen.query_one("#beside").display
 
