@@ -11,6 +11,8 @@ from enum import Enum
 from functools import lru_cache
 from typing import Any, Protocol
 
+from referee.games.sampling import Below
+
 Cell = tuple[int, int]
 """(x, y): x grows east, y grows south, the fountain or castle is (0, 0)."""
 
@@ -173,6 +175,12 @@ class State(Protocol):
 
     def chance_outcomes(self) -> Iterator[tuple[Any, int]]:
         """Return outcomes that can come next, with integer weights."""
+
+    def sample(self, below: Below) -> Any:
+        """Return one outcome that can come next, as likely as it is, however many there are.
+
+        ``below``: returns a number in 0..n-1, all equally likely. Raise ``ValueError`` unless chance is awaited.
+        """
 
     def observation(self, seat: int | None) -> Any:
         """Return what the seat (or, for None, anybody) may know."""

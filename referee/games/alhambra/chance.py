@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import perm
+from typing import Final
 
 from referee.games.alhambra import check
 from referee.games.alhambra.money import KINDS, SCORING_A, SCORING_B, STARTING_MONEY, VALUE
@@ -12,6 +13,10 @@ from referee.games.alhambra.phases import CHANCE_KINDS, SLOTS
 from referee.games.alhambra.piles import weight_of_places
 from referee.games.alhambra.position import Position
 from referee.games.alhambra.tiles import tiles_of
+from referee.games.sampling import Below, drawn, weighted
+
+_ANY_MONEY: Final = 0
+"""A money card in the place of any."""
 
 
 def outcomes(position: Position) -> Iterator[tuple[Outcome, int]]:
@@ -36,6 +41,61 @@ def outcomes(position: Position) -> Iterator[tuple[Outcome, int]]:
             row = MoneyRow(cards)
             if not check.violations(position, row):
                 yield row, weight * _places_after(position, cards)
+
+
+def sample(position: Position, below: Below) -> Outcome:
+    """Return one of ``outcomes``, as likely as it is. Raise ``ValueError`` unless one is awaited.
+
+    Where a scoring card lies that only an uneven cut brings, is rare in other measure than there.
+    """
+    match CHANCE_KINDS.get(position.phase):
+        case "neutral_tiles":
+            return NeutralTiles(tuple(drawn(tiles_of(position.bag), position.tiles_due(), below)))
+        case "market_tiles":
+            return MarketTiles(tuple(drawn(tiles_of(position.bag), position.tiles_due(), below)))
+        case "hand":
+            return Hand(position.seat, _sampled_hand(bytearray(position.deck), below))
+        case "money_row":
+            return MoneyRow(_sampled_row(position, below))
+        case _:
+            raise ValueError("no outcome is awaited")
+
+
+def _sampled_hand(deck: bytearray, below: Below) -> tuple[int, ...]:
+    cards: list[int] = []
+    while sum(VALUE[kind] for kind in cards) < STARTING_MONEY:
+        cards.append(weighted(deck, below))
+        deck[cards[-1]] -= 1
+    return tuple(cards)
+
+
+def _sampled_row(position: Position, below: Below) -> tuple[int, ...]:
+    cards: list[int] = []
+    deck, discard = bytearray(position.deck), bytearray(position.discard)
+    missing = SLOTS - len(position.row)
+    while missing:
+        if not any(deck):
+            deck, discard = discard, bytearray(KINDS)
+        if not any(deck):
+            break
+        likely = [_likelihood(position, (*cards, kind)) for kind in (_ANY_MONEY, SCORING_A, SCORING_B)]
+        match weighted(likely, below):
+            case 0:
+                card = weighted(deck, below)
+                deck[card] -= 1
+                missing -= 1
+            case scoring:
+                card = SCORING_A + scoring - 1
+        cards.append(card)
+    return tuple(cards)
+
+
+def _likelihood(position: Position, cards: tuple[int, ...]) -> int:
+    """Return how likely scoring cards lie as these cards say; 0 if the last one is a scoring card that has come."""
+    kind, came = cards[-1], (position.a_at, position.b_at)
+    if kind >= KINDS and (not position.stack or came[kind - SCORING_A] >= 0 or kind in cards[:-1]):
+        return 0
+    return _places_after(position, cards)
 
 
 def _places_after(position: Position, cards: tuple[int, ...]) -> int:

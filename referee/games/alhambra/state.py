@@ -35,6 +35,7 @@ from referee.games.alhambra.position import Position
 from referee.games.alhambra.scoring import places, score_position
 from referee.games.game import Ending, Forced, Over, Pending, Violation, decision
 from referee.games.game import chance as awaited_chance
+from referee.games.sampling import Below
 
 
 class State(Position):
@@ -57,6 +58,10 @@ class State(Position):
     def chance_outcomes(self) -> Iterator[tuple[Outcome, int]]:
         """Return outcomes that can come next, with integer weights."""
         return chance.outcomes(self)
+
+    def sample(self, below: Below) -> Outcome:
+        """Return one of them, as likely as it is. Raise ``ValueError`` unless one is awaited."""
+        return chance.sample(self, below)
 
     def encode(self) -> bytes:
         """Return the canonical encoding."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, NoReturn
 
 from referee.games.event import acts, check, encoding, listing
 from referee.games.event.entrant import Entrant
@@ -12,6 +12,7 @@ from referee.games.event.phases import Phase
 from referee.games.event.position import SEATS, Position, drawn_key
 from referee.games.event.round import VOID, Round
 from referee.games.game import Ending, Over, Pending, Violation, decision
+from referee.games.sampling import Below
 
 _DESK = 0
 
@@ -36,6 +37,10 @@ class State(Position):
     def chance_outcomes(self) -> Iterator[tuple[Any, int]]:
         """Return nothing: an event awaits no chance."""
         return iter(())
+
+    def sample(self, below: Below) -> NoReturn:  # noqa: ARG002
+        """Raise ``ValueError``: an event awaits no chance."""
+        raise ValueError("an event awaits no outcome")
 
     def encode(self) -> bytes:
         """Return the canonical encoding."""

@@ -6,11 +6,13 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations, permutations
 
+from referee.games.kingdomino.dealer import first_order
 from referee.games.kingdomino.dominoes import numbers_of
 from referee.games.kingdomino.moves import FirstOrder, Line, Outcome
 from referee.games.kingdomino.options import Draw, all_kings, clockwise
 from referee.games.kingdomino.phases import Phase
 from referee.games.kingdomino.position import Position
+from referee.games.sampling import Below, Sampled, drawn
 
 
 def outcomes(position: Position) -> Iterator[tuple[Outcome, int]]:
@@ -30,3 +32,12 @@ def outcomes(position: Position) -> Iterator[tuple[Outcome, int]]:
     elif position.phase is Phase.LINE:
         for numbers in combinations(numbers_of(position.unseen), position.line_size()):
             yield Line(numbers), 1
+
+
+def sample(position: Position, below: Below) -> Outcome:
+    """Return one of ``outcomes``, as likely as it is. Raise ``ValueError`` unless one is awaited."""
+    if position.phase is Phase.FIRST_ORDER:
+        return FirstOrder(first_order(position.seats, position.options.first_order, Sampled(below)))
+    if position.phase is Phase.LINE:
+        return Line(tuple(sorted(drawn(numbers_of(position.unseen), position.line_size(), below))))
+    raise ValueError("no outcome is awaited")

@@ -20,7 +20,7 @@ class Dealer:
         self._dominoes = [domino_set.dominoes[i].number for i in order]
         self._order: tuple[int, ...] = ()
         if not options.declared_order:
-            self._order = _first_order(seats, options.first_order, stream)
+            self._order = first_order(seats, options.first_order, stream)
 
     def outcome(self, position: Position) -> Outcome:
         """Return the outcome that ``position`` awaits. Call it once for each, in order. Raise ``SetupError``."""
@@ -32,8 +32,8 @@ class Dealer:
         raise SetupError("", "no outcome is awaited")
 
 
-def _first_order(seats: int, draw: Draw, stream: Stream) -> tuple[int, ...]:
-    """KDO-4."""
+def first_order(seats: int, draw: Draw, stream: Stream) -> tuple[int, ...]:
+    """Return the seats whose kings choose from the first line, in order (KDO-4)."""
     if draw is Draw.SEAT:
         return clockwise(stream.uniform("first/seat", seats), seats)
     kings = all_kings(seats)

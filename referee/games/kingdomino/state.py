@@ -28,6 +28,7 @@ from referee.games.kingdomino.options import Frame, Options
 from referee.games.kingdomino.phases import CASTLES, CHANCE_KINDS, CHOICES, DISCARDS, PLACEMENTS, Phase
 from referee.games.kingdomino.position import Position
 from referee.games.kingdomino.scoring import Standing
+from referee.games.sampling import Below
 
 
 class State(Position):
@@ -50,6 +51,10 @@ class State(Position):
     def chance_outcomes(self) -> Iterator[tuple[Outcome, int]]:
         """Return outcomes that can come next, with integer weights."""
         return chance.outcomes(self)
+
+    def sample(self, below: Below) -> Outcome:
+        """Return one of them, as likely as it is. Raise ``ValueError`` unless one is awaited."""
+        return chance.sample(self, below)
 
     def encode(self) -> bytes:
         """Return the canonical encoding."""

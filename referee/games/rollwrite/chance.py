@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import product
 from typing import Final
 
+from referee.games.rollwrite.dealer import Dealer
 from referee.games.rollwrite.moves import (
     Dice,
     Outcome,
@@ -16,9 +17,10 @@ from referee.games.rollwrite.moves import (
     StartSeat,
     VirtualBuildings,
 )
-from referee.games.rollwrite.phases import Phase
+from referee.games.rollwrite.phases import CHANCE_KINDS, Phase
 from referee.games.rollwrite.position import Position
 from referee.games.rollwrite.sheet import CELLS, START_BUILDINGS, dice_of
+from referee.games.sampling import Below, Sampled
 
 ROLLS: Final[Rolls] = tuple(map(dice_of, range(CELLS)))
 """What a pair of dice can show."""
@@ -77,3 +79,12 @@ def _start_buildings(again: int, before: Rolls = ()) -> Iterator[Rolls]:
         repeats = roll in before
         if again >= repeats:
             yield from _start_buildings(again - repeats, (*before, roll))
+
+
+def sample(position: Position, below: Below) -> Outcome:
+    """Return one roll, as likely as it is: repeats that do not count are in it. Raise ``ValueError`` unless one is
+    awaited.
+    """
+    if position.phase not in CHANCE_KINDS:
+        raise ValueError("no outcome is awaited")
+    return Dealer(Sampled(below)).outcome(position)

@@ -33,6 +33,7 @@ from referee.games.rollwrite.phases import ACTIONS, CHANCE_KINDS, KEEPING, SECON
 from referee.games.rollwrite.position import Position
 from referee.games.rollwrite.scoring import Score, Share
 from referee.games.rollwrite.sheet import SECOND_COST, index_of
+from referee.games.sampling import Below
 
 
 class State(Position):
@@ -55,6 +56,10 @@ class State(Position):
     def chance_outcomes(self) -> Iterator[tuple[Outcome, int]]:
         """Return outcomes that can come next, with integer weights."""
         return chance.outcomes(self)
+
+    def sample(self, below: Below) -> Outcome:
+        """Return one of them, as likely as it is. Raise ``ValueError`` unless one is awaited."""
+        return chance.sample(self, below)
 
     def encode(self) -> bytes:
         """Return the canonical encoding."""

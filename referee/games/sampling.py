@@ -1,0 +1,45 @@
+"""Chance for whoever plays on in thought: uniform draws from a source that the caller brings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+Below = Callable[[int], int]
+"""Return a number in 0..n-1, all equally likely: ``random.Random(1).randrange``."""
+
+_T = TypeVar("_T")
+
+
+def drawn(items: Sequence[_T], count: int, below: Below) -> list[_T]:
+    """Return so many of them in the order in which they were drawn, none twice."""
+    left = list(items)
+    for place in range(count):
+        other = place + below(len(left) - place)
+        left[place], left[other] = left[other], left[place]
+    return left[:count]
+
+
+def weighted(weights: Sequence[int], below: Below) -> int:
+    """Return an index, as likely as its weight says. The weights are not all 0."""
+    at = below(sum(weights))
+    for index, weight in enumerate(weights):
+        if at < weight:
+            return index
+        at -= weight
+    raise AssertionError  # pragma: no cover - ``below`` returned what it must not
+
+
+class Sampled:
+    """A dealer's stream of such draws; what it gives depends on no label."""
+
+    def __init__(self, below: Below) -> None:
+        self._below = below
+
+    def permutation(self, label: str, n: int) -> list[int]:  # noqa: ARG002
+        """Return the numbers 0..n-1 in any order."""
+        return drawn(range(n), n, self._below)
+
+    def uniform(self, label: str, n: int) -> int:  # noqa: ARG002
+        """Return a number in 0..n-1."""
+        return self._below(n)
