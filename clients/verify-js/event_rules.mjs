@@ -16,9 +16,8 @@ const sortedCopy = (numbers) => [...numbers].sort((one, other) => one - other);
 
 /** The rules that an act breaks, decoded as `move`, in an event: `[[rule, what], ...]`. */
 export async function brokenBy(event, move) {
-  if (event.phase === PHASES.over) return [["EVT-E1", "the event is over"]];
-  const found = [];
-  for await (const each of ACTS[move.act](event, move[move.act])) found.push(each);
+  const found = event.phase === PHASES.over ? [["EVT-E1", "the event is over"]] : [];
+  if (!found.length) for await (const each of ACTS[move.act](event, move[move.act])) found.push(each);
   return [...found, ...reasonOf(move)];
 }
 

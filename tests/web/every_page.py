@@ -10,7 +10,7 @@ from pathlib import Path
 
 from playwright.async_api import Browser, Page, expect
 
-from referee.games.event.acts import CloseEntries, EnterResult
+from referee.games.event.acts import EnterResult
 from tests.service.conftest import running
 from tests.service.event import event_until
 from tests.service.test_arbiter import ARBITERS
@@ -31,7 +31,7 @@ class Look:
 
     name: str
     address: str
-    """With ``{game}`` for the id of a game that is played, ``{event}``, ``{begun}`` and ``{over}`` for those of events,
+    """With ``{game}`` for the id of a game that is played, ``{event}`` and ``{over}`` for those of events,
     ``{free}`` for a seat that nobody took, with its token, and ``{alhambra}`` and the like for a seat of such a game
     that this browser has taken.
     """
@@ -60,9 +60,7 @@ LOOKS = (
     Look("desk", "/desk", "form.opening"),
     Look("desk-game", "/desk#{game}", "form.ruling"),
     Look("event", "/event/{event}", ".seated"),
-    Look("event-result", "/event/{event}?round=1&table=2", ".seat-result"),
     Look("event-over", "/event/{over}#round=1", ".seated"),
-    Look("event-begun", "/event/{begun}", ".acts li"),
     Look("event-unknown", f"/event/{'0' * 32}", "#stopped p"),
     Look("about", "/about", ".spoken li"),
     Look("missing", "/nothing", ".choices"),
@@ -123,7 +121,7 @@ async def site(browser: Browser, folder: Path) -> AsyncIterator[Site]:
             await hand.sit()
             assert await hand.on_turn()
             places[name] = f"{made.game.id}/0"
-        for name, until in (("event", EnterResult), ("begun", CloseEntries), ("over", None)):
+        for name, until in (("event", EnterResult), ("over", None)):
             places[name] = (await event_until(client, until)).id
         yield Site(page, address, places)
         await page.context.close()

@@ -199,12 +199,14 @@ async def test_without_a_key_a_result_is_saved_and_entered_by_the_organiser(
     assert code == 2
 
 
+@pytest.mark.long
 async def test_a_slip_of_another_round_says_so(page: Page, club: Club) -> None:
     desk = await begun(club)
     await at(page, club, desk, "?round=2&table=1")
     await expect(page.locator("#app")).to_contain_text("Your slip is for round 2, table 1. No result can be entered")
 
 
+@pytest.mark.long
 async def test_names_are_those_that_the_log_confirms(page: Page, club: Club, tmp_path: Path) -> None:
     """And they are sent nowhere."""
     names = Names({})
