@@ -24,7 +24,7 @@ from referee.cli.arguments import address, check_origins
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.log.note import NAME_EXPECTED, is_name
 from referee.service import logs
-from referee.service.data import DataError, origin_of
+from referee.service.data import DataError, DataOccupied, origin_of
 from referee.service.guard import CALL_S
 from referee.service.limits import REQUESTS_PER_S, STREAMS
 from referee.service.metrics import PATH
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _WARN_DAYS = 14
 _EXIT_TAKEN_OVER = 3
+_SPARE_LOOKS_S = 0.2
 
 
 class LogFormat(StrEnum):
@@ -117,6 +118,14 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
             show_default=False,
         ),
     ] = None,
+    spare: Annotated[
+        bool,
+        typer.Option(
+            "--spare",
+            help="While another referee is running on the same PostgreSQL database, wait, and go on in its place when "
+            "it is gone or has been silent for 3 s.",
+        ),
+    ] = False,
     marks: Annotated[
         Path | None,
         typer.Option(
@@ -262,7 +271,7 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
             solver_workers=solver_workers,
             solver_memory_mib=solver_memory,
         )
-        asyncio.run(_run(config, public, pages, as_json=as_json))
+        asyncio.run(_run(config, public, pages, is_spare=spare, as_json=as_json))
     except DataError as error:
         raise Failure(str(error)) from None
     except PermissionError as error:
@@ -333,7 +342,7 @@ def _pages(web: str | None, origins: Sequence[str], certificate: Path | None, ke
     return _Pages(listening, address_of(listening, tls=certificate is not None), origins, certificate, key)
 
 
-async def _run(config: Config, public: str, pages: _Pages | None, *, as_json: bool) -> None:
+async def _run(config: Config, public: str, pages: _Pages | None, *, is_spare: bool, as_json: bool) -> None:
     loop = asyncio.get_running_loop()
     stopping = asyncio.Event()
 
@@ -350,7 +359,9 @@ async def _run(config: Config, public: str, pages: _Pages | None, *, as_json: bo
     # A full collection stops every game for its time. The program itself stays, and need not be looked at in one.
     gc.collect()
     gc.freeze()
-    server = await Server.start(config)
+    server = await _started(config, stopping, is_spare=is_spare)
+    if server is None:
+        return
     shown = config.certificates
     where = f"{TLS_SCHEME if shown is not None else ''}{server.address}"
     gateway = pages.gateway(server, where, shown) if pages is not None else None
@@ -386,6 +397,23 @@ async def _run(config: Config, public: str, pages: _Pages | None, *, as_json: bo
     await asyncio.gather(server.stop(), *([gateway.stop()] if gateway is not None else []))
     if server.taken_over.is_set():
         raise Failure("another referee has taken over the games; this one has stopped", _EXIT_TAKEN_OVER)
+
+
+async def _started(config: Config, stopping: asyncio.Event, *, is_spare: bool) -> Server | None:
+    """Return the referee, once it serves; None if it was told to stop before it could."""
+    is_told = False
+    while not stopping.is_set():
+        try:
+            return await Server.start(config)
+        except DataOccupied as error:
+            if not is_spare:
+                raise
+            if not is_told:
+                structlog.get_logger("referee.serve").info("waiting in reserve", why=str(error))
+                is_told = True
+        with suppress(TimeoutError):
+            await asyncio.wait_for(stopping.wait(), _SPARE_LOOKS_S)
+    return None
 
 
 async def _either(*events: asyncio.Event) -> None:

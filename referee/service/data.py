@@ -29,7 +29,7 @@ from referee.service.files import (
     VERIFIER_FILE,
 )
 from referee.store.address import check_address
-from referee.store.errors import StoreFailed
+from referee.store.errors import Occupied, StoreFailed
 from referee.store.files import make_whole
 from referee.store.sql import MARKS_FILE, SEAL_FILE, SqlStore
 from referee.store.sqlite import SqliteStore
@@ -38,6 +38,10 @@ from referee.store.store import BUSY_S, Store, Upgrade
 
 class DataError(Exception):
     """The directory cannot be used: what is wrong with it, in one line."""
+
+
+class DataOccupied(DataError):
+    """Another referee is running on the same database; when it is gone, the directory can be used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +60,8 @@ class Data:
     """Files for which no space could be set aside, and how many bytes more that needs."""
     lock: int
     """Held as long as it is open."""
+    alive_elsewhere_ms: int = 0
+    """When a referee was noted in the database to be running, before this one."""
 
     @property
     def token_path(self) -> Path:
@@ -73,8 +79,11 @@ class Data:
         os.utime(path, ns=(now_ms * 1_000_000, now_ms * 1_000_000))
 
     def alive_ms(self) -> int:
-        """Return when it was noted last, in milliseconds since 1970; 0: never. Raise ``OSError``."""
-        return _alive_ms(self.path)
+        """Return when it was noted last, in milliseconds since 1970; 0: never. Raise ``OSError``.
+
+        With games in a database that others can reach, one of them may have been running.
+        """
+        return max(_alive_ms(self.path), self.alive_elsewhere_ms)
 
     async def close(self) -> None:
         """Close, once what is under way is durable."""
@@ -135,16 +144,18 @@ def open_data(
             _keep(path / STORE_ADDRESS_FILE, f"{database}\n", 0o600)
         opened.set_organiser(token_digest(_token(path / TOKEN_FILE)))
         time = SystemTime()
-        time.reach(_alive_ms(path))
+        time.reach(max(_alive_ms(path), opened.alive_ms))
     except BaseException as error:
         os.close(lock)
         if isinstance(error, OSError):
             # Of a disk that is full, writing says no name.
             raise DataError(f"{error.filename or path}: {error.strerror}") from error
+        if isinstance(error, Occupied):
+            raise DataOccupied(str(error)) from error
         if isinstance(error, LogError | StoreFailed | UnicodeEncodeError):
             raise DataError(str(error)) from error
         raise
-    return Data(path, signer, opened, marks, seal_key, time, opened.lacking, lock)
+    return Data(path, signer, opened, marks, seal_key, time, opened.lacking, lock, opened.alive_ms)
 
 
 def move_data(path: Path, address: str, *, marks: Path | None = None, seal_key: Path | None = None) -> int:

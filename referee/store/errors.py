@@ -11,6 +11,10 @@ class StoreDamaged(StoreFailed):
     """What was asked for cannot be read any more, and asking again will not help; other games may be well."""
 
 
+class Occupied(StoreFailed):
+    """Another referee is running on this database; when it is gone, this one may."""
+
+
 class TakenOver(StoreFailed):
     """Another referee writes to this database from now on, and this one never again."""
 

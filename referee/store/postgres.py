@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from time import time
 from typing import Any, TypeVar
 
 import psycopg
@@ -107,6 +108,8 @@ class PostgresStore(SqlStore):
         return self._write_side
 
     def _begin(self, session: PostgresSession) -> None:
+        if self._node is None and (silent_s := nodes.silent_s(session)) is not None:
+            self.alive_ms = round((time() - silent_s) * 1000)
         node = nodes.begin(session, self._url, self._referee, self._node, self._lease_s)
         if node is None:
             raise self._taken_over()

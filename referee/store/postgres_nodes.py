@@ -13,7 +13,7 @@ import socket
 from time import sleep
 from typing import Final, NamedTuple
 
-from referee.store.errors import StoreFailed
+from referee.store.errors import Occupied, StoreFailed
 from referee.store.postgres_session import PostgresSession
 from referee.store.session import Session
 
@@ -52,7 +52,8 @@ def begin(session: PostgresSession, url: str, referee: bytes, before: int | None
     """Take over from whoever does not live any more; return the incarnation, whose lock the session has.
 
     ``referee``: the same for all incarnations of one referee. ``before``: the one that it knows to have been; None is
-    returned if another referee has taken over since. Raise ``StoreFailed`` if another one lives, ``psycopg.Error``.
+    returned if another referee has taken over since. Raise ``Occupied`` if another one lives, ``StoreFailed``,
+    ``psycopg.Error``.
     """
     session.execute("BEGIN")
     session.execute("SELECT pg_advisory_xact_lock(7, 0)")
@@ -82,7 +83,7 @@ def _living(session: Session) -> list[_Living]:
 
 
 def _silent(session: Session, url: str, referee: bytes, lease_s: float) -> list[_Living]:
-    """Return the incarnations to take over from. Raise ``StoreFailed`` if one lives, which takes a beat to see.
+    """Return the incarnations to take over from. Raise ``Occupied`` if one lives, which takes a beat to see.
 
     One that is gone may leave its session behind for a moment, and one that hangs for the lease: that is waited for.
     """
@@ -92,7 +93,7 @@ def _silent(session: Session, url: str, referee: bytes, lease_s: float) -> list[
         others = [each for each in living if each.referee != referee and each.may_live(lease_s)]
         for each in others:
             if seen.setdefault(each.id, each.beat) != each.beat:
-                raise StoreFailed(f"{url}: another referee ({each.name}) is running on this database; stop it first")
+                raise Occupied(f"{url}: another referee ({each.name}) is running on this database; stop it first")
         if not others:
             return living
         sleep(_LOOK_S)
@@ -101,6 +102,13 @@ def _silent(session: Session, url: str, referee: bytes, lease_s: float) -> list[
 def beat(session: Session, node: int) -> bool:
     """Note that the incarnation lives; return False if it does not any more, as another has taken over."""
     return session.execute("UPDATE nodes SET beat = clock_timestamp() WHERE id = ? AND NOT dead", (node,)).rowcount == 1
+
+
+def silent_s(session: Session) -> float | None:
+    """Return since when no referee has noted that it lives, in seconds; None: there has been none."""
+    query = "SELECT extract(epoch FROM clock_timestamp() - max(beat))::float8 FROM nodes"
+    silent: float | None = session.execute(query).fetchone()[0]
+    return silent
 
 
 def end(session: Session, node: int) -> None:

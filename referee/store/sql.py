@@ -33,6 +33,9 @@ class SqlStore(ABC):
 
     _BEGIN: ClassVar[str]
     """Begins a transaction that writes."""
+    alive_ms = 0
+    """When a referee last noted in the database that it lives, before this one, by this machine's clock; in
+    milliseconds since 1970. 0: it has not, or is not asked to."""
     marks: SqliteMarks
     lacking: Mapping[Path, int]
     """Files for which no space could be set aside, and how many bytes more that needs."""

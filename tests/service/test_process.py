@@ -7,6 +7,7 @@ import json
 import shutil
 import signal
 import sqlite3
+from asyncio.subprocess import PIPE
 from base64 import b64encode, urlsafe_b64encode
 from contextlib import closing
 from hashlib import sha256
@@ -21,6 +22,7 @@ from referee.service.files import STORE_FILE
 from referee.v1 import access_service_pb2 as access
 from referee.v1 import game_service_pb2 as pb
 from referee_clients.sdk.channel import Security, open_channel
+from tests.cli.command import REFEREE
 from tests.service.certificates import Authority
 from tests.service.engines import Engine
 from tests.service.player import (
@@ -38,6 +40,7 @@ from tests.service.process import serve
 from tests.service.test_access import Office
 from tests.service.test_again import audited, moved, send_all_again
 from tests.sizes import campaign
+from tests.waiting import until
 
 
 @pytest.mark.parametrize(
@@ -80,6 +83,62 @@ async def test_killed_in_the_middle(kills: int, tmp_path: Path, engine: Engine) 
             await audited(play)
     running.process.terminate()
     assert await running.process.wait() == 0
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("engine", ["postgresql"], indirect=True)
+async def test_a_spare_goes_on_when_the_referee_is_killed(tmp_path: Path, engine: Engine) -> None:
+    """With acts under way, and again with the two changed over: tokens, games and what was acknowledged are there."""
+    data, log = [tmp_path / "here", tmp_path / "there"], tmp_path / "log"
+    running = await serve(data[0], log, *engine.words)
+    shutil.copytree(data[0], data[1], ignore=shutil.ignore_patterns("lock"))
+    async with connected(running.address, running.token) as client:
+        plays = [await client.play(seed=seed) for seed in range(3)]
+    for place in (1, 0):
+        spare = asyncio.create_task(serve(data[place], log, "--spare"))
+        told = 2 - place
+        await until(
+            lambda at=told: log.read_text().count("waiting in reserve") >= at, "the spare to wait", every_s=0.05
+        )
+        assert not spare.done()
+        async with connected(running.address, running.token) as client:
+            for play in plays:
+                moved(play, client)
+                await play.steps(4)
+            under_way = [(play, *due) for play in plays if (due := play.next_act()) is not None]
+            calls = [asyncio.create_task(play.submit(act, token)) for play, act, token in under_way]
+            await asyncio.sleep(0)
+            running.process.kill()
+            await asyncio.gather(*calls, return_exceptions=True)
+            await running.process.wait()
+        running = await spare
+        async with connected(running.address, running.token) as client:
+            for play, act, token in under_way:
+                moved(play, client)
+                await play.accepted(await play.submit(act, token))
+                await send_all_again(play)
+    async with connected(running.address, running.token) as client:
+        for play in plays:
+            moved(play, client)
+            await play.to_the_end()
+            await audited(play)
+    running.process.terminate()
+    assert await running.process.wait() == 0
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("engine", ["postgresql"], indirect=True)
+async def test_a_spare_that_waits_is_stopped_as_any_other(tmp_path: Path, engine: Engine) -> None:
+    running_ = await serve(tmp_path / "here", tmp_path / "log", *engine.words)
+    shutil.copytree(tmp_path / "here", tmp_path / "there", ignore=shutil.ignore_patterns("lock"))
+    words = ("serve", "--data", str(tmp_path / "there"), "--listen", "127.0.0.1:0", "--spare")
+    spare = await asyncio.create_subprocess_exec(REFEREE, *words, stderr=PIPE)
+    assert spare.stderr is not None
+    assert b"waiting in reserve" in await spare.stderr.readline()
+    spare.terminate()
+    assert await spare.wait() == 0
+    running_.process.terminate()
+    assert await running_.process.wait() == 0
 
 
 @pytest.mark.long
