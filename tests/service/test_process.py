@@ -10,6 +10,7 @@ import sqlite3
 from asyncio.subprocess import PIPE
 from base64 import b64encode, urlsafe_b64encode
 from contextlib import closing
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
@@ -85,6 +86,10 @@ async def test_killed_in_the_middle(kills: int, tmp_path: Path, engine: Engine) 
     assert await running.process.wait() == 0
 
 
+def said(log: Path, words: str, times: int) -> bool:
+    return log.read_text().count(words) >= times
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("engine", ["postgresql"], indirect=True)
 async def test_a_spare_goes_on_when_the_referee_is_killed(tmp_path: Path, engine: Engine) -> None:
@@ -96,10 +101,7 @@ async def test_a_spare_goes_on_when_the_referee_is_killed(tmp_path: Path, engine
         plays = [await client.play(seed=seed) for seed in range(3)]
     for place in (1, 0):
         spare = asyncio.create_task(serve(data[place], log, "--spare"))
-        told = 2 - place
-        await until(
-            lambda at=told: log.read_text().count("waiting in reserve") >= at, "the spare to wait", every_s=0.05
-        )
+        await until(partial(said, log, "waiting in reserve", 2 - place), "the spare to wait", every_s=0.05)
         assert not spare.done()
         async with connected(running.address, running.token) as client:
             for play in plays:
