@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from referee.cli.acting import Yes, confirm
-from referee.cli.event_editing import EventPath, editing
+from referee.cli.event_editing import EventPath, SignedBy, editing
 from referee.console import printable
 from referee.events.act_words import describe
 from referee.events.saved_result import MOST_BYTES, read_result
@@ -21,12 +21,13 @@ def sign(
         Path, typer.Argument(metavar="RESULT", help="The result, as the page /event saves it.", show_default=False)
     ],
     yes: Yes = False,
+    key: SignedBy = None,
 ) -> None:
     """Enter a result that was saved on the page of the event.
 
     The command shows what the bytes say that it is going to sign; nothing else in the file counts.
     """
-    with editing(file) as event, result.open("rb") as saved:
+    with editing(file, key) as event, result.open("rb") as saved:
         act = read_result(saved.read(MOST_BYTES + 1), event.log.record.game_id, event.log.state.terms)
         confirm([printable(describe(act, event.names))], sure=yes)
         event.log.enter(act)

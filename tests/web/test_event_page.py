@@ -151,6 +151,8 @@ async def test_a_result_is_signed_by_the_key_of_the_browser(page: Page, club: Cl
     await expect(page.locator("#app")).to_contain_text(f"Entered as entry {size + 1}.")
     await desk.catch_up(size + 2)
     assert desk.state.rounds[0].results[2] == Result((1, 2, 3, 3), (50, 40, 30, 30))
+    await page.locator("summary", has_text="Everything that was entered").tap()
+    await expect(page.locator(".acts li").first).to_contain_text("Reason: the sheet was misread Signed by: Arbiter 1.")
 
 
 async def test_without_a_key_a_result_is_saved_and_entered_by_the_organiser(

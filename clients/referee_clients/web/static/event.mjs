@@ -6,7 +6,7 @@ import { names } from "./event/names.mjs";
 import { resultEntry } from "./event/result.mjs";
 import { byName, byTable, crossSheet, standingsSheet } from "./event/tables.mjs";
 import { EventView } from "./event/view.mjs";
-import { actWords, dueWords, pointsWords } from "./event/words.mjs";
+import { actWords, dueWords, pointsWords, signerWords } from "./event/words.mjs";
 import { pinKey, showTrouble } from "./game.mjs";
 import { Refused, follow } from "./gateway.mjs";
 import { TIE_BREAKS } from "./verify/event_terms.mjs";
@@ -122,8 +122,11 @@ const drawTerms = () => {
 };
 
 const drawActs = () => {
-  const lines = view.acts.map(({ n, at, move }) => h("li", {}, h("span", { class: "source" }, w("event.act.when", { n, when: when.format(new Date(at)) })), " ", actWords(move, view.state, called)));
-  acts.replaceChildren(...lines.reverse());
+  const line = ({ n, at, by, move }) => {
+    const signed = by ? ` ${w("event.act.signed", { who: signerWords(by) })}` : "";
+    return h("li", {}, h("span", { class: "source" }, w("event.act.when", { n, when: when.format(new Date(at)) })), " ", actWords(move, view.state, called), signed);
+  };
+  acts.replaceChildren(...view.acts.map(line).reverse());
 };
 
 const draw = () => {

@@ -13,7 +13,7 @@ import { EVENT_MESSAGES } from "../verify/event_schema.mjs";
 import { Intent } from "../verify/schema.mjs";
 import { decodeBody } from "../verify/wire.mjs";
 import { w } from "../words.mjs";
-import { resultWords, tableWords } from "./words.mjs";
+import { resultWords, signerWords, tableWords } from "./words.mjs";
 
 /** Places that follow from the points of a game: most first, equal points are a draw. */
 const placesOf = (scores) => scores.map((score) => 1 + scores.filter((other) => other > score).length);
@@ -41,7 +41,7 @@ export const resultEntry = async (view, called) => {
   let rows = [];
   let offered = "";
 
-  /** Which of the event's organisers this browser's key is, or -1. */
+  /** Which scribe of the log this browser's key is: 0 the organiser, then arbiters; or -1. */
   const scribe = () => (own.key() ? view.opened.scribe_keys.findIndex((key) => equal(key, own.key().publicKey)) : -1);
   const round = () => view.state.newest;
   const isPlayed = () => Boolean(round()?.isPublished && !round().isClosed);
@@ -127,7 +127,7 @@ export const resultEntry = async (view, called) => {
         { class: "verdict prepared", role: "group", "aria-label": w("event.entry.shown") },
         h("p", { class: "judged" }, headline),
         lines.map((line) => h("p", { class: "line" }, line)),
-        h("p", { class: "source" }, at < 0 ? w("event.entry.save.about", { name }) : w("event.entry.sign.about", { n: at })),
+        h("p", { class: "source" }, at < 0 ? w("event.entry.save.about", { name }) : w("event.entry.sign.about", { who: signerWords(at) })),
         h("div", { class: "buttons" }, at >= 0 && enter, button("event.entry.save", save), button("event.entry.drop", forget)),
       ),
     );

@@ -75,9 +75,9 @@ export class EventView {
     return this.#feed.entries.some(({ event }) => event === "end");
   }
 
-  /** Every act, `{n, at, move}`: its entry, when, and what, decoded. */
+  /** Every act, `{n, at, by, move}`: its entry, when, the scribe who signed it, and what, decoded. */
   get acts() {
     const acts = this.#feed.entries.filter(({ event, intent }) => event === "signed" && intent.move);
-    return acts.map(({ seq, referee_ms: at, intent }) => ({ n: seq, at: Number(at), move: decodeBody(EVENT_MESSAGES.move, intent.move) }));
+    return acts.map(({ seq, referee_ms: at, intent }) => ({ n: seq, at: Number(at), by: intent.scribe, move: decodeBody(EVENT_MESSAGES.move, intent.move) }));
   }
 }

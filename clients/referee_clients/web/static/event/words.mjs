@@ -19,6 +19,9 @@ export const pointsWords = (points) => {
 /** A fraction with three digits. */
 export const rounded = ([n, d]) => (Number(n) / Number(d)).toFixed(3);
 
+/** Who signs as this scribe of the log. */
+export const signerWords = (scribe) => (scribe ? w("entry.arbiter", { n: scribe }) : w("event.organiser"));
+
 const ORIGIN_OF = Object.fromEntries(Object.entries(ORIGINS).map(([name, number]) => [number, name]));
 export const originWords = (origin) => w(`event.origin.${ORIGIN_OF[origin]}`);
 
