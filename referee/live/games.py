@@ -6,12 +6,10 @@ import asyncio
 from collections import Counter, OrderedDict
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import cast
 
 import structlog
 from google.protobuf.message import DecodeError
 
-from referee.games import event as event_rules
 from referee.live.answers import Answer
 from referee.live.archive import HASHED_AT_ONCE, Archive, Replays
 from referee.live.context import Context
@@ -19,12 +17,11 @@ from referee.live.errors import RETRY_S, Draining, LimitReached, UnknownGame, Un
 from referee.live.game import LiveGame
 from referee.live.history import History
 from referee.live.listing import Wanted
-from referee.live.opening import ENTRANT, EVENTS, Prepared, bad_field, prepare, prepare_event
+from referee.live.opening import Prepared, bad_field, prepare, prepare_event
 from referee.live.turns import Payer, Work
 from referee.live.view import game_message, game_state, snapshot_message
 from referee.live.watch import Ending, SeatWatcher, Watcher
 from referee.log.errors import LogError
-from referee.log.identity import GAME_ID_BYTES
 from referee.log.note import Checkpoint
 from referee.log.v1 import log_pb2
 from referee.store.errors import StoreDamaged, StoreFailed
@@ -253,25 +250,6 @@ class LiveGames:
         # If it fails the live game stays until it is known whether the game is durable all the same: some may be at it.
         await opened
         return game
-
-    async def event(self, number: int) -> bytes | None:
-        """Return the id of the event that games name by this number; None if there is none."""
-        if number >= 1 << 63:
-            return None
-        first, last = ((number << 1 | bit).to_bytes(8, "big") for bit in (0, 1))
-        rest = GAME_ID_BYTES - len(first)
-        for stored in await self.context.store.games_between(first + bytes(rest), last + b"\xff" * rest, None, 2):
-            if stored.listing.event_id == EVENTS:
-                return stored.game_id
-        return None
-
-    async def registered_key(self, principal: str) -> bytes:
-        """Return the key with which the principal has to join; empty if it is no entrant, or has registered none."""
-        if (entrant := ENTRANT.match(principal)) is None or (event_id := await self.event(int(entrant[1]))) is None:
-            return b""
-        state = (await (await self.game(event_id)).record()).game.position.state
-        found = cast("event_rules.State", state).entrants.get(int(entrant[2]))
-        return b"" if found is None else found.key
 
     def running(self, game_id: bytes) -> LiveGame | None:
         """Return the live game of this id, if it is not over."""

@@ -18,6 +18,7 @@ from referee.event.v1 import event_pb2 as signed_pb2
 from referee.events.log import event_id
 from referee.games.event import GAME
 from referee.live.errors import BadField, Draining, NotAwaited, UnknownGame
+from referee.live.events import event_of
 from referee.live.games import LiveGames
 from referee.live.listing import Wanted
 from referee.live.opening import EVENTS
@@ -160,7 +161,7 @@ class EventService:
             return game_id
         if not _NUMBER.match(text):
             raise BadField(field, f"{GAME_ID_TEXT}, or the event's number")
-        if (found := await self._live_games.event(int(text))) is None:
+        if (found := await event_of(self._live_games, int(text))) is None:
             raise _unknown(text)
         return found
 

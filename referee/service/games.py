@@ -15,6 +15,7 @@ from referee.live.act import Act, Reply
 from referee.live.answers import Accepted, Answer, Refused
 from referee.live.archive import HASHED_AT_ONCE, Archive
 from referee.live.errors import BadField, Draining
+from referee.live.events import registered_key
 from referee.live.game import LiveGame
 from referee.live.games import LiveGames
 from referee.live.listing import Wanted
@@ -168,7 +169,7 @@ class GameService:
 
     async def _check_key(self, caller: Caller, key: bytes) -> None:
         """Raise ``PermissionDenied`` for an entrant of an event who joins with another key than is registered."""
-        registered = await self._live_games.registered_key(caller.principal)
+        registered = await registered_key(self._live_games, caller.principal)
         if registered and key != registered:
             raise PermissionDenied("the entrant has registered another key in the event; join with that one")
 
