@@ -30,6 +30,7 @@ from referee.service.games import GameService
 from referee.service.permissions import PERMISSIONS
 from referee.v1 import adjudication_service_pb2 as adjudication_pb
 from referee.v1 import arbiter_service_pb2 as arbiter_pb
+from referee.v1 import event_service_pb2 as event_pb
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import rules_service_pb2, status_service_pb2
 from referee.v1 import solver_service_pb2 as solver_pb
@@ -152,6 +153,14 @@ async def ask_for_more(twin: Twin) -> None:
         ("ReportGame", adjudication_pb.ReportGameRequest(game_id=game)),
     ):
         await twin.call(twin.helper, f"AdjudicationService/{method}", asked)
+    for method, of_events in (
+        ("CreateEvent", event_pb.CreateEventRequest()),
+        ("ListEvents", event_pb.ListEventsRequest()),
+        ("GetEvent", event_pb.GetEventRequest(id=game)),
+        ("GetStandings", event_pb.GetStandingsRequest(id=game)),
+        ("ProposePairing", event_pb.ProposePairingRequest(id=game)),
+    ):
+        await twin.call("organiser", f"EventService/{method}", of_events)
     wall = solver_pb.FindLongestWallRequest(tiles=["garden-10-N"])
     await twin.read_all(twin.helper, "SolverService/FindLongestWall", wall, 99)
     kingdom = solver_pb.FindBestKingdomRequest(frame=kingdomino_pb.Frame(size=5))
