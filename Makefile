@@ -68,7 +68,7 @@ test-web: $(GENERATED) ## Test the pages; without Chromium and certutil this fai
 	@REFEREE_TESTS_BROWSER=needed $(BIN)/python -m pytest -n 3 $(if $(K),-k '$(K)') tests/web
 
 web-pictures: $(GENERATED) ## Take pictures of every page, light and dark, phone and laptop, into build/web-pictures
-	@REFEREE_TESTS_BROWSER=needed $(BIN)/python -m pytest -q -m long -k pictures tests/web/test_every_page.py
+	@PICTURES=1 REFEREE_TESTS_BROWSER=needed $(BIN)/python -m pytest -q -m long -k pictures tests/web/test_every_page.py
 
 test-web-all: $(GENERATED) ## Test the pages in Firefox and WebKit as well; installs the browsers where apt-get may
 	@$(BIN)/python -m tests.web.engines

@@ -13,7 +13,7 @@ from tests.sizes import campaign
 SEED = int(os.environ.get("CRASH_SEED", "1"))
 
 
-@pytest.mark.parametrize("rounds", [len(Moment), campaign(20)])
+@pytest.mark.parametrize("rounds", [len(Moment), campaign(12)])
 async def test_killed_again_and_again(rounds: int, tmp_path: Path) -> None:
     """On a failure: ``CRASH_SEED=… pytest tests/crash/test_kill.py``, or make crash with that seed."""
     rig = Rig(tmp_path, SEED)

@@ -108,7 +108,7 @@ async def run(path: Path, steps: list[tuple[str, int]]) -> None:
         await game.close()
 
 
-@pytest.mark.parametrize("examples", [5, campaign(500)])
+@pytest.mark.parametrize("examples", [5, campaign(200)])
 def test_no_jump_of_the_wall_clock_is_anybodys(examples: int) -> None:
     @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))
     @given(st.lists(STEPS, max_size=10))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
@@ -92,6 +93,7 @@ async def test_every_page_can_be_used_by_everybody(
 
 
 @pytest.mark.long
+@pytest.mark.skipif("PICTURES" not in os.environ, reason="make web-pictures takes them")
 async def test_pictures_for_people_to_look_at(browser: Browser, tmp_path: Path) -> None:
     """``make web-pictures`` writes them to build/web-pictures."""
     folder = Path("build") / "web-pictures"

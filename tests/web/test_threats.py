@@ -179,7 +179,7 @@ async def test_whatever_is_asked_is_answered_or_refused(data: st.DataObject, sit
 
 @pytest.mark.long
 @given(data=st.data())
-@settings(max_examples=3000, **ANYHOW)
+@settings(max_examples=1000, **ANYHOW)
 async def test_whatever_is_asked_for_long_is_answered_or_refused(data: st.DataObject, site: Site) -> None:
     await whatever(data, site)
 
