@@ -267,7 +267,7 @@ def _result(places: str, scores: str, forfeited: str, log: Path | None) -> Resul
         if places or scores or forfeited:
             raise InputError("--log", "places or points beside it", "the log alone, which has them")
         return from_log(log)
-    return result_of(places, scores, forfeited)
+    return result_of(places, scores, forfeited, "--")
 
 
 COMMANDS: Final[dict[str, Callable[..., Any]]] = {

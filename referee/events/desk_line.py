@@ -15,8 +15,7 @@ from typing import Final
 from referee.events.act_words import describe
 from referee.events.event_file import EventFile
 from referee.events.organiser import close, draw, enter_players, newest_round, next_to_pair, pair, plan
-from referee.events.results import from_scores
-from referee.events.typed import numbers, parts, scanned, table_of, tables_of
+from referee.events.typed import numbers, parts, result_of, scanned, table_of, tables_of
 from referee.events.words import called, told_broken
 from referee.games.event.acts import (
     Abandon,
@@ -31,7 +30,6 @@ from referee.games.event.acts import (
     Publish,
     Readmit,
     Reopen,
-    Result,
     Void,
     Withdraw,
 )
@@ -216,14 +214,12 @@ def _result(event: EventFile, line: str, reason: str) -> Meant:
     number, code, said = _split(event, line)
     table = table_of("table", code, event.log.event_id, number)
     places, forfeited, scores = _said(said)
-    out = numbers("forfeited", forfeited) if forfeited else ()
-    points = numbers("scores", scores) if scores else ()
     round_ = event.log.state.rounds[number - 1] if number <= len(event.log.state.rounds) else None
-    if not (places or points):
+    if not (places or scores):
         seats = round_.tables[table - 1] if round_ and table <= len(round_.tables) else ()
         listed = ", ".join(f"seat {at}: {called(who, event.names)}" for at, who in enumerate(seats))
         raise InputError(f"table {table}", listed or "no such table", "places, such as 2,1,3,3, or scores …", sep=";")
-    found = Result(numbers("places", places), points, out) if places else from_scores(points, out)
+    found = result_of(places, scores, forfeited)
     if round_ is None or table not in round_.results:
         return one_act(event, EnterResult(number, table, found))
     if round_.results[table] == found:

@@ -59,12 +59,15 @@ def tables_of(option: str, text: str) -> Tables:
     return tuple(numbers(option, each) for each in text.split(";"))
 
 
-def result_of(places: str, scores: str, forfeited: str) -> Result:
-    """Return a table's result by sheet: from places, or from points of the game, by seat."""
-    out = numbers("--forfeited", forfeited) if forfeited else ()
-    points = numbers("--scores", scores) if scores else ()
+def result_of(places: str, scores: str, forfeited: str, dashes: str = "") -> Result:
+    """Return a table's result by sheet: from places, or from points of the game, by seat.
+
+    ``dashes``: before the names of what is wrong, where they are options.
+    """
+    out = numbers(f"{dashes}forfeited", forfeited) if forfeited else ()
+    points = numbers(f"{dashes}scores", scores) if scores else ()
     if not (places or points):
-        raise InputError("PLACES", "no result", "places by seat, --scores, or --log")
+        raise InputError("PLACES", "no result", f"places by seat, or {dashes}scores")
     return Result(numbers("PLACES", places), points, out) if places else from_scores(points, out)
 
 
