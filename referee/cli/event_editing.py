@@ -49,8 +49,10 @@ def failures(path: Path) -> Iterator[None]:
     except BlockingIOError:
         raise Failure(f"{path}: another command, or a desk, is entering something in this event; try again") from None
     except FileNotFoundError as error:
-        missing = error.filename or path
-        raise Failure(f"{missing}: {error.strerror}; `referee event new` begins an event") from None
+        missing = Path(error.filename or path)
+        is_event = missing.stem == path.stem
+        hint = "; `referee event new` begins an event" if is_event else ""
+        raise Failure(f"{missing}: {error.strerror}{hint}") from None
     except OSError as error:
         raise Failure(f"{error.filename or path}: {error.strerror}") from None
 

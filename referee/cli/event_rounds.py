@@ -16,13 +16,13 @@ from referee.cli.event_network import GAMES_SUFFIX, GamesServer, Taking, server_
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.remote import DATA, Data, SendInClear, TlsCa, TlsCert, TlsKey, security
 from referee.console import printable
+from referee.events.game_logs import Where, from_log
 from referee.events.names import Names
 from referee.events.organiser import close as close_event
 from referee.events.organiser import draw_first, newest_round
 from referee.events.organiser import pair as pair_round
 from referee.events.organiser import plan as plan_rounds
 from referee.events.reasons import why_lines
-from referee.events.results import from_log
 from referee.events.typed import numbers, parts, result_of, table_of, tables_of
 from referee.events.words import lines, quality_lines, standing_lines, table_lines
 from referee.games.event import State
@@ -189,7 +189,7 @@ def result(  # noqa: PLR0917 - typer reads options from the signature
     with editing(file, key) as event:
         number = newest_round(event.log.state)
         seated = table_of("TABLE", table, event.log.event_id, number)
-        found = _result(places, scores, forfeited, log)
+        found = _result(event.log.state, Where(event.log.event_id, number, seated), (places, scores, forfeited), log)
         event.log.enter(EnterResult(number, seated, found))
         left = event.log.state.rounds[number - 1].undecided
     rest = f"; still without: {', '.join(map(str, left))}" if left else "; that was the last of the round"
@@ -211,7 +211,8 @@ def amend(  # noqa: PLR0917 - typer reads options from the signature
     with editing(file, key) as event:
         number = round_ or newest_round(event.log.state)
         at = table_of("TABLE", table, event.log.event_id, number)
-        event.log.enter(Amend(number, at, _result(places, scores, forfeited, log), reason))
+        found = _result(event.log.state, Where(event.log.event_id, number, at), (places, scores, forfeited), log)
+        event.log.enter(Amend(number, at, found, reason))
     print(f"amended: round {number}, table {at}")
 
 
@@ -262,12 +263,13 @@ def close(
     output.write(lines([*told, f"{printable(str(file))}: the event is over"]))
 
 
-def _result(places: str, scores: str, forfeited: str, log: Path | None) -> Result:
+def _result(state: State, where: Where, sheet: tuple[str, str, str], log: Path | None) -> Result:
+    """``sheet``: places, scores, and who forfeited. Raise ``InputError``."""
     if log is not None:
-        if places or scores or forfeited:
+        if any(sheet):
             raise InputError("--log", "places or points beside it", "the log alone, which has them")
-        return from_log(log)
-    return result_of(places, scores, forfeited, "--")
+        return from_log(log, state, where)
+    return result_of(*sheet, "--")
 
 
 COMMANDS: Final[dict[str, Callable[..., Any]]] = {

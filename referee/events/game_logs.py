@@ -9,6 +9,7 @@ from typing import NamedTuple
 from referee.events.results import of_record
 from referee.games.event import State
 from referee.games.event.acts import Result
+from referee.games.event.check_table import in_seat_order
 from referee.games.game import InputError
 from referee.log import file
 from referee.log.audit import Policy, audit
@@ -16,6 +17,7 @@ from referee.log.entry import decode_open
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Report, Verdict
+from referee.notation.outcomes import seats
 
 
 class Where(NamedTuple):
@@ -27,7 +29,7 @@ class Where(NamedTuple):
 
 
 def read_game(path: Path, policy: Policy, state: State, where: Where) -> tuple[Result | None, list[str]]:
-    """Return the game's result, None without one, and what is wrong: the audit, or EVT-G1. Raise ``OSError``."""
+    """Return the game's result, None without one, and what is wrong: the audit, EVT-G1, EVT-O2. Raise ``OSError``."""
     with path.open("rb") as stream:
         report = audit(stream, policy)
     unkeyed = Verdict.UNTRUSTED_KEY if policy.verifier is None else None
@@ -40,7 +42,19 @@ def read_game(path: Path, policy: Policy, state: State, where: Where) -> tuple[R
     except InputError as error:
         return None, [error.what]
     opened = decode_open(record.open_data)
-    return found, [*_of_table(opened, state, where), *_players(opened, report, state, where)]
+    wrong = [*_of_table(opened, state, where), *_players(opened, report, state, where)]
+    return found, [*wrong, *_order(record)]
+
+
+def from_log(path: Path, state: State, where: Where) -> Result:
+    """Return what the log of a game gives this table, if there is one. Raise ``InputError``, ``OSError``."""
+    rounds = state.rounds
+    if where.round > len(rounds) or not 1 <= where.table <= len(rounds[where.round - 1].tables):
+        raise InputError("TABLE", f"round {where.round}, table {where.table}", "a table that the round has (EVT-G2)")
+    found, wrong = read_game(path, Policy(), state, where)
+    if found is None or wrong:
+        raise InputError(str(path), wrong[0], "the whole log of this table's game, which is over")
+    return found
 
 
 def _of_table(opened: log_pb2.GameOpen, state: State, where: Where) -> Iterator[str]:
@@ -62,3 +76,10 @@ def _players(opened: log_pb2.GameOpen, report: Report, state: State, where: Wher
             yield f"seat {seat.seat} was opened for another player than entrant {who} (EVT-G1)"
     if len(report.seats) != len(players):
         yield f"{len(report.seats)} seats; expected {len(players)} (EVT-G1)"
+
+
+def _order(record: Record) -> Iterator[str]:
+    declared = record.game.position.options.declared_seats
+    if not in_seat_order(declared):
+        verb = "are" if len(declared) > 1 else "is"
+        yield f"{seats(declared)} {verb} first, as declared; expected seat 0 first (EVT-O2)"

@@ -15,7 +15,7 @@ from referee.log import file, intent
 from referee.log.endings import end_message
 from referee.log.engines import Engines
 from referee.log.entry import FORMAT_VERSION, NONCE_BYTES, Clock, Written
-from referee.log.errors import Code, LogError
+from referee.log.errors import Code, LogError, RulesError
 from referee.log.frames import FrameType
 from referee.log.header import build_header, header_hash
 from referee.log.intent import Author, Role
@@ -72,6 +72,8 @@ class EventLog:
 
     def enter(self, act: Act) -> None:
         """Sign an act and enter it. Raise ``LogError``; ``RulesError`` with every rule that it breaks."""
+        if self.record.game.is_over:
+            raise RulesError(self.state.check(act))
         signed = intent.move(self.record.place, self.author, self.key, encoded(act))
         self._keep(self.record.admit(signed, _now(self.record.last_ms)))
         if (end := self.record.game.reached()) is not None:

@@ -8,15 +8,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from referee.games.event.entrant import Entrant
 from referee.games.game import InputError
 from referee.log.players import SALT_BYTES, player_hash
 
+if TYPE_CHECKING:
+    from _csv import Reader
+
 MAX_NAME: Final = 80
 _HEAD: Final = ("number", "name", "salt")
-_SEPARATORS: Final = ",;\t"
+_SEPARATORS: Final = ",;\t|"
 
 
 @dataclass(frozen=True)
@@ -119,16 +122,24 @@ class Listed(NamedTuple):
 def listed(data: bytes) -> list[Listed]:
     """Return the entrants of a list: a CSV with a column ``name``, and perhaps ``key``, or one name a line.
 
-    Separators are commas, semicolons or tabs; empty lines are passed over. Raise ``InputError`` with the line.
+    Separators are commas, semicolons, tabs or bars; empty lines are passed over. Raise ``InputError`` with the line.
     """
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise InputError(f"line {line}", f"byte {error.start} is not UTF-8", "a file in UTF-8") from None
-    first = text.splitlines()[0] if text.strip() else ""
+    first = next((line for line in text.splitlines() if line.strip()), "")
     separator = max(_SEPARATORS, key=first.count)
-    reader = csv.reader(StringIO(text), delimiter=separator)
+    reader = csv.reader(StringIO(text, newline=None), delimiter=separator)
+    try:
+        return _listed(reader)
+    except csv.Error as error:
+        raise InputError(f"line {reader.line_num}", str(error), "a name a line, or a CSV with a column name") from None
+
+
+def _listed(reader: Reader) -> list[Listed]:
+    """Raise ``InputError``, ``csv.Error``."""
     names: list[Listed] = []
     column: int | None = None
     key_column: int | None = None

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from referee.games.event.acts import GameLog, Result
 from referee.games.game import InputError
-from referee.log import file
 from referee.log.arbitration import Arbitration
 from referee.log.replay import Record
 
@@ -16,13 +14,6 @@ def from_scores(scores: Sequence[int], forfeited: tuple[int, ...] = ()) -> Resul
     """Return the result that points of the game give: who forfeited is last."""
     keys = [(seat in forfeited, -score) for seat, score in enumerate(scores)]
     return Result(tuple(1 + sum(other < key for other in keys) for key in keys), tuple(scores), forfeited)
-
-
-def from_log(path: Path) -> Result:
-    """Return what a game's log says, which is over. Raise ``InputError``, ``LogError``, ``OSError``."""
-    with path.open("rb") as stream:
-        record = Record.replay(file.entries(stream))
-    return of_record(record, str(path))
 
 
 def of_record(record: Record, name: str) -> Result:

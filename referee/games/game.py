@@ -188,6 +188,9 @@ class State(Protocol):
     def comments(self) -> tuple[str, ...]:
         """Return sentences on what no rule forbids, yet every report has to mention; often nothing."""
 
+    def course(self) -> Mapping[str, Fact]:
+        """Return how far it has come, of an event, which nobody wins; of a game nothing: its result tells that."""
+
     def copy(self) -> State:
         """Return an independent state."""
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from hashlib import sha256
 from typing import Self
 
 from referee.games.copied import Copied
+from referee.games.game import Fact
 
 
 class StateBase(Copied):
@@ -20,6 +22,10 @@ class StateBase(Copied):
     def comments(self) -> tuple[str, ...]:
         """Return nothing: what is unusual in this game is forbidden."""
         return ()
+
+    def course(self) -> Mapping[str, Fact]:
+        """Return nothing: how far a game has come is told by its result."""
+        return {}
 
     def encode(self) -> bytes:
         """Return the canonical encoding."""

@@ -374,6 +374,7 @@ class _Auditor:
         self._checkpoints()
         game = self.game
         known = game is not None and (self.following or game.is_over)
+        course = game.position.state.course() if game is not None else {}
         proofs = self.proofs.report() if self.proofs is not None else CertificateReport()
         if self.proofs is not None and self.proofs.failure is not None:
             self.note(self.proofs.failure, Layer.PROOFS)
@@ -393,7 +394,8 @@ class _Auditor:
             and game.deal.dealer is not None
             and Layer.DECK not in self.findings,
             seats=self._standings(),
-            result=game.result() if game is not None and known else None,
+            course=course,
+            result=game.result() if game is not None and known and not course else None,
             contest=game.contest() if game is not None else Contest(),
             is_over=game is not None and game.is_over,
             waits=game.result_waits if game is not None else None,

@@ -48,7 +48,7 @@ class Position:
     def about_opening(self) -> list[str]:
         """Return what every report has to say about components and series, a line each; often nothing."""
         name, provenance = [getattr(self.components, attribute, "") for attribute in ("name", "provenance")]
-        what = f"declared components {name}".rstrip()
+        what = f"{getattr(self.components, 'called', 'declared components')} {name}".rstrip()
         declared = [] if self.own_components else [f"{what}, SHA-256 {sha256(self._opened.tables).hexdigest()}"]
         return [*declared, *([provenance] if provenance else []), *self._series()]
 

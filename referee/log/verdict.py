@@ -9,6 +9,7 @@ from enum import IntEnum, StrEnum
 from typing import Any
 
 from referee.console import printable
+from referee.games.game import Fact
 from referee.games.results import Contest, Result, Wait
 from referee.log.errors import Code, LogError
 from referee.notation.options import Plain, words
@@ -198,6 +199,8 @@ class Report:
     deck_checked: bool
     """Every chance event was recomputed from the committed deck."""
     seats: tuple[SeatStanding, ...]
+    course: Mapping[str, Fact]
+    """How far an event has come that the file is of; empty: the file is of a game."""
     result: Result | None
     """What the game has come to, entered or not; None: it goes on, or could not be followed so far."""
     contest: Contest
@@ -271,6 +274,7 @@ class Report:
             "seats": [
                 {"seat": s.seat, "standing": s.standing, "key": s.key.hex() if s.key else None} for s in self.seats
             ],
+            "event": dict(self.course) or None,
             "result": self._result(),
             "ending": self.ending,
             "scores": list(self.scores),
@@ -285,15 +289,14 @@ class Report:
         lines = [self.headline]
         lines += [f"  {finding.layer}: {finding}" for finding in self.findings]
         if self.game_id and self.rules:
-            lines.append(f"game {self.game_id.hex()}, {self.rules[0]} version {self.rules[1]}")
+            what = (
+                f"event {self.game_id.hex()}, rules" if self.course else f"game {self.game_id.hex()}, {self.rules[0]}"
+            )
+            lines.append(f"{what} version {self.rules[1]}")
         if self.options:
             lines.append(f"options: {words(self.options)}")
-        deck = ", recomputed from the committed deck" if self.deck_checked else ""
         lines.append(f"{self.entries} entries, {self.signed_entries} under a signed checkpoint")
-        lines.append(f"chance: {self.chance}{deck}")
-        for seat in self.seats:
-            key = f" {seat.key.hex()}" if seat.key else ""
-            lines.append(f"seat {seat.seat}: {seat.standing}{key}")
+        lines += self._of_event() if self.course else self._of_seats()
         if self.result is not None:
             lines.append(f"result: {self.outcome}")
         if self.result is not None and self.is_over:
@@ -304,6 +307,17 @@ class Report:
             lines.append(self.proofs.as_text())
         lines += [f"comment: {remark}" for remark in self.remarks]
         return "".join(f"{printable(line)}\n" for line in lines)
+
+    def _of_event(self) -> Iterator[str]:
+        yield ", ".join(f"{what.replace('_', ' ')}: {found}" for what, found in self.course.items())
+        yield "`referee event check FILE --games DIR` compares the results with the logs of the games"
+
+    def _of_seats(self) -> Iterator[str]:
+        deck = ", recomputed from the committed deck" if self.deck_checked else ""
+        yield f"chance: {self.chance}{deck}"
+        for seat in self.seats:
+            key = f" {seat.key.hex()}" if seat.key else ""
+            yield f"seat {seat.seat}: {seat.standing}{key}"
 
     def _result(self) -> dict[str, Any] | None:
         if self.result is None:

@@ -20,6 +20,17 @@ def same_words(seed: int) -> Words:
         yield from (int.from_bytes(block[byte : byte + 4], "big") for byte in range(0, len(block), 4))
 
 
+def quick(words: Words) -> Iterator[int]:
+    """Yield numbers of 48 bits, far faster than words come: for trials of which only the good ones count.
+
+    Knuth's linear congruential generator for MMIX, without its last 16 bits; it starts where the draw says.
+    """
+    state = next(words) << 32 | next(words)
+    while True:
+        state = state * 6364136223846793005 + 1442695040888963407 & 0xFFFF_FFFF_FFFF_FFFF
+        yield state >> 16
+
+
 def below(words: Words, n: int) -> int:
     """Return a number in 0..n-1, all equally likely; ``n`` is at most 2^32."""
     limit = _WORDS - _WORDS % n

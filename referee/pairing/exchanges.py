@@ -5,11 +5,13 @@ Players are known by their places in the standing, 0 the best.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, product
 from typing import Final, NamedTuple
 
 from referee.games.event.quality import Situation
 from referee.pairing.blocks import blocks, shape
+from referee.pairing.cover import cover
 
 _DIGIT: Final = 40
 
@@ -45,6 +47,8 @@ class Exchanges:
         self._units = units
         self.count = len(standing)
         self._points = [situation.points.get(player, 0) for player in standing]
+        self._worth = [units.spread * points - units.float * place for place, points in enumerate(self._points)]
+        """What a table costs for its range is what its best has more than its worst."""
         self._clash = _clashes(situation, units)
         byes, shorts = shape(self.count, sizes)
         away, in_bye = _byes(situation, byes, units)
@@ -63,9 +67,11 @@ class Exchanges:
         """The number of the group that has the bye."""
         self._alone: list[list[int]] = []
         """For each group what each player costs there, whoever else is in it."""
-        self.total = 0
-        self._wide: set[int] = set()
+        self._trouble = [0] * self.count
+        """What it costs that each is in the own group, range aside: who meets, a short table, a bye."""
         self._troubled: set[int] = set()
+        self._wide: set[int] = set()
+        self.total = 0
         self.arrange(self.groups)
 
     def arrange(self, groups: Sequence[Sequence[int]]) -> None:
@@ -106,22 +112,50 @@ class Exchanges:
             group[group.index(out)] = into
             group.sort()
             self.group_of[into] = number
+            self._note(number)
         self.total += gain
 
-    def gain(self, p: int, q: int) -> int:
-        """Return what the exchange of two players of different groups adds to the total."""
+    def gain(self, p: int, q: int, most: int) -> int:
+        """Return what the exchange of two players of different groups adds to the total.
+
+        If that is more than ``most``, only something that is more, too, as it is known sooner.
+        """
         t, u = self.group_of[p], self.group_of[q]
-        change = self._alone[t][q] - self._alone[t][p] + self._alone[u][p] - self._alone[u][q]
-        of_p, of_q = self._clash[p], self._clash[q]
-        for number, out, gone, new in ((t, p, of_p, of_q), (u, q, of_q, of_p)):
-            if number != self._bye:
-                group = self.groups[number]
-                if gone or new:
-                    for other in group:
-                        if other != out:
-                            change += new.get(other, 0) - gone.get(other, 0)
-                change += self._range_gain(group, out, p + q - out)
+        of_t, of_u = self.groups[t], self.groups[u]
+        change = -self._trouble[p] - self._trouble[q] + self._alone[t][q] + self._alone[u][p]
+        bye = self._bye
+        if t != bye:
+            change += self._range_gain(of_t, p, q)
+        if u != bye:
+            change += self._range_gain(of_u, q, p)
+        if change > most:
+            return change
+        if t != bye:
+            clash = self._clash[q]
+            for other in of_t:
+                if other in clash and other != p:
+                    change += clash[other]
+        if u != bye:
+            clash = self._clash[p]
+            for other in of_u:
+                if other in clash and other != q:
+                    change += clash[other]
         return change
+
+    def costly(self) -> list[int]:
+        """Return the players of groups that cost something before float, and those who have the bye."""
+        points, troubled, found = self._points, self._troubled, [*self.groups[self._bye]]
+        for group in self.groups[: self._bye]:
+            if points[group[0]] != points[group[-1]] or not troubled.isdisjoint(group):
+                found += group
+        return found
+
+    def without_clashes(self) -> list[list[int]] | None:
+        """Return groups in which nobody clashes, with the same byes; None if there are none, or none was found."""
+        *tables, byes = self.groups
+        seated = sorted(chain(*tables))
+        found = cover(seated, self._clash, [len(table) for table in tables])
+        return None if found is None else [*found, byes]
 
     def settle(self, reach: int) -> None:
         """Exchange until no exchange gains anything, in which one in trouble is not moved by more than ``reach``."""
@@ -133,11 +167,8 @@ class Exchanges:
             if gain >= 0:
                 del dirty[number]
                 continue
-            changed = self.group_of[p], self.group_of[q]
+            dirty |= dict.fromkeys((self.group_of[p], self.group_of[q]))
             self.exchange(p, q, gain)
-            for group in changed:
-                self._note(group)
-                dirty[group] = None
 
     def _worth_a_try(self, number: int, reach: int) -> Iterator[tuple[int, int, int]]:
         """Yield gains below 0, with the exchange of one of the group with one of another."""
@@ -152,29 +183,22 @@ class Exchanges:
             else:
                 yield from self._gains((p, q) for q in self._troubled if -reach <= q - p <= reach)
         for other in self._overlapping(number):
-            yield from self._narrower(mine, self.groups[other])
+            yield from self._gains(product(mine, self.groups[other]))
 
-    def _gains(self, pairs: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int, int]]:
+    def _gains(self, pairs: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int, int]]:
         group_of = self.group_of
         for p, q in pairs:
-            if group_of[p] != group_of[q] and (gain := self.gain(p, q)) < 0:
+            if group_of[p] != group_of[q] and (gain := self.gain(p, q, -1)) < 0:
                 yield gain, p, q
-
-    def _narrower(self, mine: Sequence[int], theirs: Sequence[int]) -> Iterator[tuple[int, int, int]]:
-        """Yield the exchanges that lessen the ranges of two tables, and gain."""
-        for p in mine:
-            for q in theirs:
-                if self._range_gain(mine, p, q) + self._range_gain(theirs, q, p) < 0 and (gain := self.gain(p, q)) < 0:
-                    yield gain, p, q
 
     def _range_gain(self, group: Sequence[int], out: int, into: int) -> int:
         best, worst = group[0], group[-1]
         first = group[1] if out == best else best
         last = group[-2] if out == worst else worst
-        first, last = min(first, into), max(last, into)
-        points, units = self._points, self._units
-        spread = points[first] - points[last] - points[best] + points[worst]
-        return units.spread * spread + units.float * (last - first - worst + best)
+        first = min(first, into)
+        last = max(last, into)
+        worth = self._worth
+        return worth[first] - worth[last] - worth[best] + worth[worst]
 
     def _overlapping(self, number: int) -> set[int]:
         """Return the tables that have players on both sides of one of this table's, in the standing."""
@@ -186,13 +210,22 @@ class Exchanges:
 
     def _note(self, number: int) -> None:
         """Take down what is found faster later: whether the table is wide, and who is in trouble there."""
-        group, alone = self.groups[number], self._alone[number]
-        self._troubled.difference_update(group)
+        group, alone, trouble = self.groups[number], self._alone[number], self._trouble
         if number == self._bye:
+            for place in group:
+                trouble[place] = alone[place]
+            self._troubled.difference_update(group)
             return
-        self._troubled.update(
-            place for place in group if alone[place] or not self._clash[place].keys().isdisjoint(group)
-        )
+        for place in group:
+            cost, clash = alone[place], self._clash[place]
+            for other in group:
+                if other in clash:
+                    cost += clash[other]
+            trouble[place] = cost
+            if cost:
+                self._troubled.add(place)
+            else:
+                self._troubled.discard(place)
         if group[-1] - group[0] > _NARROW:
             self._wide.add(number)
         else:
@@ -200,8 +233,7 @@ class Exchanges:
 
     def _block(self, block: Sequence[int], alone: Sequence[int]) -> int:
         """Return what one table costs."""
-        total = self._units.spread * (self._points[block[0]] - self._points[block[-1]])
-        total += self._units.float * (block[-1] - block[0] + 1 - len(block))
+        total = self._worth[block[0]] - self._worth[block[-1]] - self._units.float * (len(block) - 1)
         for at, place in enumerate(block):
             if clash := self._clash[place]:
                 total += sum(clash.get(other, 0) for other in block[at + 1 :])

@@ -14,8 +14,6 @@ from referee.pairing.seats import imbalance, seats
 
 _NEAR: Final = 32
 """Places: who is in trouble is moved no further at first, as somebody to exchange with is mostly near."""
-_SEARCHED: Final = 512
-"""Players: with more, exchanges that help come near the bound, and a search of bearable length finds little."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +38,8 @@ def swiss(situation: Situation, sizes: Sequence[int], words: Words, *, steps: in
     round_.settle(round_.count)
     can_change = sum(map(bool, round_.groups)) > 1
     # With the spread at its bound and nothing before it only float is left to be less.
-    if can_change and round_.count <= _SEARCHED and round_.total >= (round_.bound() + 1) * STRICT.spread:
+    if can_change and round_.total >= (round_.bound() + 1) * STRICT.spread:
         search(round_, situation, sizes, words, steps)
-        round_.settle(round_.count)
     *tables, byes = [tuple(situation.standing[place] for place in group) for group in round_.groups]
     seated = seats(tables, situation.seated, words)
     reached = round_.components()

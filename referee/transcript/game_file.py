@@ -116,6 +116,8 @@ class GameFile:
 def _begun(header: bytes, entry: bytes) -> GameFile:
     """Raise ``LogError``."""
     record = Record(decode_entry(entry).open)
+    if record.game.position.state.course():
+        raise LogError(Code.UNSUPPORTED, "the file is an event's, not a game's", "`referee event show FILE`")
     check_header(header, decode_header(header), record.opened)
     return GameFile(record)
 

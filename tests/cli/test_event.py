@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from referee.log.verdict import Verdict
 from tests.cli.inside import referee
 
 NAMES = ["Anna", "Ben", "Cara", "Dan", "Eva", "Finn", "Gina"]
@@ -252,6 +253,11 @@ def test_what_cannot_be_is_refused_and_nothing_entered(
         (("--rules", "kingdomino", "--bye-points", "6"), "bye_points: 6; expected at most 5, a first place"),
         (("--rules", "kingdomino", "--bye-points", "1/7"), "--bye-points: '1/7', expected points such as"),
         (("--rules", "kingdomino", "--tie-breaks", "luck"), "--tie-breaks: luck, expected some of wins,"),
+        (("--rules", "kingdomino", "--points", "4: 2,2,2,2; 3: 5,3,1"), "points: of tables of 4: 2, 2, 2, 2; expected"),
+        (("--rules", "kingdomino", "--points", "4: 5,3,2; 3: 5,3,1"), "points: of tables of 4: 3 places; expected 4"),
+        (("--rules", "kingdomino", "--sizes", "4,4"), "--points"),
+        (("--rules", "kingdomino", "--sizes", ""), "--sizes: '', expected numbers with commas between them"),
+        (("--rules", "kingdomino", "--rounds", "21"), "rounds: 21; expected 1 to 20"),
         (("--rules", "kingdomino", "--cut-size", "4"), "cut: a knock-out of nobody; expected how many go on"),
     ],
 )
@@ -259,6 +265,85 @@ def test_terms_that_cannot_be_are_refused(tmp_path: Path, words: tuple[str, ...]
     event = Event(tmp_path)
     assert told in event.fails("new", *words, code=2)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (("result", 9, "1,2,3,4"), 8, "round 1, table 9: the round has no such table (EVT-G2"),
+        (("result", 1, "1,2,3"), 8, "round 1, table 1: expected a place for each of 4 seats"),
+        (("result", 1, "1,1,2,4"), 8, "round 1, table 1: expected a place for each of 4 seats"),
+        (("result", 1, "1,x,3,4"), 2, "PLACES: '1,x,3,4', expected numbers with commas between them"),
+        (("result", 1), 2, "PLACES: no result, expected places by seat, --scores, or --log"),
+        (("result", 1, "--scores", "40,30"), 8, "round 1, table 1: expected a place for each of 4 seats"),
+        (("result", 1, "1,2,3,4", "--scores", "40,30"), 8, "round 1, table 1: expected the scores of 4 seats"),
+        (("result", 1, "1,2,3,4", "--forfeited", "4"), 8, "round 1, table 1: who forfeits was at the table"),
+        (("result", 1, "1,2,3,4", "--log", "none.gamelog"), 2, "--log: places or points beside it"),
+        (("result", 1, "--log", "none.gamelog"), 1, "none.gamelog: No such file or directory"),
+        (("result", 2, "1,2,3"), 8, "round 1, table 2: the table has a result; another is an amendment (EVT-G3"),
+        (("amend", 1, "1,2,3,4", "--reason", "so"), 8, "round 1, table 1: the table has no result to amend (EVT-G3"),
+        (("amend", 2, "2,1,3", "--reason", "so", "--round", 2), 8, "round 2: the round is not published (EVT-G2"),
+        (("award", "Zoe", "3", "--reason", "so"), 2, "entrant: 'Zoe', expected an entrant's number or whole name"),
+        (("award", 1, "1/7", "--reason", "so"), 2, "POINTS: '1/7', expected points such as 3, 2.5 or 5/3"),
+        (("award", 1, "3", "--reason", "a\nb"), 8, "expected a reason of 1 to 200 characters on one line (EVT-E2"),
+        (("void", 9, "--reason", "so"), 8, "round 1, table 9: the round has no such table (EVT-G2"),
+        (("open", 1, "12"), 2, "GAME: '12', expected"),
+        (("pair",), 8, "nothing entered: round 1, table 1: the table has no result (EVT-G4"),
+        (("close",), 8, "EVT-G4"),
+        (("enter", "Zoe", "--late", 2), 8, "entrant 8, round 2: no late entries (EVT-R2"),
+        (("withdraw", "entrant 1"), 2, "entrant: 'entrant 1', expected an entrant's number or whole name"),
+    ],
+)
+def test_a_round_takes_only_what_fits(event: Event, words: tuple[object, ...], code: int, told: str) -> None:
+    """The round is published, and its second table has a result. One line says what is wrong and where."""
+    event.does("pair")
+    event.does("publish")
+    event.does("result", 2, "1,2,3")
+    command, *rest = words
+    assert told in event.fails(str(command), *rest, code=code)
+
+
+def test_nothing_is_entered_after_the_end(event: Event) -> None:
+    event.play(1)
+    event.play(2)
+    event.does("close")
+    acts = [("enter", "Zoe"), ("result", 1, "1,2,3,4"), ("withdraw", 1), ("close",)]
+    acts += [("amend", 1, "1,2,3,4", "--reason", "so"), ("void", 1, "--reason", "so"), ("checkin", 1)]
+    for command, *rest in acts:
+        assert "the event is over" in event.fails(str(command), *rest, code=8), command
+
+
+def test_too_few_for_any_table(tmp_path: Path) -> None:
+    """Sizes that these players cannot fill: nobody is left with a round of byes."""
+    event = Event(tmp_path)
+    event.does("new", "--rules", "kingdomino", "--sizes", "4", "--points", "4: 5,3,2,1")
+    event.does("enter", "Anna", "Ben", "Cara")
+    event.does("checkin", "--all")
+    assert "round 1: 3 are there, and the smallest table has 4 seats (EVT-R4" in event.fails("pair", code=8)
+
+
+def test_an_event_is_no_game(event: Event) -> None:
+    """Whoever audits it as a file is told of an event, and what tells more; what shows games shows none."""
+    event.play(1)
+    key = event.path.with_suffix(".vkey")
+    told = referee("audit", event.path, "--key", key)
+    assert told.returncode == Verdict.PREFIX
+    assert "entrants: 7, rounds closed: 0, tables: 2, results: 2, state: being played" in told.stdout.splitlines()
+    event.play(2)
+    event.does("close")
+    told = referee("audit", event.path, "--key", key)
+    _, what, _, course, more, *_ = told.stdout.splitlines()
+    assert what.startswith("event ")
+    assert course == "entrants: 7, rounds closed: 2, tables: 4, results: 4, state: over"
+    assert more == "`referee event check FILE --games DIR` compares the results with the logs of the games"
+    assert not any(word in told.stdout for word in ("seat 0", "wins", "ending", "chance"))
+    document = json.loads(referee("audit", event.path, "--key", key, "--json").stdout)
+    assert document["event"] == {"entrants": 7, "rounds_closed": 2, "tables": 4, "results": 4, "state": "over"}
+    assert (document["result"], document["ending"], document["places"]) == (None, "", [])
+    for command in ("show", "report", "score"):
+        told = referee(command, event.path)
+        assert (told.returncode, told.stdout) == (Verdict.UNSUPPORTED, "")
+        assert "the file is an event's, not a game's; expected `referee event show FILE`" in told.stderr
 
 
 def test_unequal_sums_are_told(tmp_path: Path) -> None:
@@ -282,6 +367,18 @@ def test_an_event_is_never_replaced(event: Event) -> None:
         (b"Zoe;Red\n", "line 1: columns without names, expected a first line with a column name"),
         (b"name\nZo\x07e\n", "line 2, name: 'Zo\\x07e', expected 1 to 80 characters"),
         (b"", "list: no names"),
+        (b"\r\n  \r\n;;\r\n", "list: no names"),
+        (b"\n\nno;name\n\n1;Zoe\n", "entered 1 player: 8"),
+        (b"no|name\n1|Zoe\n", "entered 1 player: 8"),
+        (b"Zoe\rYves\r", "entered 2 players: 8 to 9"),
+        (b"name,no\nZoe,1\n\n,2\n", "line 4, name: '', expected 1 to 80 characters"),
+        ("name\nZo\u202ee\n".encode(), "line 2, name: 'Zo\\u202ee', expected 1 to 80 characters"),
+        (b"name\n" + b"Z" * 81 + b"\n", "line 2, name: 'ZZ"),
+        (b"name\nZoe\nYves\nzoe\n", "line 4: name: 'zoe' is entrant 8"),
+        ("name\nZoe\n".encode("utf-16"), "line 1: byte 0 is not UTF-8, expected a file in UTF-8"),
+        ("name\nZoe\n".encode("utf-16-le"), "line 1, name: 'n\\x00a"),
+        (b'name\n"Zoe\nYves\n', "line 3, name: 'Zoe\\nYves"),
+        (b"name\n" + b"Z" * 200_000, "line 2: field larger than field limit"),
     ],
 )
 def test_a_list_of_names(event: Event, data: bytes, told: str) -> None:

@@ -11,13 +11,18 @@ import pytest
 
 from referee.events.check import PAIRING, STANDINGS, check_event
 from referee.events.event_file import EventFile
+from referee.events.game_logs import Where, from_log
 from referee.events.log import EventLog
 from referee.events.organiser import advance, close, draw, proposal
-from referee.events.results import from_log
+from referee.events.results import of_record
 from referee.games.event import Terms
 from referee.games.event.acts import CheckIn, Enter, EnterResult, OpenTable, Publish, Result
+from referee.games.game import InputError
+from referee.games.kingdomino import Options as Kingdomino
 from referee.log.audit import Policy
 from referee.log.engines import installed
+from referee.log.file import entries
+from referee.log.replay import Record
 from referee.log.verdict import Verdict
 from tests.core import needs_source
 from tests.events import faults
@@ -63,11 +68,15 @@ def test_another_root_in_the_file_is_corrupt(tmp_path: Path) -> None:
 TWO: dict[str, Any] = {"sizes": (2,), "points": ((2, 0),), "rounds": 1}
 
 
-def game(folder: Path, event: int, round_: int, table: int, seed: int) -> Path:
-    """The log of a game of two that is over."""
+def game(folder: Path, event: int, round_: int, table: int, seed: int, first: tuple[int, ...] = ()) -> Path:
+    """The log of a game of two that is over. ``first``: who chooses first, declared."""
     _, codec = installed().get("kingdomino", 1)
     terms_of_game = game_open(
-        header("kingdomino"), rules=("kingdomino", 1), tables=codec.encode_components(None), seats=2
+        header("kingdomino"),
+        rules=("kingdomino", 1),
+        tables=codec.encode_components(None),
+        options=codec.encode_options(Kingdomino(declared_order=first)),
+        seats=2,
     )
     terms_of_game.event_id, terms_of_game.round, terms_of_game.table = event, round_, table
     terms_of_game.nonce = bytes([seed]) * 16
@@ -77,12 +86,19 @@ def game(folder: Path, event: int, round_: int, table: int, seed: int) -> Path:
     return path
 
 
+def result_of(path: Path) -> Result:
+    """What the log says, whosever it is."""
+    with path.open("rb") as stream:
+        return of_record(Record.replay(entries(stream)), path.name)
+
+
 def with_games(
     folder: Path,
     change: Callable[[int, Result], Result] = lambda _, result: result,
     *,
     opens: bool = True,
     keys: list[bytes] | None = None,
+    first: tuple[int, ...] = (),
 ) -> Path:
     """An event of four over one round, whose two games are in the folder. ``opens``: also names them before."""
     folder.mkdir(exist_ok=True)
@@ -95,8 +111,8 @@ def with_games(
     log.enter(proposal(log.state))
     log.enter(Publish(1))
     for table in (1, 2):
-        path = game(folder, log.event_id, 1, table, seed=table)
-        result = from_log(path)
+        path = game(folder, log.event_id, 1, table, seed=table, first=first if table == 2 else ())
+        result = result_of(path)
         assert result.log is not None
         if opens:
             log.enter(OpenTable(1, table, result.log.game_id))
@@ -160,11 +176,46 @@ def test_a_game_of_another_event_is_named(tmp_path: Path) -> None:
     """Its result was entered all the same."""
 
     def other(table: int, result: Result) -> Result:
-        return from_log(game(tmp_path, 5, 1, 2, seed=9)) if table == 2 else result
+        return result_of(game(tmp_path, 5, 1, 2, seed=9)) if table == 2 else result
 
     found = check_event(with_games(tmp_path, other, opens=False), POLICY, tmp_path, POLICY)
     assert found.exit_code == Verdict.RULES
     assert found.games == ("round 1, table 2: 2.gamelog: opened for event 5, round 1, table 2 (EVT-G1)",)
+
+
+@pytest.mark.parametrize("first", [(1, 0, 1, 0), (1, 1, 0, 0)])
+def test_a_declared_order_that_is_not_the_seats_is_named(tmp_path: Path, first: tuple[int, ...]) -> None:
+    """EVT-O2: who sits where is evened out by the event, so nobody at the table chooses who is first."""
+    found = check_event(with_games(tmp_path, first=first), POLICY, tmp_path, POLICY)
+    assert found.exit_code == Verdict.RULES
+    (told,) = found.games
+    assert told == "round 1, table 2: 2.gamelog: seats 1 and 0 are first, as declared; expected seat 0 first (EVT-O2)"
+
+
+@pytest.mark.parametrize("first", [(), (0, 1, 0, 1), (0, 1, 1, 0)])
+def test_seats_in_their_own_order_are_right(tmp_path: Path, first: tuple[int, ...]) -> None:
+    assert check_event(with_games(tmp_path, first=first), POLICY, tmp_path, POLICY).exit_code == 0
+
+
+def test_a_result_is_not_taken_from_what_is_no_log_of_the_table(tmp_path: Path) -> None:
+    """Before it is entered: another event's, another table's, of seats in another order, not over, torn."""
+    state = EventFile.read_only(with_games(tmp_path)).log.state
+    logs = (tmp_path / "games").resolve()
+    logs.mkdir()
+
+    def refused(path: Path, event: int = 5, table: int = 1) -> str:
+        with pytest.raises(InputError) as error:
+            from_log(path, state, Where(event, 1, table))
+        assert error.value.field == str(path)
+        return error.value.what
+
+    own = game(logs, 5, 1, 1, seed=3)
+    assert from_log(own, state, Where(5, 1, 1)).places in ((1, 2), (2, 1), (1, 1))
+    assert refused(own, event=6) == "opened for event 5, round 1, table 1 (EVT-G1)"
+    assert refused(own, table=2) == "opened for event 5, round 1, table 1 (EVT-G1)"
+    assert "(EVT-O2)" in refused(game(logs, 5, 1, 1, seed=3, first=(1, 0, 0, 1)))
+    own.write_bytes(own.read_bytes()[:-200])
+    assert refused(own).startswith("the game does not audit: PREFIX: ")
 
 
 def test_a_seat_is_played_with_the_key_that_its_entrant_registered(tmp_path: Path) -> None:

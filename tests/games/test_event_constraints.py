@@ -119,6 +119,15 @@ def an_entry_in_time_has_points() -> Broken:
 
 
 @violates("EVT-R4")
+def too_few_for_the_smallest_table() -> Broken:
+    """Three would all have the bye."""
+    sizes = {"sizes": (5, 4), "points": ((5, 3, 2, 1, 0), (5, 3, 2, 1))}
+    legal = drawn(4, **sizes)
+    assert legal.check(pair(legal, situation(legal).standing)) == ()
+    return Broken(drawn(3, **sizes), Pair(1, (), (1, 2, 3), (0,) * 9, 0, Origin.SWISS))
+
+
+@violates("EVT-R4")
 def nobody_is_left_to_pair() -> Broken:
     state = play(drawn(2, sizes=(2,), points=((1, 0),)), Withdraw(2))
     legal = play(drawn(2, sizes=(2,), points=((1, 0),)))

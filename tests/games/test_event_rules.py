@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 from referee.events.log import EventLog
 from referee.events.organiser import proposal
 from referee.events.simulate import Chances, Simulation
+from referee.games import alhambra, kingdomino, rollwrite
 from referee.games.event import State
 from referee.games.event.catalogue import CATALOGUE
+from referee.games.event.check_table import in_seat_order
 from referee.games.event.quality import Pairing, Vector, may_have_bye, vector
 from referee.games.event.situation import situation
 from referee.log.judge import Happened
@@ -92,6 +94,21 @@ def test_no_exchange_improves_and_the_same_is_paired_again(given_round: tuple[St
     assert not [other for other in exchanges(state, pairing) if other < now]
     again = proposal(state)
     assert (again.tables, again.byes) == (pairing.tables, pairing.byes)
+
+
+@derives("EVT-O2")
+def test_a_declared_order_is_that_of_the_seats() -> None:
+    """As far as it goes: some games declare only who starts."""
+    assert all(in_seat_order(order) for order in ((), (0,), (0, 1, 2, 3)))
+    assert not any(in_seat_order(order) for order in ((1,), (1, 0), (0, 2, 1)))
+    declared = (
+        kingdomino.Options(declared_order=(1, 0, 0, 1)).for_seats(2),
+        alhambra.Options(age_order=(2, 0, 1)).for_seats(3),
+        rollwrite.Options(start_seat=1).for_seats(3),
+    )
+    assert [options.declared_seats for options in declared] == [(1, 0), (2, 0, 1), (1,)]
+    left = (kingdomino.Options().for_seats(2), alhambra.Options().for_seats(3), rollwrite.Options().for_seats(3))
+    assert all(in_seat_order(options.declared_seats) for options in left)
 
 
 @derives("EVT-B3")

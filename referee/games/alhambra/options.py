@@ -41,6 +41,11 @@ class Options:
     slot_currencies: tuple[Currency, ...] = tuple(Currency)
     """ALH-C9: the currency of each market slot."""
 
+    @property
+    def declared_seats(self) -> tuple[int, ...]:
+        """The seats in the order in which they are first, as far as it is declared: in an event theirs (EVT-O2)."""
+        return self.age_order
+
     def for_seats(self, seats: int) -> Options:
         """Return the options with the age order filled in. Raise ``SetupError`` for a choice that no table can make."""
         if not MIN_SEATS <= seats <= MAX_SEATS:

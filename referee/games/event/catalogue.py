@@ -39,7 +39,13 @@ REGISTER: Final = (
         "A late entry states its first round and its points for the rounds before, which the terms give.",
         "Decided",
     ),
-    _rule("R4", _C, "check_pairing.pair", "A round needs two entrants who are there.", "Decided"),
+    _rule(
+        "R4",
+        _C,
+        "check_pairing.pair",
+        "A round needs as many entrants who are there as the smallest of its tables has seats.",
+        "Decided",
+    ),
     _rule(
         "R5",
         _C,
@@ -141,6 +147,14 @@ SEATS_AND_BYES: Final = (
         "check_pairing._seats",
         "At each table that a program seats, the sum of the squares of how often each entrant will have had each seat "
         "is the least over all orders.",
+        "Decided",
+    ),
+    _rule(
+        "O2",
+        _D,
+        "check_table.in_seat_order",
+        "Where a game declares who is first (Kingdomino the order of the first choice, Alhambra that of age, Roll & "
+        "Write who starts), it is the order of the seats, as seats are what EVT-O1 makes even.",
         "Decided",
     ),
     _rule("O3", _C, "check_pairing._knock_out", "In the knock-out seats are in the order of the standing.", "Decided"),

@@ -57,8 +57,8 @@ def pair(position: Position, act: Pair) -> Iterator[Violation]:
     if position.is_cut:
         yield from _knock_out(position, act, where)
         return
-    if len(position.there(act.round)) < 2:
-        yield broken("EVT-R4", "fewer than two entrants are there", **where)
+    if (there := len(position.there(act.round))) < (least := min(position.terms.sizes)):
+        yield broken("EVT-R4", f"{there} are there, and the smallest table has {least} seats", **where)
         return
     yield from _swiss(position, act, where)
 

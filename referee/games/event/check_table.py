@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from referee.games.event import acts
 from referee.games.event.checks import broken, named, of_round, round_of
@@ -35,6 +35,11 @@ def table(position: Position, act: acts.TableAct) -> Iterator[Violation]:
                 yield broken("EVT-G5", f"more than {MAX_POINTS} points", entrant=who, points=points)
         case acts.Void(number, table):
             yield from _of_table(position, number, table)
+
+
+def in_seat_order(declared: Sequence[int]) -> bool:
+    """Return whether the seats that a game declares to be first are so in their own order (EVT-O2)."""
+    return tuple(declared) == tuple(range(len(declared)))
 
 
 def _results(position: Position, number: int) -> Mapping[int, acts.Result]:

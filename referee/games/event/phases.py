@@ -15,3 +15,8 @@ class Phase(IntEnum):
     PLAYING = 2
     """The lots are known; rounds are paired and played."""
     OVER = 3
+
+    @property
+    def words(self) -> str:
+        """For people."""
+        return ("entries are open", "the draw is next", "being played", "over")[self]

@@ -12,7 +12,7 @@ from referee.games.event.entrant import Entrant
 from referee.games.event.phases import Phase
 from referee.games.event.round import Round
 from referee.games.event.terms import Terms
-from referee.games.game import SetupError
+from referee.games.game import Fact, SetupError
 from referee.games.state_base import StateBase
 
 SEATS: Final = 1
@@ -55,6 +55,16 @@ class Position(StateBase):
     def comments(self) -> tuple[str, ...]:
         """Return what every report has to mention."""
         return self.terms.comments()
+
+    def course(self) -> Mapping[str, Fact]:
+        """Return how far the event has come: all there is to say of its end, as its one seat is the desk."""
+        return {
+            "entrants": len(self.entrants),
+            "rounds_closed": sum(each.is_closed for each in self.rounds),
+            "tables": sum(len(each.tables) for each in self.rounds),
+            "results": sum(len(each.results) for each in self.rounds),
+            "state": "abandoned" if self.is_abandoned else self.phase.words,
+        }
 
     @property
     def round(self) -> Round | None:

@@ -96,6 +96,11 @@ class Terms:
         _check("cut_advance", 2 * self.cut_advance <= self.cut_size, str(self.cut_advance), "at most half of a table")
 
     @property
+    def called(self) -> str:
+        """What reports call such components."""
+        return "terms"
+
+    @property
     def name(self) -> str:
         """``kingdomino, 5 rounds``: what reports call these terms."""
         return f"{self.game}, {self.rounds} rounds"

@@ -57,6 +57,11 @@ class Options:
     dynasty: bool = False
     """KDO-26: one of three games whose points are added."""
 
+    @property
+    def declared_seats(self) -> tuple[int, ...]:
+        """The seats in the order in which they are first, as far as it is declared: in an event theirs (EVT-O2)."""
+        return tuple(dict.fromkeys(self.declared_order))
+
     def for_seats(self, seats: int) -> Options:
         """Return the same options. Raise ``SetupError`` for what cannot be combined, by the variant's name."""
         if not MIN_SEATS <= seats <= MAX_SEATS:

@@ -28,6 +28,11 @@ class Options:
     """RNW-6, RNW-43: of a game with one seat 2, 3 or 4; None: 2."""
     solo: Solo = Solo.POINTS
 
+    @property
+    def declared_seats(self) -> tuple[int, ...]:
+        """The seats in the order in which they are first, as far as it is declared: in an event theirs (EVT-O2)."""
+        return () if self.start_seat is None else (self.start_seat,)
+
     def for_seats(self, seats: int) -> Options:
         """Return the options with the virtual players filled in, for any number of seats. Raise ``SetupError``."""
         if not MIN_SEATS <= seats <= MAX_SEATS:
