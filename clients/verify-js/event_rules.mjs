@@ -141,7 +141,7 @@ function* mayPair(event, act) {
     return yield ["EVT-P12", `rounds 1 to ${terms.rounds} come first, then the cut, then the knock-out`];
   }
   if (isCut) return yield* isKnockOutPairing(event, act);
-  if (event.there(round).length < 2) return yield ["EVT-R4", "fewer than two entrants are there"];
+  if (event.there(round).length < Math.min(...terms.sizes)) return yield ["EVT-R4", "fewer are there than the smallest table seats"];
   return yield* isPairing(event, act);
 }
 

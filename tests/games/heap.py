@@ -5,12 +5,12 @@ A die of 0 to 3 is rolled, and who is on turn takes so many stones of a heap or 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
 
-from referee.games.game import Chance, Decision, Ending, Forced, Kind, Over, Pending, Rule, Stream, Violation
+from referee.games.game import Chance, Decision, Ending, Fact, Forced, Kind, Over, Pending, Rule, Stream, Violation
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,9 @@ class Heap:
 
     def comments(self) -> tuple[str, ...]:
         return ()
+
+    def course(self) -> Mapping[str, Fact]:
+        return {}
 
     def copy(self) -> Heap:
         return replace(self, taken=self.taken.copy())

@@ -5,7 +5,7 @@ Its bytes are not protobuf: nothing in the log may depend on what a move looks l
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -14,6 +14,7 @@ from referee.games.game import (
     Chance,
     Decision,
     Ending,
+    Fact,
     Forced,
     ForcedPass,
     Kind,
@@ -99,6 +100,9 @@ class ToyState:
 
     def comments(self) -> tuple[str, ...]:
         return ()
+
+    def course(self) -> Mapping[str, Fact]:
+        return {}
 
     def copy(self) -> ToyState:
         other = ToyState(self.seats, self.turns, b"")
