@@ -148,9 +148,10 @@ def proposal(state: State) -> Pair:
         tables = snake(seeds(state), state.terms.cut_size)
         return Pair(number, tables, (), (), 0, Origin.KNOCK_OUT, ENGINE)
     there = state.there(number)
-    if len(there) < 2:
-        raise InputError("round", f"{len(there)} of the entrants are there", "two or more: check in who has come")
     before, sizes = situation(state), state.terms.sizes
+    if len(there) < min(sizes):
+        expected = f"{min(sizes)} or more, who fill a table (EVT-R4): check in who has come"
+        raise InputError("round", f"{len(there)} of the entrants are there", expected)
     rows = state.plan.get(number, ())
     seated = {who for row in rows for who in row}
     planned = Pairing(rows, tuple(who for who in before.standing if who not in seated))

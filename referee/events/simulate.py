@@ -92,7 +92,7 @@ class Simulation:
 
     def _come_and_go(self, number: int) -> None:
         for who, entrant in list(self._state.entrants.items()):
-            if len(self._state.there(number)) <= 3:
+            if len(self._state.there(number)) <= max(3, *self._state.terms.sizes):
                 return
             if entrant.has_withdrawn:
                 if self._happens(self._chances.withdraw):

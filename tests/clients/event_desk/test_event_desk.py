@@ -211,9 +211,7 @@ async def test_what_the_rules_forbid_is_told_and_stays_in_the_line(desk: Desk) -
 
 async def test_a_pairing_that_cannot_be_leaves_nothing_of_the_draw(desk: Desk) -> None:
     before = desk.app.event.path.read_bytes()
-    assert (await desk.enter("pair")).startswith(
-        "Not entered: round: 0 of the entrants are there, expected two or more"
-    )
+    assert (await desk.enter("pair")).startswith("Not entered: round: 0 of the entrants are there, expected 3 or more")
     assert desk.state.phase is Phase.ENTERING
     assert desk.app.event.path.read_bytes() == before
     await desk.enter("enter Hugo")
