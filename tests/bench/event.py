@@ -4,20 +4,29 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import mean
+from tempfile import TemporaryDirectory
 from time import process_time
 
 from rich.console import Console
 
+from referee.events.check import check_event
+from referee.events.log import EventLog
+from referee.events.organiser import advance, close, draw, proposal
+from referee.games.event.acts import CheckIn, Enter, EnterResult, Publish
 from referee.games.event.quality import Situation, fewest, improvement, vector, violations
+from referee.log.audit import Policy
 from referee.log.deck import Deck
 from referee.pairing.draw import Words
 from referee.pairing.planned import planned
 from referee.pairing.swiss import Paired, swiss
 from tests.bench.__main__ import table_of
 from tests.bench.measure import Figure
+from tests.events.test_check import game, result_of
+from tests.games.event_rules import SEED, terms
+from tests.log.games import SIGNER, key
 from tests.pairing.events import Event
 
 OTHERS = Path(__file__).parent.parent.parent / ".venv" / "compare" / "bin" / "python"
@@ -84,15 +93,52 @@ def of_plans() -> Iterator[Figure]:
     yield Figure("planned: seconds for all rows", process_time() - start, at_most=10)
 
 
+def of_games(players: int = 512, count: int = 8) -> Iterator[Figure]:
+    """The check of an event with the logs of all its games, at tables of four: linear in files."""
+    with TemporaryDirectory() as folder:
+        path, games = Path(folder) / "bench.eventlog", Path(folder) / "games"
+        log = EventLog.new(terms(sizes=(4,), points=((5, 3, 2, 1),), rounds=count), key("organiser"))
+        for number in range(1, players + 1):
+            log.enter(Enter(number))
+            log.enter(CheckIn(number))
+        draw(log, SEED, {})
+        for number in range(1, count + 1):
+            log.enter(proposal(log.state))
+            log.enter(Publish(number))
+            # The first half of the rounds has a folder of its own.
+            half = games / ("a" if 2 * number <= count else "b") / str(number)
+            half.mkdir(parents=True)
+            for table in range(1, players // 4 + 1):
+                one = game(half, log.event_id, number, table, seed=number << 10 | table, seats=4)
+                log.enter(EnterResult(number, table, result_of(one)))
+            advance(log)
+        close(log)
+        path.write_bytes(log.file(SIGNER))
+        policy = Policy(SIGNER.verifier)
+        seconds = []
+        for below in (None, games / "a", games):
+            start = process_time()
+            report = check_event(path, policy, below, policy)
+            seconds.append(process_time() - start)
+            assert report.exit_code == 0
+        alone, half_of_them, all_of_them = seconds
+        files = report.audited
+        yield Figure(f"{players} players, {count} rounds: seconds to check the event's file", alone)
+        yield Figure(f"seconds to check it with the logs of {files // 2} games", half_of_them)
+        yield Figure(f"seconds to check it with the logs of {files} games", all_of_them)
+        more = (all_of_them - alone) / (half_of_them - alone)
+        yield Figure(f"what {files} games cost, over what {files // 2} do", more, at_most=2.2)
+
+
 def least(situation: Situation, paired: Paired) -> list[int]:
     """What CP-SAT proves of forbidden, repeats, again, second shorts, spread and float."""
     players = [player for player in situation.standing if player not in paired.pairing.byes]
     place = {player: at for at, player in enumerate(players)}
     pairs = []
-    for key in sorted(situation.met.keys() | situation.again | situation.soft):
-        if place.keys() >= set(key):
-            costs = int(key in situation.soft), situation.met.get(key, 0) ** 2, int(key in situation.again)
-            pairs.append((*sorted(place[player] for player in key), *costs))
+    for two in sorted(situation.met.keys() | situation.again | situation.soft):
+        if place.keys() >= set(two):
+            costs = int(two in situation.soft), situation.met.get(two, 0) ** 2, int(two in situation.again)
+            pairs.append((*sorted(place[player] for player in two), *costs))
     asked = {
         "points": [situation.points.get(player, 0) for player in players],
         "sizes": SIZES,
@@ -107,10 +153,10 @@ def least(situation: Situation, paired: Paired) -> list[int]:
     return proven
 
 
-def of_optima() -> Iterator[Figure]:
+def of_optima(events: Sequence[int] = (12, 16, 18, 20, 24, 30)) -> Iterator[Figure]:
     """Rounds 3 and 4 of small events: how often what comes before spread is the least, and spread over the least."""
     before, ratios = [], []
-    for players in (12, 16, 18, 20, 24, 30):
+    for players in events:
         for situation, paired, _ in list(rounds(players, 4))[2:]:
             proven = least(situation, paired)
             own = list(paired.reached[2:8])
@@ -129,6 +175,7 @@ def figures() -> Iterator[Figure]:
     yield from of_a_check()
     yield of_seats()
     yield from of_plans()
+    yield from of_games()
     if OTHERS.exists():
         yield from of_optima()
 

@@ -15,6 +15,13 @@ def test_figures_of_an_event() -> None:
     assert event.of_seats(16).reached
 
 
+def test_every_result_is_compared_with_its_game() -> None:
+    """The figures of the check are of as many games as there are tables."""
+    _, half, every, _ = event.of_games(8, 2)
+    assert half.name.endswith(" 2 games")
+    assert every.name.endswith(" 4 games")
+
+
 @pytest.mark.skipif(not event.OTHERS.exists(), reason="OR-Tools is not installed: make compare")
 def test_another_solver_finds_no_better_round() -> None:
     """CP-SAT agrees with what comes before spread, and proves no less than the bound."""
@@ -24,3 +31,12 @@ def test_another_solver_finds_no_better_round() -> None:
         assert proven <= list(paired.reached[2:8])
         assert proven[:4] == list(paired.reached[2:6])
         assert paired.bound <= proven[4]
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not event.OTHERS.exists(), reason="OR-Tools is not installed: make compare")
+def test_small_rounds_are_near_the_optimum() -> None:
+    """As few repeats as CP-SAT proves, and on average no more than a tenth above the least spread."""
+    before, spread = event.of_optima((12, 16, 20, 24))
+    assert before.reached
+    assert spread.reached

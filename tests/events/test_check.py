@@ -68,18 +68,20 @@ def test_another_root_in_the_file_is_corrupt(tmp_path: Path) -> None:
 TWO: dict[str, Any] = {"sizes": (2,), "points": ((2, 0),), "rounds": 1}
 
 
-def game(folder: Path, event: int, round_: int, table: int, seed: int, first: tuple[int, ...] = ()) -> Path:
-    """The log of a game of two that is over. ``first``: who chooses first, declared."""
+def game(
+    folder: Path, event: int, round_: int, table: int, seed: int, first: tuple[int, ...] = (), seats: int = 2
+) -> Path:
+    """The log of a game that is over. ``first``: who chooses first, declared."""
     _, codec = installed().get("kingdomino", 1)
     terms_of_game = game_open(
         header("kingdomino"),
         rules=("kingdomino", 1),
         tables=codec.encode_components(None),
         options=codec.encode_options(Kingdomino(declared_order=first)),
-        seats=2,
+        seats=seats,
     )
     terms_of_game.event_id, terms_of_game.round, terms_of_game.table = event, round_, table
-    terms_of_game.nonce = bytes([seed]) * 16
+    terms_of_game.nonce = seed.to_bytes(16, "big")
     played = play(start(terms_of_game, header=header("kingdomino"), engines=installed()), at_random(seed))
     path = folder / f"{table}.gamelog"
     path.write_bytes(played.file())
