@@ -100,7 +100,9 @@ const drawStandings = () => {
   const now = shown();
   if (!now) return standings.replaceChildren(h("h2", {}, w("event.standings")), h("p", {}, w("event.standings.none")));
   const heading = now === view.state.newest ? w("event.standings") : w("event.standings.after", { n: now.number });
-  return standings.replaceChildren(h("h2", {}, heading), h("p", { class: "source" }, w("event.standings.about")), standingsSheet(view.state, now, called));
+  const isKnockOut = now === view.state.newest && view.state.knockOut.length > 0;
+  const about = [isKnockOut && w("event.standings.knock_out"), w("event.standings.about")].filter(Boolean).join(" ");
+  return standings.replaceChildren(h("h2", {}, heading), h("p", { class: "source" }, about), standingsSheet(view.state, now, called));
 };
 
 const drawCross = () => cross.replaceChildren(view.state.rounds.length ? crossSheet(view.state, called) : "");

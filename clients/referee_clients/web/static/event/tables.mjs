@@ -36,13 +36,14 @@ const placeOf = (result, seat) => (!result ? "" : result.places[seat] || w("even
 
 /** A round, table by table: players in the order of their seats. `called`: a player's name. */
 export const byTable = (event, round, called) => {
+  const isKnockOut = round.origin === ORIGINS.knock_out;
   const before = new Tally(event, event.beforeCut.filter(({ number }) => number < round.number)).points;
   const row = (who, seat, at) => {
     const result = played(round, at + 1);
     const forfeits = result?.forfeited.includes(seat) ? ` ${w("event.forfeits")}` : "";
-    return h("tr", {}, [seat, called(who), pointsWords(before.get(who)), `${placeOf(result, seat)}${forfeits}`, pointsOrNone(gained(event, round, who))].map((cell, n) => h(n === 1 ? "th" : "td", n === 1 ? { scope: "row" } : {}, cell)));
+    return h("tr", {}, [seat, called(who), pointsWords(before.get(who)), `${placeOf(result, seat)}${forfeits}`, ...(isKnockOut ? [] : [pointsOrNone(gained(event, round, who))])].map((cell, n) => h(n === 1 ? "th" : "td", n === 1 ? { scope: "row" } : {}, cell)));
   };
-  const heads = ["event.seat", "event.player", "event.before", "event.place", "event.points"];
+  const heads = ["event.seat", "event.player", "event.before", "event.place", ...(isKnockOut ? [] : ["event.points"])];
   const tables = round.tables.map((table, at) => {
     const game = round.games.get(at + 1);
     const note = tableWords(round, at + 1);
