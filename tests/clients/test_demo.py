@@ -30,9 +30,9 @@ class Demo:
         self._temporary.mkdir()
         self._mark = f"DEMO_TEST_{uuid4().hex}"
 
-    def start(self, *words: str) -> subprocess.Popen[str]:
+    def start(self, *words: str, module: str = "referee_clients.demo") -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [sys.executable, "-m", "referee_clients.demo", "--out", str(self.out), *words],
+            [sys.executable, "-m", module, "--out", str(self.out), *words],
             cwd=self._folder,
             env=self.environment,
             stdout=subprocess.PIPE,
@@ -135,3 +135,24 @@ def test_wrong_words(demo: Demo, words: Sequence[str], said: str) -> None:
     assert process.returncode == 2
     assert told.startswith(f"demo: {said}")
     assert len(told.splitlines()) == 1
+
+
+@pytest.mark.long
+def test_an_event_is_played_and_everything_is_complete(demo: Demo) -> None:
+    """Twice, as no event is replaced."""
+    for number in (1, 2):
+        process = demo.start("--players", "4", "--rounds", "2", module="referee_clients.demo.event")
+        told, _ = process.communicate()
+        assert process.returncode == 0, told
+        assert "2 files: 2 COMPLETE" in told
+        assert "results: 2 with an audited log" in told
+        assert (demo.out / f"event-{number}" / "event.eventlog").exists()
+
+
+@pytest.mark.long
+def test_an_event_that_cannot_be_played_says_why(demo: Demo) -> None:
+    process = demo.start("--bots", "nobody", module="referee_clients.demo.event")
+    told, _ = process.communicate()
+    assert process.returncode == 1
+    assert "--bots: " in told
+    assert "nobody" in told
