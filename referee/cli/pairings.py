@@ -16,7 +16,7 @@ from referee.console import printable
 from referee.games.game import UnknownRules
 from referee.live.errors import BadField
 from referee.live.opening import rehearse
-from referee.log.engines import playable
+from referee.log.engines import installed
 from referee.log.errors import LogError
 from referee.notation.errors import BadWord
 from referee.v1 import game_service_pb2 as pb
@@ -189,7 +189,7 @@ def _pairing(where: str, cells: Mapping[str, str], wishes: Wishes) -> Pairing:
 def _check(request: pb.CreateGameRequest) -> None:
     """Raise for what a referee would refuse: ``BadWord``, ``LogError``, ``UnknownRules``."""
     try:
-        rehearse(request, playable())
+        rehearse(request, installed())
     except BadField as error:
         raise bad_field(error.field, error.what) from None
 

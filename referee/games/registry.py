@@ -44,13 +44,6 @@ def get(rules_id: str, version: int = 0) -> Any:
         raise UnknownRules(f"no rules {rules_id!r}" + (f" version {version}" if version else "")) from None
 
 
-def playable(rules_id: str, version: int = 0) -> Any:
-    """Return what ``get`` does, of a game that seats can play: an event is none. Raise ``UnknownRules``."""
-    if rules_id not in names():
-        raise UnknownRules(f"no rules {rules_id!r}")
-    return get(rules_id, version)
-
-
 @cache
 def part(layer: str, rules_id: str, module: str = "") -> Any:
     """Return what a layer has for the game: its module, or with ``module`` that module of its package.

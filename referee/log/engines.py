@@ -37,8 +37,3 @@ class Engines:
 def installed() -> Engines:
     """Return all that this installation can read: games, and events."""
     return Engines(games.get, codecs.codec, certificates.provable)
-
-
-def playable() -> Engines:
-    """Return the games of this installation: what a referee opens."""
-    return Engines(games.playable, codecs.codec, certificates.provable)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import random
-from typing import Any
 
 import pytest
-from google.protobuf.message import Message
 
 from referee.event.v1 import event_pb2
 from referee.games import registry
@@ -15,7 +13,7 @@ from referee.games.event.acts import Act
 from referee.games.game import UnknownRules
 from referee.harness import check_game
 from referee.live.opening import rehearse
-from referee.log.engines import playable
+from referee.log.engines import installed
 from referee.v1.game_service_pb2 import CreateGameRequest
 from referee.wire.event import Codec
 from referee.wire.strict import MalformedError
@@ -26,27 +24,17 @@ REGISTERED = (test_event_constraints,)
 """The acts that its cases are about."""
 
 
-class WithPosition:
-    """The codec, with what events do not have and the harness looks at: a position of a game."""
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(Codec(), name)
-
-    def position(self, state: Any) -> Message:
-        return event_pb2.Options()
-
-
 @pytest.mark.parametrize("seed", range(4))
 def test_it_keeps_the_contract(seed: int) -> None:
-    played = check_game(GAME, 1, random.Random(seed), components=terms(), codec=WithPosition())
+    played = check_game(GAME, 1, random.Random(seed), components=terms(), codec=Codec())
     assert played.over.places == (1,)
 
 
 def test_no_referee_opens_an_event_as_a_game() -> None:
     assert registry.get("event") is GAME
     assert "event" not in registry.names()
-    with pytest.raises(UnknownRules, match="no rules 'event'"):
-        rehearse(CreateGameRequest(rules_id="event"), playable())
+    with pytest.raises(UnknownRules, match="an event is no game"):
+        rehearse(CreateGameRequest(rules_id="event"), installed())
 
 
 def acts() -> list[Act]:

@@ -409,7 +409,7 @@ class Failing:
 async def test_what_was_made_before_a_failure_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     known = installed()
     failing = Failing(known.provable("alhambra", 2))  # type: ignore[arg-type]
-    monkeypatch.setattr(serving, "playable", lambda: replace(known, provable=lambda rules_id, version: failing))
+    monkeypatch.setattr(serving, "installed", lambda: replace(known, provable=lambda rules_id, version: failing))
     async with running(tmp_path / "data") as (server, client):
         await server.prover.close()
         play = await client.play(terms=ALL, seed=1)
@@ -428,7 +428,7 @@ async def test_an_engine_that_is_wrong_is_told_at_once(
 ) -> None:
     """It lets a wall meet an open side. The certificate says so, stays as evidence, and the operator learns of it."""
     lenient = replace(installed(), game=lambda rules_id, version: LenientGame())
-    monkeypatch.setattr(serving, "playable", lambda: lenient)
+    monkeypatch.setattr(serving, "installed", lambda: lenient)
     async with running(tmp_path / "data", metrics="127.0.0.1:0") as (server, client):
         play, slipped = await play_to_a_slip(client, lenient)
         await until(lambda: server.prover.settled["contradicts"], "a contradiction", every_s=0.02)
