@@ -14,7 +14,9 @@ from referee.games.game import UnknownRules
 from referee.harness import check_game
 from referee.live.opening import rehearse
 from referee.log.engines import installed
+from referee.v1 import event_pb2 as event_pb
 from referee.v1.game_service_pb2 import CreateGameRequest
+from referee.wire import event_position
 from referee.wire.event import Codec
 from referee.wire.strict import MalformedError
 from tests.games import test_event_constraints
@@ -90,3 +92,18 @@ def test_every_act_changes_the_digest() -> None:
             after.apply(broken.legal)
             assert after.digest() != before
             assert broken.state.digest() == before
+
+
+def test_a_position_is_whole_in_the_api() -> None:
+    """Of every case there is: read back it is the same, also after the act that is legal in it."""
+    states = [(broken.state, broken.legal) for _, case in RULES.broken for broken in [case()]]
+    seen: set[str] = set()
+    for state, legal in states:
+        if legal is not None:
+            state.apply(legal)
+        message = event_position.write(state)
+        again = event_position.read(event_pb.EventPosition.FromString(message.SerializeToString()))
+        assert again.encode() == state.encode()
+        assert event_position.write(again) == message
+        seen |= {field.name for field, _ in message.ListFields()}
+    assert seen == {field.name for field in event_pb.EventPosition.DESCRIPTOR.fields}
