@@ -83,7 +83,7 @@ def check(  # noqa: PLR0917 - typer reads options from the signature
     games_policy = Policy(verifier=None if games_key is None else verifier_key("--games-key", games_key))
     report: EventReport | DocumentReport
     with failures(file):
-        if file.suffix in (".json", TRF):
+        if file.suffix.lower() in (".json", TRF):
             report = check_document(file, encoding)
         else:
             report = check_event(file, policy, games, games_policy)

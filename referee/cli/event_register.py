@@ -18,7 +18,7 @@ from referee.events.event_file import SUFFIX, EventFile, new_seed
 from referee.events.names import listed
 from referee.events.organiser import draw as draw_lots
 from referee.events.organiser import enter_players
-from referee.events.typed import numbers, parts, points_of
+from referee.events.typed import hexadecimal, numbers, parts, points_of, shares_of
 from referee.games import registry
 from referee.games.event import Terms
 from referee.games.event.acts import Absent, Act, CheckIn, Expel, Forbid, Readmit, Withdraw
@@ -180,7 +180,7 @@ def checkin(
         if commitment and len(here) != 1:
             raise InputError("--commitment", f"{len(here)} entrants", "one, whose it is")
         for number in here:
-            event.log.enter(CheckIn(number, _hexadecimal("--commitment", commitment)))
+            event.log.enter(CheckIn(number, hexadecimal("--commitment", commitment)))
     print(f"checked in {counted(len(here), 'player')}")
 
 
@@ -196,13 +196,7 @@ def draw(
     and the command names whose.
     """
     with editing(file) as event:
-        shares: dict[int, bytes] = {}
-        for word in share or ():
-            number, equals, digits = word.partition("=")
-            if not (equals and number.isascii() and number.isdecimal()) or int(number) in shares:
-                raise InputError("--share", f"{word[:40]!r}", "NUMBER=HEX, once for each entrant")
-            shares[int(number)] = _hexadecimal("--share", digits)
-        withheld = draw_lots(event.log, event.seed, shares)
+        withheld = draw_lots(event.log, event.seed, shares_of("--share", share or ()))
     print("entries are closed, and lots drawn")
     for who in withheld:
         print(f"entrant {who} did not open a share")
@@ -216,13 +210,6 @@ def share(number: Annotated[int, typer.Argument(metavar="NUMBER", min=1, help="Y
     secret = secrets.token_bytes(SEED_BYTES)
     print(f"share {secret.hex()}")
     print(f"commitment {share_commitment(number, secret).hex()}")
-
-
-def _hexadecimal(option: str, text: str) -> bytes:
-    try:
-        return bytes.fromhex(text)
-    except ValueError:
-        raise InputError(option, f"{text[:80]!r}", "64 hexadecimal digits") from None
 
 
 def _about(make: Callable[[int], Act], file: Path, entrant: str) -> None:

@@ -148,7 +148,7 @@ def check_document(path: Path, encoding: str = trf_read.ENCODING) -> DocumentRep
 
     ``encoding``: of a TRF.
     """
-    if path.suffix == TRF:
+    if path.suffix.lower() == TRF:
         return _check_trf(path, encoding)
     said = read_json(path)
     log = EventLog.new(said.terms, PrivateKey.generate())
@@ -176,7 +176,7 @@ def _check_trf(path: Path, encoding: str) -> DocumentReport:
 
 def read_document(path: Path, seed: bytes, encoding: str = trf_read.ENCODING) -> Read:
     """Return what an event.json or a TRF says. ``seed``: for the lots of a TRF. Raise ``InputError``, ``OSError``."""
-    if path.suffix != TRF:
+    if path.suffix.lower() != TRF:
         return read_json(path)
     report = read_report(path, encoding)
     with _about(path):

@@ -15,7 +15,7 @@ from typing import Final
 from referee.events.act_words import describe
 from referee.events.event_file import EventFile
 from referee.events.organiser import close, draw, enter_players, newest_round, next_to_pair, pair, plan
-from referee.events.typed import numbers, parts, result_of, scanned, table_of, tables_of
+from referee.events.typed import numbers, parts, result_of, scanned, shares_of, table_of, tables_of
 from referee.events.words import called, told_broken
 from referee.games.event.acts import (
     Abandon,
@@ -157,13 +157,7 @@ def _who(event: EventFile, verb: str, word: str) -> int:
 
 
 def _drawn(_: EventFile, rest: str, __: str) -> Meant:
-    shares: dict[int, bytes] = {}
-    for word in rest.split():
-        number, _equals, digits = word.partition("=")
-        try:
-            shares[int(number)] = bytes.fromhex(digits)
-        except ValueError:
-            raise InputError("draw", f"{word[:40]!r}", "shares as NUMBER=HEX, or nothing") from None
+    shares = shares_of("draw", rest.split())
     return Meant("entries are closed, and lots are drawn", lambda event: draw(event.log, event.seed, shares))
 
 

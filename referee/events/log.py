@@ -11,6 +11,7 @@ from typing import BinaryIO, Final, NamedTuple, cast
 from referee import __version__, dealer
 from referee.games.event import GAME, State, Terms
 from referee.games.event.acts import Act
+from referee.games.game import InputError
 from referee.log import file, intent
 from referee.log.endings import end_message
 from referee.log.engines import Engines
@@ -107,8 +108,11 @@ class EventLog:
 
 
 def encoded(act: Act) -> bytes:
-    """Return the exact bytes of an act."""
-    return _CODEC.encode_move(act, _ANY)
+    """Return the exact bytes of an act. Raise ``InputError`` if no bytes can say it."""
+    try:
+        return _CODEC.encode_move(act, _ANY)
+    except ValueError:  # of a number that the schema does not hold
+        raise InputError("act", "a number that is too large", "numbers of an event") from None
 
 
 def opening(terms: bytes, organisers: Sequence[bytes], producer: str) -> tuple[bytes, log_pb2.GameOpen]:

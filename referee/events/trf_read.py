@@ -52,8 +52,9 @@ class Report:
 
     @property
     def played(self) -> int:
-        """How many rounds have cells."""
-        return max((len(each.cells) for each in self.players.values()), default=0)
+        """How many rounds there are up to the last that has a game: byes can stand in later ones already."""
+        games = [n for each in self.players.values() for n, cell in enumerate(each.cells, 1) if cell.opponent]
+        return max(games, default=0)
 
     def cell(self, number: int, round_: int) -> Cell:
         """Return what a player did in a round, from 1 on."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Final
 from urllib.parse import parse_qs, urlsplit
 
@@ -59,6 +60,25 @@ def tables_of(option: str, text: str) -> Tables:
     return tuple(numbers(option, each) for each in text.split(";"))
 
 
+def shares_of(option: str, words: Iterable[str]) -> dict[int, bytes]:
+    """Return shares of the draw, ``NUMBER=HEX`` each, by entrant."""
+    shares: dict[int, bytes] = {}
+    for word in words:
+        number, equals, digits = word.partition("=")
+        if not (equals and _is_number(number)) or int(number) in shares:
+            raise InputError(option, f"{word[:40]!r}", "NUMBER=HEX, once for each entrant")
+        shares[int(number)] = hexadecimal(option, digits)
+    return shares
+
+
+def hexadecimal(option: str, text: str) -> bytes:
+    """Return what 64 hexadecimal digits say; nothing for none."""
+    try:
+        return bytes.fromhex(text)
+    except ValueError:
+        raise InputError(option, f"{text[:80]!r}", "64 hexadecimal digits") from None
+
+
 def result_of(places: str, scores: str, forfeited: str, dashes: str = "") -> Result:
     """Return a table's result by sheet: from places, or from points of the game, by seat.
 
@@ -101,7 +121,8 @@ def scanned(text: str) -> tuple[int, int, int] | None:
         words = [link.path.rsplit("/", 1)[-1], asked["round"][0], asked["table"][0]]
     except (ValueError, KeyError):
         return None
-    return (int(words[0]), int(words[1]), int(words[2])) if all(map(_is_digits, words)) else None
+    is_code = _is_digits(words[0]) and all(map(_is_number, words[1:]))
+    return (int(words[0]), int(words[1]), int(words[2])) if is_code else None
 
 
 def slip_code(event_id: int, round_: int, table: int, web: str = "") -> str:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import random
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from referee.events.check import PAIRING, STANDINGS, check_document
 from referee.events.event_file import EventFile
@@ -207,6 +210,21 @@ def test_bad_input_is_named(tmp_path: Path, old: str, new: str, told: str) -> No
         check_document(path)
     assert told in str(raised.value)
     assert str(raised.value).startswith(f"{path}: ")
+
+
+@given(st.data())
+def test_any_other_file_is_refused_or_read(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+    """Bytes of a report are exchanged: an error names what is wrong, and nothing else comes out."""
+    made = bytearray(FOREIGN.encode())
+    for _ in range(data.draw(st.integers(1, 6))):
+        at = data.draw(st.integers(0, len(made) - 1))
+        made[at : at + data.draw(st.integers(0, 3))] = data.draw(
+            st.one_of(st.binary(max_size=3), st.text("0123456789wbUHFZ=+- .\n", max_size=3).map(str.encode))
+        )
+    path = tmp_path_factory.getbasetemp() / "any.trf"
+    path.write_bytes(bytes(made))
+    with suppress(InputError):
+        assert check_document(path, "latin-1").exit_code in (0, 8, PAIRING, STANDINGS)
 
 
 @pytest.mark.parametrize("data", [b"", b"\r\n\r\n", b"### nothing\n", b"012 only a name\n"])
