@@ -14,6 +14,7 @@ from pathlib import Path
 from referee.store import postgres, postgres_nodes, sql
 from referee.store.errors import StoreFailed, TakenOver
 from referee.store.postgres import PostgresStore
+from referee.store.postgres_session import PostgresSession
 from referee.store.session import Session
 from referee.store.store import Change, Opening, Row
 from tests.store.changes import committed, identity
@@ -87,6 +88,9 @@ async def main(url: str, folder: Path, name: str) -> None:
 
 
 if __name__ == "__main__":
-    if "--no-fence" in sys.argv:
+    url_, folder_, name_, without = sys.argv[1:]
+    if without == "fence":
         without_fence()
-    asyncio.run(main(sys.argv[1], Path(sys.argv[2]), sys.argv[3]))
+    elif without == "heed":
+        setattr(PostgresSession, without, lambda _: None)  # the control: what the server says is done is done
+    asyncio.run(main(url_, Path(folder_), name_))

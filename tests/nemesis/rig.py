@@ -12,11 +12,9 @@ from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 
-import psycopg
-
 from tests.nemesis.node import GAMES, LEASE_S, next_head
+from tests.nemesis.pair import Pair
 from tests.store.changes import identity
-from tests.store.postgres import Postgres
 from tests.waiting import until, waiting_for
 
 NODES = 3
@@ -28,18 +26,19 @@ class Fault(StrEnum):
     KILL = "kill -9 of the node"
     HANG = "SIGSTOP of the node beyond its lease, then SIGCONT"
     SESSION = "the node's sessions ended"
-    DATABASE = "PostgreSQL stopped at once, and started"
+    DATABASE = "the primary stopped at once, and started"
+    PRIMARY = "the primary lost, the standby promoted"
+    AHEAD = "waits for the standby cancelled, then the primary lost"
 
 
 class Rig:
     """One run: the same seed draws the same faults, though not to the microsecond."""
 
-    def __init__(self, server: Postgres, folder: Path, seed: int, *, fence: bool = True) -> None:
-        """``fence``: False is the control."""
-        self._server, self._folder = server, folder
-        self._url = server.new()
+    def __init__(self, database: Pair, folder: Path, seed: int, without: str = "") -> None:
+        """``without``: what the nodes lack, in a control: the ``fence``, or the ``heed`` of warnings."""
+        self._database, self._folder = database, folder
         self._rng = random.Random(seed)
-        self._words = [] if fence else ["--no-fence"]
+        self._without = without
         self._nodes: list[Process] = []
         self._starts = 0
         self.faults: Counter[Fault] = Counter()
@@ -51,9 +50,9 @@ class Rig:
         try:
             await self._start(1)
             await self._progress()
-            if self._words:
-                self._server.ask(self._url, "ALTER TABLE entries DROP CONSTRAINT entries_pkey")
-                self._server.ask(self._url, "CREATE INDEX ON entries (game, seq)")
+            if self._without == "fence":
+                self._database.ask("ALTER TABLE entries DROP CONSTRAINT entries_pkey")
+                self._database.ask("CREATE INDEX ON entries (game, seq)")
             await self._start(NODES - 1)
             for number in range(faults):
                 await self._progress()
@@ -65,13 +64,14 @@ class Rig:
                 if node.returncode is None:
                     node.kill()
                     await node.wait()
-        return self._problems()
+        return await asyncio.to_thread(self._problems)
 
     async def _start(self, count: int) -> None:
         for _ in range(count):
             self._starts += 1
-            words = [sys.executable, "-m", "tests.nemesis.node", self._url, str(self._folder), f"node{self._starts}"]
-            self._nodes.append(await asyncio.create_subprocess_exec(*words, *self._words))
+            words = (self._database.url, str(self._folder), f"node{self._starts}", self._without)
+            node = await asyncio.create_subprocess_exec(sys.executable, "-m", "tests.nemesis.node", *words)
+            self._nodes.append(node)
 
     async def _progress(self) -> None:
         """Until somebody lets something out that nobody had before: whoever it is writes now."""
@@ -93,25 +93,27 @@ class Rig:
 
     async def _fault(self, fault: Fault) -> None:
         self.faults[fault] += 1
-        if fault is Fault.DATABASE:
-            await asyncio.to_thread(self._server.stop, signal.SIGQUIT)
-            await asyncio.to_thread(self._server.start)
-            return
-        async with waiting_for("a node that writes"):
-            node = self._nodes[await self._writer()]
-        if fault is Fault.KILL:
-            node.kill()
-            await node.wait()
-            await self._start(1)
-        elif fault is Fault.HANG:
-            node.send_signal(signal.SIGSTOP)
-            await asyncio.sleep(LEASE_S)
-            await self._progress()
-            node.send_signal(signal.SIGCONT)
-        else:
-            self._server.ask(
-                self._url, "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2"
-            )
+        match fault:
+            case Fault.DATABASE:
+                await self._database.restart()
+            case Fault.PRIMARY:
+                await self._database.lose_primary()
+            case Fault.AHEAD:
+                await self._database.lose_primary_that_is_ahead()
+            case Fault.SESSION:
+                self._database.ask("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'")
+            case Fault.KILL | Fault.HANG:
+                async with waiting_for("a node that writes"):
+                    node = self._nodes[await self._writer()]
+                if fault is Fault.KILL:
+                    node.kill()
+                    await node.wait()
+                    await self._start(1)
+                else:
+                    node.send_signal(signal.SIGSTOP)
+                    await asyncio.sleep(LEASE_S)
+                    await self._progress()
+                    node.send_signal(signal.SIGCONT)
 
     def _problems(self) -> list[str]:
         """Return forks, heads that are lost, and broken chains."""
@@ -133,11 +135,8 @@ class Rig:
         return problems
 
     def _heads(self, game: int, problem: Callable[[str], None]) -> list[str]:
-        with psycopg.connect(self._url) as connection:
-            rows = connection.execute(
-                "SELECT seq, data FROM entries JOIN games ON number = game WHERE id = %s ORDER BY seq",
-                (identity(game),),
-            ).fetchall()
+        query = "SELECT seq, data FROM entries JOIN games ON number = game WHERE id = %s ORDER BY seq"
+        rows = self._database.ask(query, identity(game))
         heads, head = list[str](), bytes(32)
         for place, (seq, data) in enumerate(rows):
             if seq != place or data[8:] != head:

@@ -44,16 +44,14 @@ from tests.sizes import campaign
 from tests.waiting import until
 
 
-@pytest.mark.parametrize(
-    ("kills", "engine"), [(2, "sqlite"), campaign(4, "sqlite"), campaign(4, "postgresql")], indirect=["engine"]
-)
-async def test_killed_in_the_middle(kills: int, tmp_path: Path, engine: Engine) -> None:
+@pytest.mark.parametrize("kills", [2, campaign(4)])
+async def test_killed_in_the_middle(kills: int, tmp_path: Path) -> None:
     """kill -9 with acts under way: what was acknowledged is there, what was not is there whole or not at all."""
     data, log = tmp_path / "data", tmp_path / "log"
     plays: list[Play] = []
     under_way: list[tuple[Play, SignedIntent, str]] = []
     for number in range(kills):
-        running = await serve(data, log, *(engine.words if not number else ()))
+        running = await serve(data, log)
         async with connected(running.address, running.token) as client:
             if not plays:
                 plays = [await client.play(2, seed=seed) for seed in range(3)]

@@ -27,7 +27,8 @@ _OTHERS = ("postgres", "nobody")
 _SETTINGS = {
     "listen_addresses": "",
     "autovacuum": "off",
-    "max_wal_senders": "2",
+    "max_wal_senders": "4",
+    "wal_retrieve_retry_interval": "200ms",
     "shared_buffers": "16MB",
     "logging_collector": "off",
 }
@@ -69,6 +70,7 @@ class Postgres:
     """A server. Every database that it makes is new."""
 
     def __init__(self, bin_: Path, folder: Path) -> None:
+        """Nothing is there yet; ``make`` it, or have it ``follow`` another."""
         self.folder = folder
         self._bin = bin_
         self._process: subprocess.Popen[bytes] | None = None
@@ -77,7 +79,15 @@ class Postgres:
         self._as = _runs_as()
         if self._as:
             os.chown(folder, self._as["user"], self._as["group"])
+
+    def make(self) -> None:
         self._run("initdb", "-D", "data", "-U", USER, "--auth=trust", "-E", "UTF8", "--locale=C", "--no-sync")
+
+    def follow(self, primary: Postgres) -> None:
+        """Become the primary's standby, whatever was here before."""
+        shutil.rmtree(self.folder / "data", ignore_errors=True)
+        words = ("-D", "data", "-h", str(primary.folder), "-U", USER, "-R", "-c", "fast", "--no-sync")
+        self._run("pg_basebackup", *words)
 
     def _run(self, program: str, *words: str) -> None:
         done = subprocess.run(
@@ -143,21 +153,29 @@ class Postgres:
 
 
 @contextmanager
-def running() -> Iterator[Postgres | None]:
-    """None: there is none on this machine."""
+def made(count_: int = 1) -> Iterator[list[Postgres]]:
+    """So many servers, of which the first one runs; none if there is no PostgreSQL on this machine."""
     if (bin_ := programs()) is None:
-        yield None
+        yield []
         return
     # Not in the tests' own folder: the path of a socket has a limit, and others may not look into that of root.
     root = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-    folder = Path(mkdtemp(prefix="referee-pg-", dir=root))
-    server = Postgres(bin_, folder)
+    servers = [Postgres(bin_, Path(mkdtemp(prefix="referee-pg-", dir=root))) for _ in range(count_)]
     try:
-        server.start()
-        yield server
+        servers[0].make()
+        servers[0].start()
+        yield servers
     finally:
-        server.stop()
-        shutil.rmtree(folder, ignore_errors=True)
+        for server in servers:
+            server.stop()
+            shutil.rmtree(server.folder, ignore_errors=True)
+
+
+@contextmanager
+def running() -> Iterator[Postgres | None]:
+    """None: there is none on this machine."""
+    with made() as servers:
+        yield servers[0] if servers else None
 
 
 def on_postgres(url: str, folder: Path, **more: Any) -> PostgresStore:

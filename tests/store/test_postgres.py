@@ -34,7 +34,7 @@ _ENTRIES = "SELECT seq FROM entries ORDER BY game, seq"
 
 @pytest.fixture
 def url(postgres: Postgres) -> str:
-    return postgres.new()
+    return postgres.emptied()
 
 
 @pytest.fixture
@@ -117,6 +117,7 @@ async def test_taken_for_done_a_cancelled_commit_would_be_let_out(
         await done
 
 
+@pytest.mark.long
 async def test_a_server_that_is_killed_and_comes_back(tmp_path: Path) -> None:
     with running() as server:
         if server is None:
@@ -267,8 +268,9 @@ async def test_a_database_and_a_directory_that_do_not_belong_together(
     ("setting", "value"), [("synchronous_commit", "off"), ("synchronous_commit", "local"), ("server", "13")]
 )
 async def test_a_server_that_may_lose_what_it_said_is_refused(
-    setting: str, value: str, postgres: Postgres, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    setting: str, value: str, postgres: Postgres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    url = postgres.new()
     if setting == "server":
         monkeypatch.setattr(psycopg.ConnectionInfo, "server_version", property(lambda _: 130_010))
         said = "PostgreSQL 13; expected 14 or newer"
@@ -280,18 +282,18 @@ async def test_a_server_that_may_lose_what_it_said_is_refused(
     assert not (tmp_path / "marks.db").exists()
 
 
-async def test_tables_of_another_version_are_left_alone(
-    store: PostgresStore, postgres: Postgres, url: str, tmp_path: Path
-) -> None:
-    await store.close()
+async def test_tables_of_another_version_are_left_alone(postgres: Postgres, tmp_path: Path) -> None:
+    url = postgres.new()
+    await on_postgres(url, tmp_path).close()
     postgres.ask(url, "UPDATE facts SET value = '2' WHERE name = 'version'")
     with pytest.raises(StoreFailed, match=r"store version 2; this program has 1\), and nothing was changed"):
         on_postgres(url, tmp_path)
 
 
 @pytest.mark.long
-async def test_of_many_that_make_the_tables_at_once_one_does(url: str, tmp_path: Path) -> None:
+async def test_of_many_that_make_the_tables_at_once_one_does(postgres: Postgres, tmp_path: Path) -> None:
     """The others find them; and one of all writes."""
+    url = postgres.new()
 
     def opened(number: int) -> PostgresStore | StoreFailed:
         (folder := tmp_path / str(number)).mkdir()
