@@ -25,6 +25,8 @@ export const isEvent = ({ rules_id: id, rules_version: version }) => id === "eve
 export class EventFollowed {
   #digest = null;
   #isEnded = false;
+  /** Acts by scribe: 0 is the organiser, others are arbiters. */
+  #signed;
 
   constructor(open) {
     const terms = decodeBody(EVENT_MESSAGES.tables, open.tables);
@@ -32,6 +34,7 @@ export class EventFollowed {
     if (fault) throw new Refusal("MALFORMED", `tables: ${fault}`);
     this.open = open;
     this.state = new EventState(terms);
+    this.#signed = open.scribe_keys.map(() => 0);
   }
 
   /** An independent one. */
@@ -40,6 +43,7 @@ export class EventFollowed {
     copy.state = this.state.copy();
     copy.#digest = this.#digest;
     copy.#isEnded = this.#isEnded;
+    copy.#signed = [...this.#signed];
     return copy;
   }
 
@@ -69,6 +73,7 @@ export class EventFollowed {
       return { code: kindOf(rules), message: broken.map(([rule, what]) => `${what} (${rule})`).join("; "), broken: rules };
     }
     await this.state.apply(move);
+    this.#signed[intent.scribe]++;
     this.#digest = null;
     return null;
   }
@@ -84,10 +89,12 @@ export class EventFollowed {
     return isRight ? null : { code: "RESULT", message: "an end that the event has not come to" };
   }
 
-  /** What was not checked, and where results are from. */
+  /** What was not checked, where results are from, and who signed, if there are several. */
   get remarks() {
     const results = this.state.rounds.flatMap((round) => [...round.results.values()]).filter(({ places }) => places.length);
     const bySheet = results.filter(({ log }) => !log).length;
-    return [UNCHECKED, `${results.length} results: ${bySheet} by sheet, for which only the organiser vouches, ${results.length - bySheet} of a game's log`];
+    const signed = this.#signed.map((acts, scribe) => `${acts} by ${scribe ? `arbiter ${scribe}` : "the organiser"}`);
+    const acts = signed.length > 1 ? [`acts: ${signed.join(", ")}`] : [];
+    return [UNCHECKED, `${results.length} results: ${bySheet} by sheet, for which only the organiser vouches, ${results.length - bySheet} of a game's log`, ...acts];
   }
 }

@@ -19,7 +19,7 @@ from referee.events.log import EventLog
 from referee.events.organiser import draw
 from referee.events.rebuilding import read_again
 from referee.games.event import State
-from referee.games.event.acts import Act, Award, CheckIn, CloseEntries, CloseRound, Enter, Result
+from referee.games.event.acts import Act, Award, CheckIn, CloseEntries, CloseRound, Enter, Result, Withdraw
 from referee.games.event.position import share_commitment
 from referee.games.event.scoring import standings_hash
 from referee.log.audit import Policy
@@ -36,6 +36,7 @@ from tests.log.verify_js import FOLDER, node, why_not
 
 EVENTS = int(os.environ.get("EVENTS", "40"))
 """In ``make test-long``."""
+FROZEN = Path(__file__).parents[1] / "frozen"
 POLICY = Policy(verifier=SIGNER.verifier)
 CODEC = CODECS[1]
 UNCHECKED = {"EVT-P8"}
@@ -69,9 +70,9 @@ def _node() -> None:
         pytest.skip(why)
 
 
-def reports(paths: Sequence[Path]) -> list[dict[str, Any]]:
+def reports(paths: Sequence[Path], key: str = str(SIGNER.verifier)) -> list[dict[str, Any]]:
     """What the command says of the files."""
-    command = ["node", str(FOLDER / "verify.mjs"), *map(str, paths), "--key", str(SIGNER.verifier), "--json"]
+    command = ["node", str(FOLDER / "verify.mjs"), *map(str, paths), "--key", key, "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.stderr == ""
     return [json.loads(line) for line in done.stdout.splitlines()]
@@ -222,15 +223,25 @@ def written(folder: Path, seed: int, players: int, rounds: int) -> Path:
     return path
 
 
+def test_frozen_events() -> None:
+    """Planned, by hand and by other programs, with byes, with a knock-out: as they were once written."""
+    files = sorted(FROZEN.glob("event-*.eventlog"))
+    assert len(files) > 4
+    found = reports(files, (FROZEN / "referee.vkey").read_text().strip())
+    assert {each["verdict"] for each in found} == {"COMPLETE"}
+
+
 def with_shares(path: Path) -> Path:
-    """An event whose lots come from shares of entrants, too; one of them is never opened."""
-    log = EventLog.new(terms(), key("organiser"))
+    """An event whose lots come from shares of entrants, too; one is never opened. An arbiter signs its last act."""
+    log = EventLog.new(terms(), key("organiser"), arbiters=[key("arbiter").public.raw])
     shares = {number: bytes([number]) * 32 for number in range(1, 5)}
     for number, share in shares.items():
         log.enter(Enter(number))
         log.enter(CheckIn(number, share_commitment(number, share)))
     del shares[3]
     draw(log, SEED, shares)
+    log.key = key("arbiter")
+    log.enter(Withdraw(4))
     path.write_bytes(log.file(SIGNER))
     return path
 
@@ -247,6 +258,9 @@ def test_whole_events(tmp_path: Path) -> None:
     assert [each["verdict"] for each in found] == ["COMPLETE"] * 4 + ["PREFIX", "COMPLETE", "PREFIX"]
     assert all("EVT-P8" in each["remarks"][0] for each in found)
     assert found[-2]["remarks"][1].startswith("2 results: 0 by sheet")
+    (acts,) = [line for line in check_event(files[4], POLICY, None, POLICY).lines() if line.startswith("acts: ")]
+    assert found[4]["remarks"][2] == acts
+    assert acts.endswith(" by the organiser, 1 by arbiter 1")
 
 
 @needs_source
