@@ -170,7 +170,8 @@ def result(  # noqa: PLR0917 - typer reads options from the signature
     """Enter what a table of the newest round came to: places, points of the game, or the game's log.
 
     With --all the referee is asked for every game of the round: of those that are over, the logs are fetched, audited,
-    compared with the round, and pinned by id, size and root. The others are named; the command can be repeated.
+    compared with the round, and pinned by id, size and root. The others are named, and the exit code is 1 as long as
+    there are some; the command can be repeated.
     """
     if every:
         if table or places or scores or forfeited or log:

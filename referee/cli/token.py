@@ -36,6 +36,7 @@ from referee.cli.remote import (
     token_of,
 )
 from referee.events.event_file import SUFFIX
+from referee.live.opening import ENTRANT
 from referee.notation.times import moment_utc
 from referee.service.files import TOKEN_FILE
 from referee.service.permissions import Scope
@@ -261,7 +262,8 @@ def _der(path: Path) -> bytes:
 
 def _words(found: pb.Token) -> tuple[str, ...]:
     """Id, principal, scopes, where it holds, until when."""
-    where = f"game {found.game_id}" if found.game_id else "everywhere"
+    entrant = ENTRANT.match(found.principal)
+    where = f"game {found.game_id}" if found.game_id else f"event {entrant[1]}" if entrant else "everywhere"
     if found.HasField("seat"):
         where += f", seat {found.seat}"
     until = f"until {moment_utc(found.expires_ms)}" if found.expires_ms else "until revoked"

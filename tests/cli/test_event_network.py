@@ -110,6 +110,8 @@ async def test_a_round_is_opened_played_with_entrants_tokens_and_taken(tmp_path:
             (await run("token", "issue", "--event", "e.eventlog", "--entrant", n, "--server", address, *where)).stdout
             for n in range(1, 5)
         ]
+        listed = await run("token", "list", "--json", "--server", address, *where)
+        assert [each["scopes"] for each in json.loads(listed.stdout)][:4] == [["play"]] * 4
         await bots(client, address, [token.strip() for token in tokens], 2)
         done = await run("event", "result", "e.eventlog", "--all")
         assert "table 1: places " in done.stdout
