@@ -115,14 +115,14 @@ def of_games(players: int = 512, count: int = 8) -> Iterator[Figure]:
         close(log)
         path.write_bytes(log.file(SIGNER))
         policy = Policy(SIGNER.verifier)
-        seconds = []
+        seconds, files = [], 0
         for below in (None, games / "a", games):
             start = process_time()
             report = check_event(path, policy, below, policy)
             seconds.append(process_time() - start)
             assert report.exit_code == 0
+            files = report.audited
         alone, half_of_them, all_of_them = seconds
-        files = report.audited
         yield Figure(f"{players} players, {count} rounds: seconds to check the event's file", alone)
         yield Figure(f"seconds to check it with the logs of {files // 2} games", half_of_them)
         yield Figure(f"seconds to check it with the logs of {files} games", all_of_them)

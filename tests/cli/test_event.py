@@ -277,7 +277,7 @@ def test_terms_that_cannot_be_are_refused(tmp_path: Path, words: tuple[str, ...]
         (("result", 1, "1,2,3"), 8, "round 1, table 1: expected a place for each of 4 seats"),
         (("result", 1, "1,1,2,4"), 8, "round 1, table 1: expected a place for each of 4 seats"),
         (("result", 1, "1,x,3,4"), 2, "PLACES: '1,x,3,4', expected numbers with commas between them"),
-        (("result", 1), 2, "PLACES: no result, expected places by seat, --scores, or --log"),
+        (("result", 1), 2, "no result, expected places by seat"),
         (("result", 1, "--scores", "40,30"), 8, "round 1, table 1: expected a place for each of 4 seats"),
         (("result", 1, "1,2,3,4", "--scores", "40,30"), 8, "round 1, table 1: expected the scores of 4 seats"),
         (("result", 1, "1,2,3,4", "--forfeited", "4"), 8, "round 1, table 1: who forfeits was at the table"),
