@@ -94,7 +94,7 @@ async def test_a_whole_event_is_looked_back_at_and_checked(page: Page, club: Clu
     ]
     await app.locator("summary", has_text="Cross table").tap()
     cross = app.get_by_role("region", name="Cross table").locator("tbody tr")
-    assert await cross.count() == len(after.standings)
+    await expect(cross).to_have_count(len(after.standings))
     first = desk.state.rounds[0].seats[after.standings[0].number][0]
     await expect(cross.filter(has_text=f"No. {after.standings[0].number}").first).to_contain_text(f"{first} (1.) 5")
     await app.get_by_role("button", name="Check this event").tap()
@@ -264,3 +264,7 @@ async def test_an_event_that_was_tampered_with_is_not_shown(page: Page, club: Cl
     for name in (game.game.id, "0" * 32, "77", "no-event"):
         await page.goto(f"{club.address}/event/{name}")
         await expect(page.get_by_role("status").first).to_have_text("There is no such event here.")
+    # And the page of games says where events are.
+    await page.goto(f"{club.address}/g/{desk.id}")
+    await expect(page.get_by_role("status").first).to_have_text("The game cannot be shown.")
+    await expect(page.get_by_role("alert")).to_contain_text("An event has a page of its own")

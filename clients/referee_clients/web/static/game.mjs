@@ -237,6 +237,7 @@ export class Game {
 /** What an error means for who watches, `[headline, ...sentences]`. `isOpen`: something is shown already. */
 export const problemWords = (error, isOpen) => {
   if (error instanceof Insecure) return [w("watch.stopped"), w("watch.insecure")];
+  if (error.reason === "UNSUPPORTED") return [w("watch.failed"), w("watch.unsupported", { message: error.message })];
   if (error instanceof Lie) {
     const place = error.entry === null ? "" : w("watch.lie_at", { entry: error.entry });
     const why = w("watch.lie_why", { code: error.reason, message: error.message, place });

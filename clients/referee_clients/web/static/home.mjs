@@ -83,14 +83,22 @@ const load = async () => {
     page = await json(`/games?page=${encodeURIComponent(page.next_page)}`);
     add(page);
   }
-  ({ events } = await json("/events"));
   games = found;
   next = page.next_page;
 };
 
+/** Games are shown also where events cannot be: a referee of an earlier version has none. */
+const loadEvents = async () => {
+  try {
+    ({ events } = await json("/events"));
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+  }
+};
+
 const again = async () => {
   try {
-    await load();
+    await Promise.all([load(), loadEvents()]);
     problem.remove();
     draw();
   } catch (error) {
