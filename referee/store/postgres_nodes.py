@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import socket
+from contextlib import suppress
 from time import sleep
 from typing import Final, NamedTuple
 
@@ -29,8 +30,8 @@ _LIVING: Final = """SELECT id, name, referee, beat, extract(epoch FROM clock_tim
     ) FROM nodes WHERE NOT dead"""
 ALIVE: Final = "SELECT 1 FROM nodes WHERE id = ? AND NOT dead FOR SHARE"
 """Finds a row as long as nobody has taken over, and keeps everybody from it until the transaction ends."""
-
 END = "SELECT pg_terminate_backend(?, ?)"
+"""Ends a session, and waits for that for so many milliseconds."""
 
 
 class _Living(NamedTuple):
@@ -64,6 +65,8 @@ def begin(session: PostgresSession, url: str, referee: bytes, before: int | None
     for each in _silent(session, url, referee, lease_s):
         if each.pid is not None:
             session.execute(END, (each.pid, _END_MS))
+    with suppress(StoreFailed):
+        session.heed()  # it warns of a session that has just ended by itself; one that has not is waited for below
     session.execute("UPDATE nodes SET dead = true WHERE NOT dead")
     added = "INSERT INTO nodes (name, referee) VALUES (?, ?) RETURNING id"
     name = f"{socket.gethostname()}, process {os.getpid()}"

@@ -277,7 +277,7 @@ class Store(Protocol):
         """Return by entry, in order, the texts of entries from ``first`` up to before ``end``."""
 
     async def erase_remark(self, game_id: bytes, seq: int) -> bool:
-        """Erase the entry's text, overwriting it and not only dropping it; return False if there was none."""
+        """Erase the entry's text, overwriting it where the database can; return False if there was none."""
 
     async def grant(self, digest: bytes) -> Grant | None:
         """Return the grant of the token or certificate with this SHA-256, expired and revoked ones as well.
