@@ -270,7 +270,7 @@ def _result(state: State, where: Where, sheet: tuple[str, str, str], log: Path |
         if any(sheet):
             raise InputError("--log", "places or points beside it", "the log alone, which has them")
         return from_log(log, state, where)
-    return result_of(*sheet, "--")
+    return result_of(*sheet, as_options=True)
 
 
 COMMANDS: Final[dict[str, Callable[..., Any]]] = {

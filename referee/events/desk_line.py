@@ -39,6 +39,7 @@ from referee.notation.outcomes import counted
 
 _FEW: Final = 5
 """Names that are shown where several fit."""
+_BECAUSE: Final = re.compile(r"\s+because(?:\s+|\Z)")
 _PARTS: Final = re.compile(r"\b(scores|forfeited)\b")
 _ROUND: Final = re.compile(r"round ([0-9]{1,3}) (?:table )?(.+)\Z", re.ASCII)
 _ANY_ROUND: Final = re.compile(r"(.+?) round ([0-9]{1,3})\Z", re.ASCII)
@@ -62,8 +63,8 @@ class Meant:
 
 def read(event: EventFile, text: str) -> Meant:
     """Return what the line means. Raise ``InputError`` with what is missing or wrong."""
-    line, because, reason = text.strip().partition(" because ")
-    reason = reason.strip() if because else ""
+    line, *reasons = _BECAUSE.split(text.strip(), maxsplit=1)
+    reason = "".join(reasons)
     verb, _, rest = line.partition(" ")
     if _is_result(line):
         return _result(event, line, reason)

@@ -79,16 +79,17 @@ def hexadecimal(option: str, text: str) -> bytes:
         raise InputError(option, f"{text[:80]!r}", "64 hexadecimal digits") from None
 
 
-def result_of(places: str, scores: str, forfeited: str, dashes: str = "") -> Result:
+def result_of(places: str, scores: str, forfeited: str, *, as_options: bool = False) -> Result:
     """Return a table's result by sheet: from places, or from points of the game, by seat.
 
-    ``dashes``: before the names of what is wrong, where they are options.
+    ``as_options``: errors name them as a command does.
     """
-    out = numbers(f"{dashes}forfeited", forfeited) if forfeited else ()
-    points = numbers(f"{dashes}scores", scores) if scores else ()
+    names = ("PLACES", "--scores", "--forfeited") if as_options else ("places", "scores", "forfeited")
+    out = numbers(names[2], forfeited) if forfeited else ()
+    points = numbers(names[1], scores) if scores else ()
     if not (places or points):
-        raise InputError("PLACES", "no result", f"places by seat, or {dashes}scores")
-    return Result(numbers("PLACES", places), points, out) if places else from_scores(points, out)
+        raise InputError(names[0], "no result", f"places by seat, {names[1]}{', or --log' if as_options else ''}")
+    return Result(numbers(names[0], places), points, out) if places else from_scores(points, out)
 
 
 def table_of(option: str, text: str, event_id: int, round_: int) -> int:

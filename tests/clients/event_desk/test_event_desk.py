@@ -229,6 +229,8 @@ async def test_a_result_is_amended_with_a_reason(desk: Desk) -> None:
     assert (
         await desk.typing("1 1,2,3,4") == "Not yet: table 1: it has a result, expected a reason to amend it: because …"
     )
+    told = await desk.typing("1 1,2,3,4 because")
+    assert told == "Not yet: table 1: it has a result, expected a reason to amend it: because …"
     await desk.keys("escape", "enter")
     assert desk.line == "1 2,1,3,4 because "
     told = await desk.enter("1 1,2,3,4 because it was read from the wrong end")
