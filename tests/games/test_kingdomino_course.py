@@ -75,7 +75,7 @@ def test_24_36_or_48_dominoes_are_played_with() -> None:
     "KDO-4",
     Mutation("options.clockwise", "(first + turn) % seats", "(first - turn) % seats"),
     Mutation("options.clockwise", "* kings_of(seats)", ""),
-    Mutation("dealer._first_order", "if draw is Draw.SEAT:", "if True:"),
+    Mutation("dealer.first_order", "if draw is Draw.SEAT:", "if True:"),
     Mutation("state.State._set_up", "if self.order:", "if False:"),
 )
 def test_the_first_order_is_a_seat_s_and_clockwise_or_the_kings_or_declared() -> None:
