@@ -58,11 +58,11 @@ async def test_pairings_results_and_standings_come_as_they_are_signed(page: Page
     await expect(app).to_contain_text("Without a result: 1 of 2 tables (2).")
     await expect(app.locator(".seated").nth(1)).to_contain_text("No result yet")
     # The standings are those of the engine, as people write them.
-    rows = standings(desk.state)
-    table = app.get_by_role("region", name="Standings").locator("tbody")
-    await expect(table.locator("td:nth-child(3)")).to_have_text([shown(row.points) for row in rows])
-    await expect(table.locator("td:nth-child(2)")).to_have_text([f"No. {row.number}" for row in rows])
-    await expect(table.locator("th")).to_have_text([str(row.place) for row in rows])
+    placed = standings(desk.state)
+    body = app.get_by_role("region", name="Standings").locator("tbody")
+    await expect(body.locator("td:nth-child(3)")).to_have_text([shown(row.points) for row in placed])
+    await expect(body.locator("td:nth-child(2)")).to_have_text([f"No. {row.number}" for row in placed])
+    await expect(body.locator("th")).to_have_text([str(row.place) for row in placed])
     await app.locator("summary", has_text="Everything that was entered").tap()
     said = f"Round 1: No. {pair.tables[1][0]} is given 1 2/3 points. Reason: a stolen tile"
     await expect(app.locator(".acts li").first).to_contain_text(said)
