@@ -11,8 +11,7 @@ import typer
 from referee.cli.acting import Yes, confirm
 from referee.cli.event_editing import EventPath, SignedBy, editing
 from referee.console import printable
-from referee.events.act_words import describe
-from referee.events.saved_result import MOST_BYTES, read_result
+from referee.events.saved_result import MOST_BYTES, read_result, result_lines
 
 
 def sign(
@@ -28,8 +27,8 @@ def sign(
     The command shows what the bytes say that it is going to sign; nothing else in the file counts.
     """
     with editing(file, key) as event, result.open("rb") as saved:
-        act = read_result(saved.read(MOST_BYTES + 1), event.log.record.game_id, event.log.state.terms)
-        confirm([printable(describe(act, event.names))], sure=yes)
+        act = read_result(saved.read(MOST_BYTES + 1), event.log.record.game_id, event.log.state)
+        confirm([*map(printable, result_lines(event.log.state, act, event.names))], sure=yes)
         event.log.enter(act)
     print(f"entered: round {act.round}, table {act.table}")
 

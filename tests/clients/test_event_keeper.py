@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import shutil
 import socket
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import grpc
 import pytest
@@ -16,22 +16,27 @@ import pytest
 from referee.events.away import Home
 from referee.events.check import check_event
 from referee.events.event_file import EventFile
+from referee.events.log import terms_data
 from referee.games.event import Terms
 from referee.games.event.acts import Abandon, CheckIn, Enter
 from referee.games.event.scoring import standings_hash
 from referee.log.audit import Policy
 from referee.log.errors import RulesError
 from referee.log.intent import Place, SignedIntent
+from referee.log.keys import PrivateKey
 from referee.log.note import VerifierKey
-from referee.v1.game_service_pb2 import Accepted, GetGameRequest, WatchGameRequest
+from referee.v1.event_service_pb2 import CreateEventRequest, CreateEventResponse
+from referee.v1.event_service_pb2_grpc import EventServiceStub
+from referee.v1.game_service_pb2 import Accepted, GetGameRequest, GetLogRequest, GetLogResponse, WatchGameRequest
+from referee.v1.game_service_pb2_grpc import GameServiceStub
 from referee_clients.event_desk.app import EventDeskApp
-from referee_clients.sdk.errors import Denied, Unreachable, WentOn
+from referee_clients.sdk.errors import Denied, Distrust, Unreachable, WentOn
 from referee_clients.sdk.events import EventKeeper, PartlyEntered
 from tests.cli.inside import referee as look
 from tests.clients.event_desk.test_event_desk import Desk
 from tests.service.conftest import running
 from tests.service.event import SEED, acts_of, over_the_board
-from tests.service.player import connected
+from tests.service.player import bearer, connected
 from tests.service.process import Referee, serve
 from tests.waiting import waiting_for
 
@@ -52,6 +57,53 @@ def enter_all(path: Path, *numbers: int, before_save: Callable[[], None] = lambd
 
 def entrants(path: Path) -> list[int]:
     return sorted(EventFile.read_only(path).log.state.entrants)
+
+
+async def lying(channel: grpc.aio.Channel, token: str, change: Callable[[CreateEventRequest], None]) -> grpc.aio.Server:
+    """A referee that begins another event than it was asked for."""
+
+    async def create(request: CreateEventRequest, _: object) -> CreateEventResponse:
+        change(request)
+        found: CreateEventResponse = await EventServiceStub(channel).CreateEvent(request, metadata=bearer(token))
+        return found
+
+    async def log(request: GetLogRequest, _: object) -> AsyncIterator[GetLogResponse]:
+        async for part in GameServiceStub(channel).GetLog(request):
+            yield part
+
+    server = grpc.aio.server()
+    handlers: dict[tuple[str, str], Any] = {
+        ("EventService", "CreateEvent"): grpc.unary_unary_rpc_method_handler(
+            create, CreateEventRequest.FromString, CreateEventResponse.SerializeToString
+        ),
+        ("GameService", "GetLog"): grpc.unary_stream_rpc_method_handler(
+            log, GetLogRequest.FromString, GetLogResponse.SerializeToString
+        ),
+    }
+    for (service, method), handler in handlers.items():
+        generic = grpc.method_handlers_generic_handler(f"referee.v1.{service}", {method: handler})
+        server.add_generic_rpc_handlers([generic])
+    return server
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda asked: asked.organiser_keys.append(PrivateKey.generate().public.raw), "other keys that may enter acts"),
+        (lambda asked: setattr(asked, "terms", terms_data(Terms(rounds=3))), "other terms"),
+    ],
+)
+async def test_an_event_is_begun_as_it_was_asked_for_or_not_at_all(
+    change: Callable[[CreateEventRequest], None], told: str, tmp_path: Path
+) -> None:
+    async with running(tmp_path / "data") as (_, client):
+        server = await lying(client.channel, client.organiser, change)
+        port = server.add_insecure_port("127.0.0.1:0")
+        await server.start()
+        keeper = EventKeeper(f"127.0.0.1:{port}", client.organiser)
+        with pytest.raises(Distrust, match=f"began an event with {told}; use another referee"):
+            await asyncio.to_thread(keeper.begin, Terms(), PrivateKey.generate(), [])
+        await server.stop(None)
 
 
 @pytest.mark.long

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+from base64 import b64decode, b64encode
 from pathlib import Path
 
 import pytest
 from playwright.async_api import Locator, Page, Route, expect
 
+from referee.event.v1 import event_pb2
 from referee.events.event_file import EventFile
 from referee.events.names import Names
 from referee.games.event.acts import Act, Award, Enter, EnterResult, OpenTable, Pair, Publish, Result
@@ -187,18 +189,29 @@ async def test_without_a_key_a_result_is_saved_and_entered_by_the_organiser(
         ({}, "RESULT: file: event is missing, expected a result as the page"),
         ({**saved, "act": "AAAA"}, "act: no act of an event"),
         ({**saved, "act": "IgA="}, "act: an act that is no result"),
+        ({**saved, "players": saved["players"][::-1]}, "players: others than sit there now at round 1, table 1"),
+        ({**saved, "act": _with_a_log(saved["act"])}, "act: a result with the log of a game"),
     ):
         file.write_text(json.dumps(wrong))
         code, said = await run("sign", event, file, "--yes")
         assert (code, told in said) == (2, True), said
     file.write_text(json.dumps(saved))
     code, said = await run("sign", event, file, "--yes")
-    assert (code, said) == (0, "round 1, table 1: places 1 2 3 4\nentered: round 1, table 1\n")
+    shown_lines = [
+        f"seat {seat}: {who} {'ABCDEFGH'[who - 1]}: place {seat + 1}" for seat, who in enumerate(saved["players"])
+    ]
+    assert (code, said.splitlines()) == (0, ["round 1, table 1", *shown_lines, "entered: round 1, table 1"])
     await expect(page.locator("#app")).to_contain_text("Without a result: 1 of 2 tables (2).")
     code, said = await run("sign", event, file, "--yes")
     assert (code, "EVT-G3" in said) == (8, True)
     code, said = await run("new", tmp_path / "other.eventlog", "--rules", "kingdomino", "--arbiter", "00")
     assert code == 2
+
+
+def _with_a_log(act: str) -> str:
+    move = event_pb2.Move.FromString(b64decode(act))
+    move.enter_result.result.log.CopyFrom(event_pb2.GameLog(game_id=bytes(range(16)), size=1, root=bytes(32)))
+    return b64encode(move.SerializeToString(deterministic=True)).decode()
 
 
 @pytest.mark.long

@@ -22,7 +22,7 @@ from referee.log.entry import decode_entry
 from referee.log.errors import LogError
 from referee.log.intent import Place, SignedIntent
 from referee.log.keys import PrivateKey
-from referee.log.note import VerifierKey
+from referee.log.note import VerifierKey, open_checkpoint
 from referee.log.replay import Record, signed_part
 from referee.v1 import event_service_pb2 as events_pb
 from referee.v1 import event_service_pb2_grpc as events_grpc
@@ -79,7 +79,9 @@ class EventKeeper:
             security.insecure,
         )
         parts = parts_of(BytesIO(data))
-        return home, AwayLog(parts.header, Record.replay(parts.entries), parts.entries, key, parts.note)
+        record = Record.replay(parts.entries)
+        _check_begun(record, parts.note, home, request)
+        return home, AwayLog(parts.header, record, parts.entries, key, parts.note)
 
     def follow(self, home: Home, log: AwayLog) -> None:
         """Take over what the log lacks."""
@@ -174,6 +176,24 @@ class EventKeeper:
                 raise Unreachable(f"the referee gave no answer{waited}; last problem: {why}")
             time.sleep(wait_s)
             wait_s = min(2 * wait_s, _LONGEST_WAIT_S)
+
+
+def _check_begun(record: Record, note: bytes, home: Home, asked: events_pb.CreateEventRequest) -> None:
+    """Raise ``Distrust`` unless the event is what was asked for: its terms, and who may enter acts, are fixed now."""
+    opened = record.opened
+    for what, holds in (
+        ("other terms", opened.tables == asked.terms),
+        ("other keys that may enter acts", list(opened.scribe_keys) == list(asked.organiser_keys)),
+        ("entries that nobody sent", record.size == 1),
+    ):
+        if not holds:
+            raise Distrust(f"the referee began an event with {what}; use another referee")
+    try:
+        head = open_checkpoint(note, VerifierKey.parse(home.verifier))
+    except LogError as error:
+        raise Distrust(f"the referee did not sign the event that it began: {error}") from error
+    if (head.game_id, head.size, head.root) != (record.game_id, record.size, record.root()):
+        raise Distrust("the referee signed another event than it began; use another referee")
 
 
 def _take(log: AwayLog, commit: pb.Commit, home: Home) -> None:

@@ -106,7 +106,9 @@ export const resultEntry = async (view, called) => {
   const show = (body, move, at) => {
     const [headline, ...lines] = linesOf(body, view.state, called);
     const name = `result-${round().number}-${chosen()}.json`;
-    const save = () => saveFile(name, `${JSON.stringify({ event: view.id, act: base64(move) })}\n`, "application/json");
+    // The act names seats: who is at them when it is entered has to be the same.
+    const players = round().tables[chosen() - 1];
+    const save = () => saveFile(name, `${JSON.stringify({ event: view.id, players, act: base64(move) })}\n`, "application/json");
     const enter = button("event.entry.sign", () => submit(), { class: "primary" });
     let request = null; // the same bytes are sent again after a break: they get the first answer again
     const submit = trying(async () => {
