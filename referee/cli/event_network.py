@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -15,6 +15,8 @@ from referee.cli.pairings import Pairing
 from referee.cli.remote import refused, server_of
 from referee.events.event_file import EventFile
 from referee.events.game_logs import Where, read_game
+from referee.events.log import EventLog
+from referee.events.rebuilding import read_again
 from referee.events.words import called
 from referee.games.event import State
 from referee.games.event.acts import EnterResult, OpenTable
@@ -22,6 +24,7 @@ from referee.games.event.round import Round
 from referee.games.game import InputError
 from referee.live.opening import entrant_principal
 from referee.log.audit import Policy
+from referee.log.events import Moved
 from referee.log.note import VerifierKey
 from referee.v1 import game_pb2, game_service_pb2_grpc
 from referee.v1 import game_service_pb2 as pb
@@ -61,6 +64,7 @@ def tables_to_open(event: EventFile, wishes: Wishes, *, with_joins: bool) -> lis
     """
     state, number = event.log.state, event.log.event_id
     round_ = published(state)
+    named = _named(event.log, round_.number)
     tables = []
     for table in round_.undecided:
         players = round_.tables[table - 1]
@@ -78,8 +82,15 @@ def tables_to_open(event: EventFile, wishes: Wishes, *, with_joins: bool) -> lis
         for seat, who in zip(request.seats, players, strict=True):
             seat.player = state.entrants[who].player
         names = tuple(called(who, event.names) for who in players)
-        tables.append(Pairing(f"table {table}", (number, round_.number, table), names, request))
+        game = round_.games.get(table, b"").hex()
+        tables.append(Pairing(f"table {table}", (number, round_.number, table), names, request, game, named))
     return tables
+
+
+def _named(log: EventLog, number: int) -> Set[str]:
+    """Return every game that was named in a round, however often that was paired."""
+    moves = (each.event.move for each in read_again(log) if isinstance(each.event, Moved))
+    return frozenset(move.game_id.hex() for move in moves if isinstance(move, OpenTable) and move.round == number)
 
 
 def opened_now(state: State, told: Sequence[Mapping[str, Any]]) -> list[OpenTable]:

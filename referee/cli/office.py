@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,10 +15,10 @@ import grpc
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.finding import Games
 from referee.cli.pairings import Pairing
-from referee.cli.remote import refused
+from referee.cli.remote import NoAnswer, refused
 from referee.log.entry import decode_open
+from referee.v1 import game_pb2, game_service_pb2_grpc
 from referee.v1 import game_service_pb2 as pb
-from referee.v1 import game_service_pb2_grpc
 from referee_clients.join import format_join, format_link
 from referee_clients.opening.wishes import bad_field
 from referee_clients.sdk.channel import Security, bearer, open_channel
@@ -100,26 +101,45 @@ class Office:
 
     async def _there(self, channel: grpc.aio.Channel, tables: Sequence[Pairing]) -> dict[Any, str]:
         """Return the games of the rounds that may have a result, by event, round and table."""
-        found = {}
+        listed: defaultdict[Any, list[str]] = defaultdict(list)
         games = Games(self.server, channel, self.token)
         for event, round_ in dict.fromkeys(table.key[:2] for table in tables):
             async for game in games.every(pb.ListGamesRequest(event_id=event, round=round_)):
-                if game.HasField("table") and not (game.HasField("result") and not game.result.places):
-                    found[event, round_, game.table] = game.id
-        # A round that was paired again may have games of the pairing before.
-        named = [table for table in tables if table.key in found and any(seat.player for seat in table.request.seats)]
-        for table in named:
-            if await self._players(channel, found[table.key]) != [seat.player for seat in table.request.seats]:
-                del found[table.key]
+                if game.HasField("table") and not _is_aborted(game):
+                    listed[event, round_, game.table].append(game.id)
+        found = {}
+        for table in tables:
+            if table.game and not await self._named_is_aborted(channel, table.game):
+                found[table.key] = table.game
+                continue
+            # A round that was paired again may have games of the pairing before. The newest game comes first.
+            players = [seat.player for seat in table.request.seats]
+            for game_id in listed[table.key]:
+                if game_id not in table.named and (
+                    not any(players) or await self._players(channel, game_id) == players
+                ):
+                    found[table.key] = game_id
+                    break
         return found
 
+    async def _named_is_aborted(self, channel: grpc.aio.Channel, game_id: str) -> bool:
+        """Return whether it is known that a game of the event has no result and gets none. Raise ``NoAnswer``."""
+        try:
+            return _is_aborted(await self._game(channel, game_id))
+        except NoAnswer:
+            raise
+        except Failure:  # it stays the table's, until the organiser names another
+            return False
+
     async def _players(self, channel: grpc.aio.Channel, game_id: str) -> list[bytes]:
+        return [seat.player for seat in decode_open((await self._game(channel, game_id)).open).seats]
+
+    async def _game(self, channel: grpc.aio.Channel, game_id: str) -> game_pb2.Game:
         stub = game_service_pb2_grpc.GameServiceStub(channel)
         try:
-            found = await stub.GetGame(pb.GetGameRequest(game_id=game_id), timeout=_TIMEOUT_S)
+            return (await stub.GetGame(pb.GetGameRequest(game_id=game_id), timeout=_TIMEOUT_S)).game
         except grpc.aio.AioRpcError as error:
             raise refused(self.server, error) from None
-        return [seat.player for seat in decode_open(found.game.open).seats]
 
     async def _create(self, channel: grpc.aio.Channel, request: pb.CreateGameRequest) -> pb.CreateGameResponse:
         stub = game_service_pb2_grpc.GameServiceStub(channel)
@@ -145,6 +165,10 @@ class Office:
             for seat, token in enumerate(created.seat_tokens)
             if token
         ]
+
+
+def _is_aborted(game: game_pb2.Game) -> bool:
+    return game.HasField("result") and not game.result.places
 
 
 def tokens_of(created: pb.CreateGameResponse) -> dict[str, str]:

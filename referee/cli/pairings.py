@@ -6,7 +6,7 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -56,6 +56,10 @@ class Pairing:
     names: tuple[str, ...]
     """Players by seat; a principal where there is no name, empty where there is neither."""
     request: pb.CreateGameRequest
+    game: str = ""
+    """That the event names for it now; empty: none."""
+    named: Set[str] = frozenset()
+    """Every game that the event has named in the round, also of pairings that were annulled."""
 
     @property
     def file_name(self) -> str:

@@ -125,20 +125,43 @@ async def test_a_round_is_opened_played_with_entrants_tokens_and_taken(tmp_path:
         assert len(await games_of(client)) == 4
 
 
-@pytest.mark.long
-async def test_a_round_that_is_paired_again_gets_other_games(tmp_path: Path) -> None:
+@pytest.mark.parametrize("again", ["the same tables", "other tables"])
+async def test_a_round_that_is_paired_again_gets_other_games(tmp_path: Path, again: str) -> None:
+    """Games of the pairing that was annulled stay that; those of the new one are there when asked again."""
     async with organising(tmp_path) as (client, run, address):
         await begin(run, address, "Ani", "Bob", "Cid", "Dee")
         await publish(run)
         await run("event", "open", "e.eventlog", "--data", "data")
-        first = [sorted(table) for table in state_of(tmp_path).rounds[0].tables]
+        annulled = state_of(tmp_path).rounds[0]
+        (a, b), (c, d) = annulled.tables
         await run("event", "reopen", "e.eventlog", "--reason", "wrong lists")
-        other = "1,3; 2,4" if [1, 2] in first or [1, 4] in first else "1,2; 3,4"
-        await run("event", "pair", "e.eventlog", "--tables", other, "--reason", "by hand")
+        tables = f"{a},{b}; {c},{d}" if again == "the same tables" else f"{a},{c}; {b},{d}"
+        await run("event", "pair", "e.eventlog", "--tables", tables, "--reason", "by hand")
         await run("event", "publish", "e.eventlog")
         done = await run("event", "open", "e.eventlog", "--data", "data")
         assert done.stdout.count(": opened, game") == 2
-        assert len(await games_of(client)) == 4
+        games = state_of(tmp_path).rounds[0].games
+        assert set(games.values()).isdisjoint(annulled.games.values())
+        done = await run("event", "open", "e.eventlog", "--data", "data")
+        assert done.stdout.count(": there already, game") == 2
+        assert (state_of(tmp_path).rounds[0].games, len(await games_of(client))) == (games, 4)
+
+
+async def test_a_game_that_was_named_by_hand_stays_the_tables(tmp_path: Path) -> None:
+    """Though another was opened for the table before."""
+    async with organising(tmp_path) as (client, run, address):
+        await begin(run, address, "Ani", "Bob")
+        await publish(run)
+        await run("event", "open", "e.eventlog", "--data", "data")
+        number = EventFile.read_only(tmp_path / "e.eventlog").log.event_id
+        mine = (await client.create(2, rules_id="kingdomino", event_id=number, round=1, table=1)).game.id
+        await run("event", "open", "e.eventlog", 1, mine, "--data", "data")
+        done = await run("event", "open", "e.eventlog", "--data", "data")
+        assert f"table 1: there already, game {mine}" in done.stdout
+        assert state_of(tmp_path).rounds[0].games[1].hex() == mine
+        await client.games.AbortGame(pb.AbortGameRequest(game_id=mine), metadata=bearer(client.organiser))
+        done = await run("event", "open", "e.eventlog", "--data", "data")
+        assert "table 1: opened, game" in done.stdout
 
 
 async def test_join_strings_for_who_has_no_token(tmp_path: Path) -> None:
