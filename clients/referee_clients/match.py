@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -86,8 +87,9 @@ def play_game(bots: Sequence[Bot], seed: int, rules_id: str = "alhambra", option
                     else:
                         state.apply(move)
     finally:
-        for seat in seats:
-            seat.leave(result)
+        with ExitStack() as leaving:  # every seat, whatever the bot of another one does
+            for seat in seats:
+                leaving.callback(seat.leave, result)
     return Outcome(
         result.scores or tuple(state.scores),
         result.places,

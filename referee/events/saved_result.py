@@ -1,7 +1,7 @@
 """A result that was filled in on the page of an event, where the organiser's key is not: the small file in between.
 
-It is one JSON object, ``{"event": ID, "players": [NUMBER, …], "act": BASE64}``: the id of the event's log, who sits at the
-table by seat, and the exact bytes of the act.
+It is one JSON object, ``{"event": ID, "players": [NUMBER, …], "act": BASE64}``: the id of the event's log, who sits at
+the table by seat, and the exact bytes of the act.
 """
 
 from __future__ import annotations

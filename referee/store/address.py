@@ -12,11 +12,17 @@ def check_address(text: str) -> None:
     """Raise ``ValueError`` unless it is the address of a database, without a password; the error does not repeat it."""
     try:
         parts = urlsplit(text)
-        has_password = parts.password is not None or any("password" in name for name in parse_qs(parts.query))
+        # PostgreSQL's library looks for the first @, whatever comes before it; the standard one stops at / ? and #.
+        user, at, _ = text.partition("://")[2].partition("@")
+        has_password = bool(at and ":" in user) or any("password" in name for name in parse_qs(parts.query))
     except ValueError:
         raise ValueError(f"not an address; {_EXPECTED}") from None
     if has_password:
         what = "a password is in it, which everybody on this machine could read"
         raise ValueError(f"{what}; expected it in ~/.pgpass, or in the file that PGPASSFILE or PGSERVICEFILE names")
-    if parts.scheme not in _SCHEMES or not text.isascii() or any(character.isspace() for character in text):
+    if (
+        parts.scheme not in _SCHEMES
+        or not text.isascii()
+        or any(character.isspace() or character == "#" for character in text)
+    ):
         raise ValueError(f"not an address of PostgreSQL; {_EXPECTED}")

@@ -49,7 +49,9 @@ class PostgresSession:
             self._check_server()
             # Whoever hangs within a transaction must not keep the next one from taking over.
             for name, seconds in (("lock_timeout", busy_s), ("idle_in_transaction_session_timeout", 10)):
-                self.execute("SELECT set_config(?, ?, false)", (name, f"{max(1, round(seconds * 1000))}ms"))
+                self._set(name, f"{max(1, round(seconds * 1000))}ms")
+            # A commit whose wait for the standby was cancelled is told of in a warning, and in nothing else.
+            self._set("client_min_messages", "warning")
         except BaseException:
             self._connection.close()
             raise
@@ -64,6 +66,12 @@ class PostgresSession:
             if value not in expected:
                 what = f"{name} is {value}, and what is acknowledged could be lost"
                 raise StoreFailed(f"{self._url}: {what}; expected {' or '.join(expected)}")
+            if name == "synchronous_commit":  # the others are the server's: a session cannot change them
+                self._set(name, value)  # as it is now, whatever is reloaded later
+
+    def _set(self, name: str, value: str) -> None:
+        """For this session, before what the server, the role and the address say."""
+        self.execute("SELECT set_config(?, ?, false)", (name, value))
 
     def execute(self, sql: str, values: Sequence[Any] = (), /) -> Found:
         return self._connection.execute(_translated(sql), values, binary=True)

@@ -142,10 +142,10 @@ sys.stdin.readline()
         ("import sys; sys.exit(3)", "ended with exit code 3"),
         ("raise KeyError('lost')", "ended with exit code 1: KeyError: 'lost'"),
         ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", "was killed by SIGSEGV"),
-        ("print('hello')", "answered \"hello\": "),
-        ("print('{}')", 'answered {}; expected {"name":"…"} with its name'),
-        ("""print('{"name":"x","games":"all"}')""", 'games: "all"; expected a list such as'),
-        ("""print('{"name":"x","games":["chess\\\\u001b"]}'); input()""", r"plays chess\x1b, not kingdomino"),
+        ("input(); print('hello')", "answered \"hello\": "),
+        ("input(); print('{}')", 'answered {}; expected {"name":"…"} with its name'),
+        ("""input(); print('{"name":"x","games":"all"}')""", 'games: "all"; expected a list such as'),
+        ("""input(); print('{"name":"x","games":["chess\\\\u001b"]}'); input()""", r"plays chess\x1b, not kingdomino"),
         (HELLO + "print('{\"move\":99}')", "answered move: 99; expected a number from 0 to "),
         (HELLO + "print('{\"move\":true}')", "answered move: true; expected a number from 0 to "),
         (HELLO + "print('{\"move\":{\"choose_domino\":{\"domino\":49}}}')", "answered move: {"),
@@ -220,6 +220,14 @@ def _is_gone(pid: str) -> bool:
         return True
 
 
+def test_a_bot_that_fails_at_the_end_leaves_no_program_behind(tmp_path: Path) -> None:
+    told = tmp_path / "told"
+    ends = FIRST + f"\nopen({str(told)!r}, 'w').write('left')\n"
+    with pytest.raises(IllegalMove, match="the bot at seat 0 failed: RuntimeError: I wanted to win"):
+        play_game([FailsLast(), load(python(tmp_path, ends))], 1, "kingdomino")
+    assert told.read_text() == "left"
+
+
 def test_a_program_gets_neither_secrets_nor_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REFEREE_JOIN", "secret")
     told = tmp_path / "told"
@@ -242,9 +250,14 @@ def test_no_program_is_named(name: str) -> None:
         load(name)
 
 
-def test_there_is_no_such_program() -> None:
-    with pytest.raises(IllegalMove, match=r"exec:\./nowhere cannot be started: No such file"):
-        played("exec:./nowhere")
+def test_there_is_no_such_program(tmp_path: Path) -> None:
+    """Nothing is begun."""
+    with pytest.raises(UnknownBot, match=r'there is no program "\./nowhere"'):
+        load("exec:./nowhere --fast")
+    (tmp_path / "empty").touch(0o755)
+    (tmp_path / "empty").write_bytes(b"\x7fELF")
+    with pytest.raises(IllegalMove, match="/empty cannot be started: Exec format error"):
+        played(f"exec:{tmp_path / 'empty'}")
 
 
 # --- what every bot is told, and may do -------------------------------------------------------------------------------

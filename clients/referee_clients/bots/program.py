@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import selectors
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -81,7 +82,7 @@ class Program:
         self._send(lines.hello())
 
     def choose(self, observation: Any, legal_moves: Sequence[Any]) -> Any:
-        """Return its move, or ``RESIGN``. Raise ``ProgramFailed``, and ``UnknownBot`` if it does not play this game."""
+        """Return its move, or ``RESIGN``. Raise ``ProgramFailed``, also if it does not play this game."""
         if self._table is None:
             raise ProgramFailed(f"{self._shown} was asked before its game began")
         table = self._table
@@ -127,7 +128,7 @@ class Program:
             raise self._failed(f"answered {error}") from None
         if plays is not None and table.rules_id not in plays:
             named = ", ".join(map(printable, plays)) or "no game"
-            raise UnknownBot(f"{self._shown} plays {named}, not {table.rules_id}")
+            raise self._failed(f"plays {named}, not {table.rules_id}")
         self._has_said_hello = True
         self._send(lines.new(table))
 
@@ -238,6 +239,8 @@ def _command(name: str) -> list[str]:
         raise UnknownBot(f"no bot {shown(name)}: {error}") from None
     if not command:
         raise UnknownBot(f"no bot {shown(name)}: expected {PREFIX}COMMAND, such as {PREFIX}./mybot")
+    if shutil.which(command[0]) is None:
+        raise UnknownBot(f"no bot {shown(name)}: there is no program {shown(command[0])}")
     return command
 
 
