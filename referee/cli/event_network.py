@@ -139,11 +139,11 @@ class Taking:
         if verifier is None and home is not None and home.server == self.server:
             verifier = VerifierKey.parse(home.verifier)
         where = Where(self.event.log.event_id, round_.number, table)
-        result, wrong = read_game(path, Policy(verifier=verifier), state, where)
-        if result is None or wrong:
-            return f"NOT ENTERED, game {found.id}: {'; '.join(wrong)}"
-        results.append(EnterResult(round_.number, table, result))
-        return f"places {', '.join(map(str, result.places))}, from game {found.id}"
+        read = read_game(path, Policy(verifier=verifier), state, where)
+        if read.result is None or read.against:
+            return f"NOT ENTERED, game {found.id}: {'; '.join(read.against)}"
+        results.append(EnterResult(round_.number, table, read.result))
+        return f"places {', '.join(map(str, read.result.places))}, from game {found.id}"
 
     async def _game(self, channel: grpc.aio.Channel, game_id: str) -> game_pb2.Game:
         stub = game_service_pb2_grpc.GameServiceStub(channel)

@@ -16,7 +16,7 @@ from typing import Final, cast
 from referee.events import trf_acts, trf_read
 from referee.events.act_words import signer
 from referee.events.document import Read, read
-from referee.events.game_logs import Where, read_game
+from referee.events.game_logs import LogRead, Where, read_game
 from referee.events.log import EventLog, event_id
 from referee.events.rebuilding import differences, rebuild
 from referee.events.words import told_broken
@@ -60,7 +60,9 @@ class EventReport:
     games: tuple[str, ...] = ()
     """What is wrong with games, a line each."""
     audited: int = 0
-    """Results that an audited log gives."""
+    """Results that an audited log of this table gives."""
+    unplaced: int = 0
+    """Results that an audited log gives which may be any table's."""
     by_sheet: int = 0
     """Results that no log gives."""
     not_found: int = 0
@@ -95,7 +97,8 @@ class EventReport:
         yield f"{self.audit.entries} entries, {self.audit.signed_entries} under a signed checkpoint"
         sheets = f", {self.by_sheet} by sheet, for which only the organiser vouches" if self.by_sheet else ""
         missing = f", {self.not_found} whose log was not given" if self.not_found else ""
-        yield f"results: {self.audited} with an audited log{sheets}{missing}"
+        unplaced = f", {self.unplaced} with one that does not say for which table" if self.unplaced else ""
+        yield f"results: {self.audited} with an audited log{unplaced}{sheets}{missing}"
         if len(self.signed) > 1:
             yield f"acts: {', '.join(f'{acts} by {signer(scribe)}' for scribe, acts in self.signed.items())}"
         yield from (f"comment: {remark}" for remark in (*self.audit.remarks, *self.remarks))
@@ -112,7 +115,12 @@ class EventReport:
             "entry": self._entry,
             "broken": self.broken,
             "games": list(self.games),
-            "results": {"audited": self.audited, "by_sheet": self.by_sheet, "not_found": self.not_found},
+            "results": {
+                "audited": self.audited,
+                "unplaced": self.unplaced,
+                "by_sheet": self.by_sheet,
+                "not_found": self.not_found,
+            },
             "signed": {signer(scribe): acts for scribe, acts in self.signed.items()},
             "audit": json.loads(self.audit.as_json()),
         }
@@ -136,10 +144,11 @@ def check_event(path: Path, policy: Policy, games: Path | None, games_policy: Po
         report,
         games=tuple(found.wrong),
         audited=found.audited,
+        unplaced=found.unplaced,
         by_sheet=found.by_sheet,
         not_found=found.not_found,
         signed=signed,
-        remarks=(_NO_KEY,) if found.audited and games_policy.verifier is None else (),
+        remarks=(_NO_KEY,) if found.audited + found.unplaced and games_policy.verifier is None else (),
     )
 
 
@@ -280,7 +289,7 @@ class _Games:
 
     def __init__(self, state: State, event: bytes, paths: Mapping[bytes, Path], policy: Policy) -> None:
         self.wrong: list[str] = []
-        self.audited = self.by_sheet = self.not_found = 0
+        self.audited = self.unplaced = self.by_sheet = self.not_found = 0
         self._state = state
         self._event = event
         self._paths = paths
@@ -295,14 +304,17 @@ class _Games:
                 elif (path := self._paths.get(result.log.game_id)) is None:
                     self.not_found += 1
                 else:
-                    wrong = [*self._compare(path, result, round_.number, number)]
+                    where = Where(event_id(self._event), round_.number, number)
+                    read = read_game(path, self._policy, self._state, where)
+                    wrong = [*self._compare(read, result)]
                     self.wrong += [f"round {round_.number}, table {number}: {path.name}: {what}" for what in wrong]
-                    self.audited += not wrong
+                    self.audited += read.is_placed and not wrong
+                    self.unplaced += not read.is_placed and not wrong
 
-    def _compare(self, path: Path, result: Result, round_: int, table: int) -> Iterable[str]:
-        found, wrong = read_game(path, self._policy, self._state, Where(event_id(self._event), round_, table))
-        yield from wrong
-        if found is None:
+    @staticmethod
+    def _compare(read: LogRead, result: Result) -> Iterable[str]:
+        yield from read.wrong
+        if (found := read.result) is None:
             return
         if found.log != result.log:
             yield "the log has another size or root than the result names (EVT-G2)"

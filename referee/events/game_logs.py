@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from referee.events.results import of_record
 from referee.games.event import State
@@ -19,6 +19,8 @@ from referee.log.v1 import log_pb2
 from referee.log.verdict import Report, Verdict
 from referee.notation.outcomes import seats
 
+UNPLACED: Final = "it does not say for which event, round and table it is, and the event does not name it (EVT-G1)"
+
 
 class Where(NamedTuple):
     """A table of an event, which has that number."""
@@ -28,22 +30,38 @@ class Where(NamedTuple):
     table: int
 
 
-def read_game(path: Path, policy: Policy, state: State, where: Where) -> tuple[Result | None, list[str]]:
-    """Return the game's result, None without one, and what is wrong: the audit, EVT-G1, EVT-O2. Raise ``OSError``."""
+class LogRead(NamedTuple):
+    """What the log of a game says."""
+
+    result: Result | None
+    wrong: list[str]
+    """The audit, EVT-G1, EVT-O2."""
+    is_placed: bool = True
+    """Whether the game says for which table it is, or the event names it for this one."""
+
+    @property
+    def against(self) -> list[str]:
+        """Return what is against taking the result for the table."""
+        return self.wrong if self.is_placed else [*self.wrong, UNPLACED]
+
+
+def read_game(path: Path, policy: Policy, state: State, where: Where) -> LogRead:
+    """Read the game that is, or is to be, a table's. Raise ``OSError``."""
     with path.open("rb") as stream:
         report = audit(stream, policy)
     unkeyed = Verdict.UNTRUSTED_KEY if policy.verifier is None else None
     if failed := next((finding for finding in report.findings if finding.verdict is not unkeyed), None):
-        return None, [f"the game does not audit: {failed.verdict.name}: {failed}"]
+        return LogRead(None, [f"the game does not audit: {failed.verdict.name}: {failed}"])
     with path.open("rb") as stream:
         record = Record.replay(file.entries(stream))
     try:
         found = of_record(record, path.name)
     except InputError as error:
-        return None, [error.what]
+        return LogRead(None, [error.what])
     opened = decode_open(record.open_data)
-    wrong = [*_of_table(opened, state, where), *_players(opened, report, state, where)]
-    return found, [*wrong, *_order(record)]
+    wrong = [*of_table(opened, state, where), *_players(opened, report, state, where), *_order(record)]
+    named = state.rounds[where.round - 1].games.get(where.table)
+    return LogRead(found, wrong, opened.HasField("event_id") or named == record.game_id)
 
 
 def from_log(path: Path, state: State, where: Where) -> Result:
@@ -51,13 +69,14 @@ def from_log(path: Path, state: State, where: Where) -> Result:
     rounds = state.rounds
     if where.round > len(rounds) or not 1 <= where.table <= len(rounds[where.round - 1].tables):
         raise InputError("TABLE", f"round {where.round}, table {where.table}", "a table that the round has (EVT-G2)")
-    found, wrong = read_game(path, Policy(), state, where)
-    if found is None or wrong:
-        raise InputError(str(path), wrong[0], "the whole log of this table's game, which is over")
-    return found
+    read = read_game(path, Policy(), state, where)
+    if read.result is None or read.against:
+        raise InputError(str(path), read.against[0], "the whole log of this table's game, which is over")
+    return read.result
 
 
-def _of_table(opened: log_pb2.GameOpen, state: State, where: Where) -> Iterator[str]:
+def of_table(opened: log_pb2.GameOpen, state: State, where: Where) -> Iterator[str]:
+    """Yield what the game was opened with that is not this table's."""
     named = (opened.event_id, opened.round, opened.table)
     if opened.rules_id != state.terms.game:
         yield f"a game of {opened.rules_id}; expected {state.terms.game} (EVT-G1)"

@@ -69,9 +69,15 @@ TWO: dict[str, Any] = {"sizes": (2,), "points": ((2, 0),), "rounds": 1}
 
 
 def game(
-    folder: Path, event: int, round_: int, table: int, seed: int, first: tuple[int, ...] = (), seats: int = 2
+    folder: Path,
+    event: int | None,
+    round_: int,
+    table: int,
+    seed: int,
+    first: tuple[int, ...] = (),
+    seats: int = 2,
 ) -> Path:
-    """The log of a game that is over. ``first``: who chooses first, declared."""
+    """The log of a game that is over. ``event``: None for one of no event; ``first``: who chooses first, declared."""
     _, codec = installed().get("kingdomino", 1)
     terms_of_game = game_open(
         header("kingdomino"),
@@ -80,7 +86,8 @@ def game(
         options=codec.encode_options(Kingdomino(declared_order=first)),
         seats=seats,
     )
-    terms_of_game.event_id, terms_of_game.round, terms_of_game.table = event, round_, table
+    if event is not None:
+        terms_of_game.event_id, terms_of_game.round, terms_of_game.table = event, round_, table
     terms_of_game.nonce = seed.to_bytes(16, "big")
     played = play(start(terms_of_game, header=header("kingdomino"), engines=installed()), at_random(seed))
     path = folder / f"{table}.gamelog"
@@ -101,8 +108,12 @@ def with_games(
     opens: bool = True,
     keys: list[bytes] | None = None,
     first: tuple[int, ...] = (),
+    of_event: bool = True,
 ) -> Path:
-    """An event of four over one round, whose two games are in the folder. ``opens``: also names them before."""
+    """An event of four over one round, whose two games are in the folder.
+
+    ``opens``: also names them before; ``of_event``: they are opened for its tables.
+    """
     folder.mkdir(exist_ok=True)
     log = EventLog.new(Terms(**{**vars(terms()), **TWO}), key("organiser"))
     for number in range(1, 5):
@@ -113,7 +124,7 @@ def with_games(
     log.enter(proposal(log.state))
     log.enter(Publish(1))
     for table in (1, 2):
-        path = game(folder, log.event_id, 1, table, seed=table, first=first if table == 2 else ())
+        path = game(folder, log.event_id if of_event else None, 1, table, seed=table, first=first if table == 2 else ())
         result = result_of(path)
         assert result.log is not None
         if opens:
@@ -183,6 +194,22 @@ def test_a_game_of_another_event_is_named(tmp_path: Path) -> None:
     found = check_event(with_games(tmp_path, other, opens=False), POLICY, tmp_path, POLICY)
     assert found.exit_code == Verdict.RULES
     assert found.games == ("round 1, table 2: 2.gamelog: opened for event 5, round 1, table 2 (EVT-G1)",)
+
+
+@pytest.mark.parametrize(("opens", "audited"), [(True, 2), (False, 0)])
+def test_a_game_of_no_event_is_a_tables_if_the_event_names_it(tmp_path: Path, opens: bool, audited: int) -> None:
+    """Otherwise it may be any table's: a check counts it apart, and its result is not taken from it."""
+    found = check_event(with_games(tmp_path, opens=opens, of_event=False), POLICY, tmp_path, POLICY)
+    assert (found.exit_code, found.audited, found.unplaced) == (0, audited, 2 - audited)
+    told = "results: 0 with an audited log, 2 with one that does not say for which table"
+    assert (told in list(found.lines())) is not opens
+    event = EventFile.read_only(tmp_path / "two.eventlog").log
+    where = Where(event.event_id, 1, 1)
+    if opens:
+        assert from_log(tmp_path / "1.gamelog", event.state, where).log is not None
+    else:
+        with pytest.raises(InputError, match="it does not say for which event, round and table it is"):
+            from_log(tmp_path / "1.gamelog", event.state, where)
 
 
 @pytest.mark.parametrize("first", [(1, 0, 1, 0), (1, 1, 0, 0)])
