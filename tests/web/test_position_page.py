@@ -30,7 +30,8 @@ def cell(page: Page, x: int, y: int) -> str:
 
 
 async def link_of(page: Page) -> str:
-    return unquote(page.url.partition("#")[2])
+    hash_: str = await page.evaluate("location.hash")  # what the page knows; page.url comes to know it later
+    return unquote(hash_.removeprefix("#"))
 
 
 async def test_a_position_is_put_together_by_taps(page: Page, gateway: str) -> None:
