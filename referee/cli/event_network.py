@@ -10,11 +10,13 @@ from typing import Annotated, Any, Final
 import grpc
 import typer
 
+from referee.cli.failure import Failure
 from referee.cli.fetch import file_of, write
 from referee.cli.pairings import Pairing
-from referee.cli.remote import refused, server_of
+from referee.cli.remote import NoAnswer, refused, server_of
+from referee.console import printable
 from referee.events.event_file import EventFile
-from referee.events.game_logs import Where, read_game
+from referee.events.game_logs import LogRead, Where, of_table, read_game
 from referee.events.log import EventLog
 from referee.events.rebuilding import read_again
 from referee.events.words import called
@@ -24,6 +26,7 @@ from referee.games.event.round import Round
 from referee.games.game import InputError
 from referee.live.opening import entrant_principal
 from referee.log.audit import Policy
+from referee.log.entry import decode_open
 from referee.log.events import Moved
 from referee.log.note import VerifierKey
 from referee.v1 import game_pb2, game_service_pb2_grpc
@@ -48,6 +51,11 @@ GamesServer = Annotated[
 def server_of_games(event: EventFile, data: Path) -> str:
     """Return the address of the referee with an event's games."""
     return server_of(None, data) if event.home is None else event.home.server
+
+
+def verifier_of_games(event: EventFile) -> VerifierKey | None:
+    """Return the key of the referee with an event's games, if no other is named: of the one that keeps the event."""
+    return None if event.home is None else VerifierKey.parse(event.home.verifier)
 
 
 def published(state: State) -> Round:
@@ -109,8 +117,8 @@ class Taking:
     security: Security
     folder: Path
     """Where the logs are kept."""
-    verifier: VerifierKey | None = None
-    """Of the referee with the games; None: of the event's, if that referee has them."""
+    verifier: VerifierKey | None
+    """Of the referee with the games; None: it is not known, and signatures may be any referee's."""
 
     async def find(self) -> tuple[list[str], list[EnterResult]]:
         """Return what is told of each table without a result, and the results that can be entered.
@@ -127,27 +135,48 @@ class Taking:
         round_ = published(state)
         if (game := round_.games.get(table)) is None:
             return "no game is known; `referee event open`, or enter its result"
-        found = await self._game(channel, game.hex())
-        if found.state != game_pb2.GAME_STATE_OVER:
-            return f"game {found.id} goes on"
-        path = self.folder / f"{found.id}.gamelog"
-        content = await file_of(channel, self.server, found.id)
+        try:
+            read = await self._read(channel, state, Where(self.event.log.event_id, round_.number, table), game)
+        except NoAnswer:
+            raise
+        except Failure as error:  # one game that cannot be had is no hindrance to the others
+            return f"NOT ENTERED, game {game.hex()}: {error}"
+        if read is None:
+            return f"game {game.hex()} goes on"
+        if read.result is None or read.against:
+            return f"NOT ENTERED, game {game.hex()}: {'; '.join(read.against)}"
+        results.append(EnterResult(round_.number, table, read.result))
+        return f"places {', '.join(map(str, read.result.places))}, from game {game.hex()}"
+
+    async def _read(self, channel: grpc.aio.Channel, state: State, where: Where, game: bytes) -> LogRead | None:
+        """Fetch and read the game's log; None while it goes on. Raise ``Failure``, ``OSError``."""
+        if (await game_of(channel, self.server, game)).state != game_pb2.GAME_STATE_OVER:
+            return None
+        path = self.folder / f"{game.hex()}.gamelog"
+        content = await file_of(channel, self.server, game.hex())
         path.parent.mkdir(parents=True, exist_ok=True)
         write(path, content)
-        home = self.event.home
-        verifier = self.verifier
-        if verifier is None and home is not None and home.server == self.server:
-            verifier = VerifierKey.parse(home.verifier)
-        where = Where(self.event.log.event_id, round_.number, table)
-        read = read_game(path, Policy(verifier=verifier), state, where)
-        if read.result is None or read.against:
-            return f"NOT ENTERED, game {found.id}: {'; '.join(read.against)}"
-        results.append(EnterResult(round_.number, table, read.result))
-        return f"places {', '.join(map(str, read.result.places))}, from game {found.id}"
+        read = read_game(path, Policy(verifier=self.verifier), state, where)
+        if read.result is not None and read.result.log is not None and read.result.log.game_id != game:
+            raise Failure(f"{self.server}: gave the log of game {read.result.log.game_id.hex()}; expected {game.hex()}")
+        return read
 
-    async def _game(self, channel: grpc.aio.Channel, game_id: str) -> game_pb2.Game:
-        stub = game_service_pb2_grpc.GameServiceStub(channel)
-        try:
-            return (await stub.GetGame(pb.GetGameRequest(game_id=game_id), timeout=_TIMEOUT_S)).game
-        except grpc.aio.AioRpcError as error:
-            raise refused(self.server, error) from None
+
+async def check_game(server: str, secured: Security, state: State, where: Where, game: bytes) -> None:
+    """Ask the referee for a game. Raise ``Failure`` if it has none, or one that was opened for another table."""
+    async with open_channel(server, security=secured) as channel:
+        found = await game_of(channel, server, game)
+    if wrong := [*of_table(decode_open(found.open), state, where)]:
+        raise Failure(f"game {game.hex()}: {'; '.join(wrong)}")
+
+
+async def game_of(channel: grpc.aio.Channel, server: str, game: bytes) -> game_pb2.Game:
+    """Return what the referee tells of a game. Raise ``Failure``."""
+    stub = game_service_pb2_grpc.GameServiceStub(channel)
+    try:
+        found = (await stub.GetGame(pb.GetGameRequest(game_id=game.hex()), timeout=_TIMEOUT_S)).game
+    except grpc.aio.AioRpcError as error:
+        raise refused(server, error) from None
+    if found.id != game.hex():
+        raise Failure(f"{server}: told of game {printable(found.id[:40])!r}; expected {game.hex()}")
+    return found

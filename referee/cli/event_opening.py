@@ -14,12 +14,13 @@ from referee.cli import output
 from referee.cli.addresses import Addresses
 from referee.cli.arguments import public_key, web_origin
 from referee.cli.event_editing import EventPath, TokenFile, editing
-from referee.cli.event_network import GamesServer, opened_now, server_of_games, tables_to_open
+from referee.cli.event_network import GamesServer, check_game, opened_now, server_of_games, tables_to_open
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.office import Office, new_sheet
 from referee.cli.pairings import told
 from referee.cli.remote import DATA, Data, SendInClear, TlsCa, TlsCert, TlsKey, security, token_of
 from referee.cli.terms import Absence, Clock, Illegal, Lag, ProtestTime, TakeBacks
+from referee.events.game_logs import Where
 from referee.events.organiser import newest_round
 from referee.events.typed import table_of
 from referee.events.words import lines
@@ -84,7 +85,8 @@ def open_(  # noqa: PLR0917 - typer reads options from the signature
 
     The command can be repeated, also after it was stopped in the middle: only games that are missing are opened.
 
-    With TABLE and GAME a game that is open already is named: one of `referee new --event`.
+    With TABLE and GAME a game that is open already is named: one of `referee new --event` for this table, or one that
+    was opened for no event.
     """
     wishes = Wishes(
         options=options,
@@ -106,6 +108,10 @@ def open_(  # noqa: PLR0917 - typer reads options from the signature
             if (game_id := parse_game_id(game)) is None:
                 raise InputError("GAME", repr(game[:40]), GAME_ID_TEXT)
             at = table_of("TABLE", table, event.log.event_id, number)
+            address = server or server_of_games(event, data)
+            secured = security(address, tls_ca, tls_cert, tls_key, insecure)
+            where = Where(event.log.event_id, number, at)
+            asyncio.run(check_game(address, secured, event.log.state, where, game_id))
             event.log.enter(OpenTable(number, at, game_id))
             said = [f"round {number}, table {at}: game {game}"]
         else:

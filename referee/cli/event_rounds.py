@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -12,7 +13,7 @@ import typer
 from referee.cli import output
 from referee.cli.arguments import verifier_key
 from referee.cli.event_editing import EventPath, Reason, SignedBy, editing, opened
-from referee.cli.event_network import GAMES_SUFFIX, GamesServer, Taking, server_of_games
+from referee.cli.event_network import GAMES_SUFFIX, GamesServer, Taking, server_of_games, verifier_of_games
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.remote import DATA, Data, SendInClear, TlsCa, TlsCert, TlsKey, security
 from referee.console import printable
@@ -56,6 +57,11 @@ _Forfeited = Annotated[str, typer.Option("--forfeited", metavar="LIST", help="Se
 _Log = Annotated[
     Path | None, typer.Option("--log", metavar="GAMELOG", help="The log of the game, which gives all of it.")
 ]
+
+_ANY_REFEREE: Final = (
+    "note: the key of the games' referee is not known: their signatures may be any referee's. Compare them with "
+    "`referee event check --games DIR --games-key VKEY`"
+)
 
 
 def pair(  # noqa: PLR0917 - typer reads options from the signature
@@ -156,7 +162,7 @@ def result(  # noqa: PLR0917 - typer reads options from the signature
             "--games-key",
             metavar="VKEY",
             help="With --all: the verifier key of the games' referee.",
-            show_default="the event's, if the same referee keeps it",
+            show_default="that of the referee that keeps the event",
         ),
     ] = None,
     server: GamesServer = None,
@@ -179,8 +185,10 @@ def result(  # noqa: PLR0917 - typer reads options from the signature
         with opened(file, key) as event:
             at = server or server_of_games(event, data)
             secured = security(at, tls_ca, tls_cert, tls_key, insecure)
-            verifier = None if games_key is None else verifier_key("--games-key", games_key)
-            taking = Taking(event, at, secured, games or file.with_suffix(GAMES_SUFFIX), verifier)
+            known = verifier_of_games(event) if games_key is None else verifier_key("--games-key", games_key)
+            if known is None:
+                print(_ANY_REFEREE, file=sys.stderr)
+            taking = Taking(event, at, secured, games or file.with_suffix(GAMES_SUFFIX), known)
             told, results = asyncio.run(taking.find())
             with event.entering():
                 for each in results:
@@ -269,7 +277,9 @@ def _result(state: State, where: Where, sheet: tuple[str, str, str], log: Path |
     if log is not None:
         if any(sheet):
             raise InputError("--log", "places or points beside it", "the log alone, which has them")
-        return from_log(log, state, where)
+        found = from_log(log, state, where)
+        print(_ANY_REFEREE, file=sys.stderr)
+        return found
     return result_of(*sheet, as_options=True)
 
 

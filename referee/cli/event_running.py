@@ -15,7 +15,7 @@ import typer
 
 from referee.cli import output
 from referee.cli.event_editing import EventPath, TokenFile, opened
-from referee.cli.event_network import GAMES_SUFFIX, Taking, opened_now, published, tables_to_open
+from referee.cli.event_network import GAMES_SUFFIX, Taking, opened_now, published, tables_to_open, verifier_of_games
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.office import Office
 from referee.cli.remote import DATA, Data, NoAnswer, SendInClear, TlsCa, TlsCert, TlsKey, refused, security, token_of
@@ -216,7 +216,8 @@ class Running:
             async with asyncio.timeout(_LOOK_S):
                 await self._ended.wait()
         self._ended.clear()
-        taking = Taking(self.event, self.office.server, self.office.secured, self.games)
+        verifier = verifier_of_games(self.event)
+        taking = Taking(self.event, self.office.server, self.office.secured, self.games, verifier)
         lines_, results = await _patiently(taking.find)
         await asyncio.to_thread(self._enter_all, results)
         for line in lines_:

@@ -156,15 +156,6 @@ def test_who_comes_during_the_event_plays_from_the_next_round(tmp_path: Path) ->
     assert referee("event", "check", event.path.with_name("now.json")).returncode == 0
 
 
-def test_a_game_on_a_server_is_named(event: Event) -> None:
-    event.does("pair")
-    event.does("publish")
-    game = "0123456789abcdef" * 2
-    assert event.does("open", 1, game) == f"round 1, table 1: game {game}\n"
-    assert "(EVT-G1" in event.fails("open", 2, game, code=8)
-    assert "GAME: 'abc', expected 32 lower-case hexadecimal digits" in event.fails("open", 2, "abc", code=2)
-
-
 def test_after_the_last_round_there_is_only_the_end(event: Event) -> None:
     event.play(1)
     event.play(2)

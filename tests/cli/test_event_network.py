@@ -11,18 +11,24 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import grpc
 import pytest
 
+from referee.cli.event_network import Taking
 from referee.events.event_file import EventFile
+from referee.games.event.acts import OpenTable
 from referee.live.opening import entrant_principal
 from referee.log.keys import PrivateKey
 from referee.v1 import access_service_pb2 as access_pb
+from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
 from referee.v1.access_service_pb2_grpc import AccessServiceStub
 from referee_clients import play_all, play_async
 from referee_clients.bots import maker
+from referee_clients.sdk.channel import Security
 from tests.cli.command import REFEREE
 from tests.cli.inside import referee
+from tests.events.test_check import game as log_of_game
 from tests.service.conftest import running
 from tests.service.player import Client, bearer, connected, refused
 from tests.service.process import serve
@@ -162,6 +168,129 @@ async def test_a_game_that_was_named_by_hand_stays_the_tables(tmp_path: Path) ->
         await client.games.AbortGame(pb.AbortGameRequest(game_id=mine), metadata=bearer(client.organiser))
         done = await run("event", "open", "e.eventlog", "--data", "data")
         assert "table 1: opened, game" in done.stdout
+
+
+async def test_a_game_is_named_for_the_table_that_it_was_opened_for(tmp_path: Path) -> None:
+    """Or for any table, if it was opened for none."""
+    async with organising(tmp_path) as (client, run, address):
+        await begin(run, address, "Ani", "Bob", "Cid", "Dee")
+        await publish(run)
+        number = EventFile.read_only(tmp_path / "e.eventlog").log.event_id
+
+        async def created(rules: str = "kingdomino", **fields: Any) -> str:
+            return (await client.create(2, rules_id=rules, **fields)).game.id
+
+        for game, told in (
+            ("0123456789abcdef" * 2, "the referee refused"),
+            (await created("alhambra"), "a game of alhambra; expected kingdomino (EVT-G1)"),
+            (await created(event_id=number, round=1, table=2), "round 1, table 2 (EVT-G1)"),
+            (await created(event_id=number, round=2, table=1), "round 2, table 1 (EVT-G1)"),
+            (await created(event_id=5, round=1, table=1), "opened for event 5, round 1, table 1 (EVT-G1)"),
+        ):
+            done = await run("event", "open", "e.eventlog", 1, game, "--data", "data", code=1)
+            assert told in done.stderr
+        game = await created()
+        done = await run("event", "open", "e.eventlog", 1, game, "--data", "data")
+        assert done.stdout == f"round 1, table 1: game {game}\n"
+        done = await run("event", "open", "e.eventlog", 2, game, "--data", "data", code=8)
+        assert "the game is another table's (EVT-G1" in done.stderr
+
+
+def by_hand(tmp_path: Path, *games: bytes) -> EventFile:
+    """The event of the file alone, whose round is published, with these games named for its tables."""
+    with EventFile.opened(tmp_path / "e.eventlog") as event:
+        for table, game in enumerate(games, 1):
+            event.log.enter(OpenTable(1, table, game))
+        event.save()
+    return event
+
+
+async def test_a_game_that_cannot_be_had_is_no_hindrance_to_the_others(tmp_path: Path) -> None:
+    async with organising(tmp_path) as (client, run, address):
+        await run("event", "new", "e.eventlog", "--rules", "kingdomino", "--sizes", "2", "--points", "2: 1,0")
+        await run("event", "enter", "e.eventlog", "Ani", "Bob", "Cid", "Dee")
+        await run("event", "checkin", "e.eventlog", "--all")
+        await publish(run)
+        goes_on = (await client.create(2, rules_id="kingdomino")).game.id
+        by_hand(tmp_path, bytes(16), bytes.fromhex(goes_on))
+        done = await run("event", "result", "e.eventlog", "--all", "--server", address, code=1)
+        first, second = done.stdout.splitlines()
+        assert first.startswith(f"table 1: NOT ENTERED, game {bytes(16).hex()}: the referee refused: ")
+        assert second == f"table 2: game {goes_on} goes on"
+        # No referee keeps the event, so nobody said whose signatures its games have.
+        assert "the key of the games' referee is not known" in done.stderr
+
+
+async def test_games_at_another_referee_than_the_events_need_its_key(tmp_path: Path) -> None:
+    """The key that the event knows is compared with, however the games' referee is called."""
+    async with organising(tmp_path) as (_, run, address), running(tmp_path / "other", solver_workers=0) as (other, _):
+        await begin(run, address, "Ani", "Bob")
+        await publish(run)
+        where = ("--server", other.address, "--data", "other")
+        await run("event", "open", "e.eventlog", "--joins", "joins", *where)
+        (joins,) = (tmp_path / "joins").iterdir()
+        async with waiting_for("the game to end"):
+            await asyncio.gather(*(play_async(join, maker("greedy", 1)) for join in joins.read_text().splitlines()))
+        done = await run("event", "result", "e.eventlog", "--all", *where, code=1)
+        assert "NOT ENTERED" in done.stdout
+        assert "UNTRUSTED_KEY" in done.stdout
+        (key,) = (tmp_path / "other").glob("*.vkey")
+        done = await run("event", "result", "e.eventlog", "--all", "--games-key", key, *where)
+        assert "table 1: places " in done.stdout
+        assert not done.stderr
+
+
+def lying(told: str, log: bytes) -> grpc.GenericRpcHandler:
+    """A referee whose answer names that game, and has that log."""
+
+    async def game_told(request: pb.GetGameRequest, _: object) -> pb.GetGameResponse:
+        return pb.GetGameResponse(game=game_pb2.Game(id=told, state=game_pb2.GAME_STATE_OVER))
+
+    async def log_told(request: pb.GetLogRequest, _: object) -> AsyncIterator[pb.GetLogResponse]:
+        yield pb.GetLogResponse(chunk=log)
+
+    handlers: dict[str, grpc.RpcMethodHandler[Any, Any]] = {
+        "GetGame": grpc.unary_unary_rpc_method_handler(
+            game_told, pb.GetGameRequest.FromString, pb.GetGameResponse.SerializeToString
+        ),
+        "GetLog": grpc.unary_stream_rpc_method_handler(
+            log_told, pb.GetLogRequest.FromString, pb.GetLogResponse.SerializeToString
+        ),
+    }
+    return grpc.method_handlers_generic_handler("referee.v1.GameService", handlers)
+
+
+@pytest.mark.parametrize(
+    ("told", "wrong"), [("../../elsewhere", "told of game '../../elsewhere'"), ("0" * 32, "gave the log of game ")]
+)
+async def test_what_a_referee_says_of_another_game_is_not_taken(tmp_path: Path, told: str, wrong: str) -> None:
+    """Nor is a file written where it says."""
+
+    async def run(*words: object) -> None:
+        done = await asyncio.to_thread(referee, *words, cwd=tmp_path)
+        assert done.returncode == 0, (words, done.stdout, done.stderr)
+
+    await run("event", "new", "e.eventlog", "--rules", "kingdomino", "--sizes", "2", "--points", "2: 1,0")
+    await run("event", "enter", "e.eventlog", "Ani", "Bob")
+    await run("event", "checkin", "e.eventlog", "--all")
+    await run("event", "pair", "e.eventlog")
+    await run("event", "publish", "e.eventlog")
+    event = by_hand(tmp_path, bytes(16))
+    log = log_of_game(tmp_path, event.log.event_id, 1, 1, seed=1)
+    server = grpc.aio.server()
+    server.add_generic_rpc_handlers([lying(told, log.read_bytes())])
+    address = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
+    await server.start()
+    try:
+        (line,), results = await Taking(event, address, Security(), tmp_path / "kept" / "games", None).find()
+    finally:
+        await server.stop(None)
+    assert line.startswith(f"table 1: NOT ENTERED, game {bytes(16).hex()}: {address}: {wrong}")
+    assert results == []
+    assert set(await asyncio.to_thread(lambda: [path.stem for path in tmp_path.rglob("*.gamelog")])) <= {
+        "1",
+        bytes(16).hex(),
+    }
 
 
 async def test_join_strings_for_who_has_no_token(tmp_path: Path) -> None:
