@@ -8,7 +8,7 @@ from typing import Final
 
 from referee.games.event.quality import Situation
 from referee.pairing.draw import Words, quick
-from referee.pairing.exchanges import STRICT, Exchanges, Units
+from referee.pairing.exchanges import Exchanges, Units
 
 STEPS: Final = 80_000
 """Exchanges that a leg of the search tries at most."""
@@ -26,6 +26,8 @@ _FREE_LEGS: Final = ((8, 4), (8, 8), (8, 4), (8, 2))
 """The same, from a round without repeats that does not care for points."""
 _COVERED: Final = 80
 """Players: with more, the legs find a round without repeats if there is one."""
+_CLASHES: Final = ("hard", "forbidden", "repeats", "again")
+"""What no round without clashes has."""
 _FLOAT_OF_POINTS: Final = 16
 """Places of float that are worth the least difference of points."""
 _FRACTION: Final = 16
@@ -63,10 +65,14 @@ def search(round_: Exchanges, situation: Situation, sizes: Sequence[int], words:
         round_.arrange(groups)
 
     walk(_LEGS)
-    if round_.total >= STRICT.again and round_.count <= _COVERED and (free := round_.without_clashes()) is not None:
+    has_clashes = any(round_.components()[name] for name in _CLASHES)
+    if has_clashes and round_.count <= _COVERED and (free := round_.without_clashes()) is not None:
+        before, kept = round_.total, [list(group) for group in round_.groups]
         round_.arrange(free)
         round_.settle(round_.count)
         walk(_FREE_LEGS)
+        if round_.total > before:
+            round_.arrange(kept)
 
 
 def _leg(soft: Exchanges, heat: int, steps: int, words: Words) -> None:

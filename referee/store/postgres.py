@@ -70,9 +70,14 @@ class PostgresStore(SqlStore):
         """The last incarnation of this referee that it knows of."""
         self._closing = threading.Event()
         with postgres_errors(url):
-            session = self._connected(lambda: check_new(f"{url}: no games are there", marks, busy_s))
+            session = self._connected(
+                lambda: check_new(f"{url}: no games are there", marks, busy_s),
+                # Before anybody is waited for, or taken over from: who has another key never goes on with these games.
+                lambda session: self._check_verifier(session, verifier),
+            )
             try:
-                self._check_verifier(session, verifier)
+                if fact(session, "verifier") is None:
+                    keep_fact(session, "verifier", verifier.encode())
                 self._seal = self._open_seal(session, seal_key, renew=new_seal)
                 self.marks = self._open_marks(session, marks, busy_s, renew=new_marks)
                 session.heed()
@@ -86,20 +91,24 @@ class PostgresStore(SqlStore):
 
     def _check_verifier(self, session: Session, verifier: str) -> None:
         kept = fact(session, "verifier")
-        if kept is None:
-            keep_fact(session, "verifier", verifier.encode())
-        elif kept.decode() != verifier:
+        if kept is not None and kept.decode() != verifier:
             what = f"its games are signed by {kept.decode()}, not by {verifier}"
             raise StoreFailed(f"{self._url}: {what}; expected the directory with that key")
 
     # --- the connection that writes ------------------------------------------------------------------------------
 
-    def _connected(self, before: Callable[[], None] = lambda: None) -> PostgresSession:
-        """Return the connection that writes, a new one if there is none. Under the lock; raise ``StoreFailed``."""
+    def _connected(
+        self, before: Callable[[], None] = lambda: None, check: Callable[[Session], None] = lambda _: None
+    ) -> PostgresSession:
+        """Return the connection that writes, a new one if there is none. Under the lock; raise ``StoreFailed``.
+
+        ``before``: called before tables are made; ``check``: before this referee is the one that writes.
+        """
         if self._write_side is None:
             session = PostgresSession(self._url, self._busy_s)
             try:
                 postgres_schema.make(session, self._url, before)
+                check(session)
                 self._begin(session)
             except BaseException:
                 session.close()

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from referee.games.event.quality import Pairing, Situation, bound, improvement, least_seats, vector, violations
 from referee.games.game import InputError
 from referee.log.deck import Deck
+from referee.pairing import search
 from referee.pairing.draw import Words
 from referee.pairing.search import STEPS
 from referee.pairing.swiss import Paired, swiss
@@ -56,6 +57,22 @@ def test_every_round_of_every_event(examples: int, steps: int) -> None:
             event.play(paired.pairing)
 
     rounds()
+
+
+@pytest.mark.parametrize(("players", "seed"), [(34, 8), (18, 1), campaign(34, 10), campaign(35, 3)])
+def test_a_round_from_a_cover_is_taken_only_if_it_is_better(
+    players: int, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With two byes, too, which are of no concern to a cover."""
+    event, steps = Event(players, (4,), seed), 1_500
+    for _ in range(6):
+        situation = event.situation()
+        with monkeypatch.context() as patched:
+            patched.setattr(search, "_COVERED", 0)
+            without = swiss(situation, (4,), words(seed), steps=steps)
+        paired = swiss(situation, (4,), words(seed), steps=steps)
+        assert paired.reached[:8] <= without.reached[:8]
+        event.play(paired.pairing)
 
 
 @pytest.mark.parametrize(

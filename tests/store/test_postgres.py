@@ -310,6 +310,15 @@ async def test_of_many_that_make_the_tables_at_once_one_does(postgres: Postgres,
     await writes.close()
 
 
+async def test_who_has_another_key_is_refused_while_somebody_else_writes(
+    store: PostgresStore, url: str, tmp_path: Path
+) -> None:
+    """Not told to wait: it could never go on with these games, and must not take over from who can."""
+    with pytest.raises(StoreFailed, match=r"signed by club.example\+1, not by other"):
+        on_postgres(url, tmp_path, verifier="other.example+2", lease_s=0)
+    await committed(store, Change(identity(1), [row(1)], root=A))
+
+
 def test_no_setting_hides_what_the_server_warns_of(url: str, postgres: Postgres, tmp_path: Path) -> None:
     """A role may have chosen to hear nothing, and a file that is read again may ask for less."""
     mark = "&" if "?" in url else "?"
