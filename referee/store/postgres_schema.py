@@ -45,15 +45,17 @@ _INDEXES = (
 
 
 def make(session: PostgresSession, url: str, before: Callable[[], None]) -> None:
-    """Make the tables unless they are there. ``before`` is called if they are not; what it raises leaves none.
+    """Make the tables unless they are there. ``before`` is called if no referee has games in them; what it raises leaves
+    none.
 
     Raise that, ``StoreFailed`` if they are of another version, ``psycopg.Error``.
     """
     session.execute("BEGIN")
     session.execute("SELECT pg_advisory_xact_lock(7, 0)")
     (is_there,) = session.execute("SELECT to_regclass('facts') IS NOT NULL").fetchone()
-    if not is_there:
+    if not is_there or fact(session, "marks") is None:  # a first start writes them last, and so does a migration
         before()
+    if not is_there:
         for name, columns in (*_OWN.items(), *TABLES.items()):
             session.execute(f"CREATE TABLE {name} ({columns})")
         for index in _INDEXES:

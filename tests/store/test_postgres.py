@@ -8,14 +8,14 @@ import signal
 import sys
 from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
 
-from referee.store import postgres_nodes
+from referee.store import postgres_nodes, postgres_schema
 from referee.store.address import check_address
 from referee.store.errors import StoreFailed
 from referee.store.marks import Mark
@@ -244,6 +244,13 @@ async def test_who_is_killed_or_hangs_is_taken_over_from(ending: signal.Signals,
 # --- whose database it is ------------------------------------------------------------------------------------
 
 
+def _with_tables(url: str) -> str:
+    """The address, where a migration was broken off before it copied anything."""
+    with closing(PostgresSession(url, 1)) as session:
+        postgres_schema.make(session, url, lambda: None)
+    return url
+
+
 async def test_a_database_and_a_directory_that_do_not_belong_together(
     store: PostgresStore, postgres: Postgres, url: str, tmp_path: Path
 ) -> None:
@@ -252,6 +259,7 @@ async def test_a_database_and_a_directory_that_do_not_belong_together(
     empty.mkdir()
     cases: list[tuple[str, Callable[[], Any]]] = [
         ("knows games that were in it", lambda: on_postgres(postgres.new(), tmp_path)),
+        ("knows games that were in it", lambda: on_postgres(_with_tables(postgres.new()), tmp_path)),
         ("marks.db: No such file, and it keeps", lambda: on_postgres(url, tmp_path, marks=empty / "marks.db")),
         ("seal.key: No such file", lambda: on_postgres(url, tmp_path, seal_key=empty / "seal.key")),
         ("signed by club.example.1, not by other", lambda: on_postgres(url, tmp_path, verifier="other.example+2")),
