@@ -45,8 +45,8 @@ _INDEXES = (
 
 
 def make(session: PostgresSession, url: str, before: Callable[[], None]) -> None:
-    """Make the tables unless they are there. ``before`` is called if no referee has games in them; what it raises leaves
-    none.
+    """Make the tables unless they are there. ``before`` is called if no referee has games in them; what it raises
+    leaves none.
 
     Raise that, ``StoreFailed`` if they are of another version, ``psycopg.Error``.
     """
