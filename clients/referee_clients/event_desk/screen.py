@@ -15,12 +15,11 @@ from textual.widgets import Footer, OptionList, Static
 from textual.widgets.option_list import Option
 
 from referee.events import desk_line
+from referee.events.act_words import describe
 from referee.events.desk_line import VERBS, Meant
 from referee.events.event_file import EventFile
-from referee.events.organiser import pair
-from referee.events.reasons import why_lines
 from referee.events.typed import scanned, table_of
-from referee.events.words import possible_lines, quality_lines, table_lines, told_broken
+from referee.events.words import told_broken
 from referee.games.event.acts import Result
 from referee.games.game import InputError
 from referee.log.errors import LogError, RulesError
@@ -29,7 +28,7 @@ from referee_clients.desk.choices import Choices
 from referee_clients.desk.help import Help
 from referee_clients.desk.offers import Offer
 from referee_clients.event_desk.guide import HELP, OFFERS
-from referee_clients.event_desk.preview import Preview
+from referee_clients.event_desk.preview import Preview, Shown
 from referee_clients.event_desk.prompt import Prompt
 from referee_clients.event_desk.views import Line, View, brief_standings, fits_somebody, heading, listed
 from referee_clients.sdk.errors import ClientError
@@ -315,52 +314,44 @@ class EventScreen(Screen[None]):
 
     def action_pair(self) -> None:
         """Show the next round's pairing with its reasons; there it can be entered."""
-        if self._busy:
-            return
+        if not self._busy:
+            self._pair()
+
+    def _pair(self, note: str = "") -> None:
+        """``note``: what is said above the pairing."""
         round_ = self._event.log.state.round
         if round_ is not None and round_.is_published and round_.undecided:
-            self._say(f"Not paired: round {round_.number} goes on; without a result: {_few(round_.undecided)}.")
+            self._say(f"{note}Not paired: round {round_.number} goes on; without a result: {_few(round_.undecided)}.")
             return
         self._busy = True
         self._say("Pairing…")
-        self.run_worker(self._preview(), name="enter")
+        self.run_worker(self._preview(note), name="enter")
 
-    async def _preview(self) -> None:
+    async def _preview(self, note: str) -> None:
         try:
             async with self._lock:
-                title, text = await asyncio.to_thread(self._proposed)
+                shown = await asyncio.to_thread(Shown.of, self._event)
         except (InputError, LogError) as error:
-            self._say(f"Not paired: {_told(error)}")
+            self._say(f"{note}Not paired: {_told(error)}")
             return
         finally:
             self._busy = False
         self._say("")
-        self.app.push_screen(Preview(title, text), self._decided)
+        self.app.push_screen(Preview(shown, note), lambda publishes: self._decided(shown, publishes))
 
-    def _proposed(self) -> tuple[str, str]:
-        """Pair in a copy: nothing is entered."""
-        copy, names = self._event.log.up_to(len(self._event.log.entries)), self._event.names
-        before, made = pair(copy, self._event.seed)
-        again = " It takes the place of the pairing that is not published." if not before.is_between else ""
-        why = [f"  {line}" for line in why_lines(before, made, names)]
-        lines = [*table_lines(made, names), "", *quality_lines(made), *(["", "why:", *why] if why else [])]
-        if not before.rounds:
-            lines += ["", *possible_lines(len(before.there(1)), before.terms.sizes)]
-        return f"Round {made.round}, {made.origin.words}. Nothing is entered yet.{again}", "\n".join(lines)
-
-    def _decided(self, lines: str | None) -> None:
-        if lines:
+    def _decided(self, shown: Shown, publishes: bool | None) -> None:
+        if publishes is not None:
             self._view = View.TABLES
             self._busy = True
-            self.run_worker(self._enter_all(lines.splitlines()), name="enter")
+            self.run_worker(self._enter_shown(shown, publishes), name="enter")
 
-    async def _enter_all(self, lines: list[str]) -> None:
-        for line in lines:
-            self._busy = True
-            meant = desk_line.read(self._event, line)
-            event = self._event
-            if not await self._enter(lambda meant=meant, event=event: meant.enter(event), meant.does, None):  # type: ignore[misc]
-                return
+    async def _enter_shown(self, shown: Shown, publishes: bool) -> None:
+        """Enter what was shown; if others acted meanwhile, say so and show the pairing anew."""
+        acts = shown.acts(publishes)
+        does = describe(acts[-1], self._event.names)
+        is_entered = await self._enter(lambda: shown.enter(self._event, acts), does, None)
+        if not is_entered and self._event.log.record.size != shown.size:
+            self._pair(f"{self.query_one('#said', Static).content}\n")
 
 
 def _told(error: Exception) -> str:

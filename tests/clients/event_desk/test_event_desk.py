@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -13,21 +12,16 @@ from textual.pilot import Pilot
 from textual.widgets import OptionList, Static
 
 from referee.events.event_file import EventFile, new_seed
-from referee.events.organiser import enter_players, pair
 from referee.events.typed import slip_code
 from referee.games.event import State, Terms
-from referee.games.event.acts import Act, CheckIn, EnterResult, Publish, Result
 from referee.games.event.phases import Phase
-from referee.v1.game_service_pb2 import GetGameRequest
 from referee_clients.desk.beside import Beside
 from referee_clients.desk.help import Help
 from referee_clients.event_desk.app import EventDeskApp
 from referee_clients.event_desk.preview import Preview
 from referee_clients.event_desk.prompt import Prompt
 from referee_clients.event_desk.screen import EventScreen
-from referee_clients.sdk.events import EventKeeper
 from tests.cli.inside import referee
-from tests.service.conftest import running
 from tests.waiting import until, waiting_for
 
 NAMES = ["Anna", "Ben", "Cara", "Dan", "Eva", "Finn", "Gina"]
@@ -315,48 +309,6 @@ async def test_it_fits_a_wide_window(tmp_path: Path) -> None:
             assert desk.text("standings").splitlines()[0].startswith("   1       0  ")
             await desk.keys("f4")
             assert not app.screen.query_one("#beside").display
-
-
-async def test_results_that_others_enter_come_by_themselves(tmp_path: Path) -> None:
-    """At a referee that keeps the event; what is typed meanwhile stays."""
-    path, other = tmp_path / "a" / "net.eventlog", tmp_path / "b" / "net.eventlog"
-    path.parent.mkdir()
-    async with running(tmp_path / "data") as (server, client):
-
-        def begin() -> None:
-            seed, commitment = new_seed()
-            EventFile.create(path, Terms(commitment=commitment), seed, EventKeeper(server.address, client.organiser))
-            with EventFile.opened(path, EventKeeper()) as event, event.entering():
-                event.names, numbers = enter_players(event.log, event.names, [("", name) for name in NAMES])
-                for number in numbers:
-                    event.log.enter(CheckIn(number))
-                pair(event.log, event.seed)
-                event.log.enter(Publish(1))
-            shutil.copytree(path.parent, other.parent)
-
-        def enter(*acts: Act) -> None:
-            with EventFile.opened(other, EventKeeper()) as event, event.entering():
-                for act in acts:
-                    event.log.enter(act)
-
-        await asyncio.to_thread(begin)
-        opened = EventFile.opened(path, EventKeeper())
-        event = await asyncio.to_thread(opened.__enter__)
-        app = EventDeskApp(event)
-        async with app.run_test(size=(80, 24)) as pilot:
-            desk = Desk(app, pilot)
-            await desk.typing("2 1,2")
-            await asyncio.to_thread(enter, EnterResult(1, 1, Result((2, 1, 3, 4))))
-            await until(lambda: desk.listed()[0].startswith("1  2 1 3 4"), "the other's result", every_s=0.05)
-            assert desk.line == "2 1,2"
-            assert (await desk.enter("1 1,2,3,4")).startswith(
-                "Not entered: table 1: it has a result, expected a reason"
-            )
-            assert await desk.enter("2 1,2,3") == "Entered: round 1, table 2: places 1 2 3."
-            assert desk.on_disk.rounds[0].undecided == ()
-        await asyncio.to_thread(opened.__exit__, None, None, None)
-        size = (await client.games.GetGame(GetGameRequest(game_id=event.log.record.game_id.hex()))).game.size
-        assert size == event.log.record.size
 
 
 async def test_a_second_desk_is_refused(desk: Desk) -> None:
