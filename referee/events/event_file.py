@@ -42,6 +42,8 @@ class EventFile:
         self.log: EventLog
         self.names: Names
         self._keeper = keeper
+        self._is_in_doubt = False
+        """What was sent broke off: the referee may have more of it than this log, and its names are on disk alone."""
 
     @classmethod
     def create(
@@ -122,6 +124,7 @@ class EventFile:
                 )
             self._keeper.follow(home, self.log)
             self.names = Names.read(self.private / _NAMES).of(self.log.state.entrants)
+            self._is_in_doubt = False
 
     @property
     def home(self) -> Home | None:
@@ -154,7 +157,12 @@ class EventFile:
 
     @contextmanager
     def entering(self) -> Iterator[None]:
-        """Keep what is entered within, if nothing goes wrong: all of it or nothing."""
+        """Keep what is entered within, if nothing goes wrong: all of it or nothing.
+
+        After something that was sent broke off, the referee is asked first what it took.
+        """
+        if self._is_in_doubt:
+            self.follow()
         size = self.log.record.size
         try:
             yield
@@ -172,8 +180,10 @@ class EventFile:
         """
         _write(self.private / _NAMES, self.names.csv().encode())
         if self._keeper is not None and isinstance(self.log, AwayLog) and (home := self.home) is not None:
+            self._is_in_doubt = True
             try:
                 self._keeper.send(home, self.log)
+                self._is_in_doubt = False
             finally:
                 self._write_file()
         else:

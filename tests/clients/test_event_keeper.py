@@ -13,13 +13,15 @@ from typing import Any, ClassVar
 import grpc
 import pytest
 
-from referee.events.away import Home
+from referee.events.away import AwayLog, Home
 from referee.events.check import check_event
 from referee.events.event_file import EventFile
 from referee.events.log import terms_data
+from referee.events.organiser import enter_players
 from referee.games.event import Terms
 from referee.games.event.acts import Abandon, CheckIn, Enter
 from referee.games.event.scoring import standings_hash
+from referee.games.game import InputError
 from referee.log.audit import Policy
 from referee.log.errors import RulesError
 from referee.log.intent import Place, SignedIntent
@@ -198,6 +200,53 @@ async def test_two_organisers_at_once(tmp_path: Path) -> None:
 
         await asyncio.to_thread(race)
         assert entrants(first) == [1, 2, 3, 4, 5, 9]
+
+
+class Cut(EventKeeper):
+    """Acts arrive, but no answer comes back as long as it is cut."""
+
+    is_cut: ClassVar[bool]
+
+    def _submit(self, channel: grpc.Channel, home: Home, place: Place, signed: SignedIntent) -> Accepted:
+        accepted = super()._submit(channel, home, place, signed)
+        self._answer()
+        return accepted
+
+    def _follow(self, channel: grpc.Channel, home: Home, log: AwayLog) -> None:
+        self._answer()
+        super()._follow(channel, home, log)
+
+    def _answer(self) -> None:
+        if self.is_cut:
+            raise Unreachable("cut")
+
+
+async def test_the_name_of_an_act_without_an_answer_is_kept_until_it_is_known_what_became_of_it(tmp_path: Path) -> None:
+    path = tmp_path / "net.eventlog"
+
+    def enter(event: EventFile, name: str) -> None:
+        with event.entering():
+            event.names, _ = enter_players(event.log, event.names, [("", name)])
+
+    def play(server: str, token: str) -> None:
+        begun(path, server, token)
+        Cut.is_cut = False
+        with EventFile.opened(path, Cut()) as event:
+            Cut.is_cut = True
+            with pytest.raises(Unreachable, match="0 of 1 acts were entered, and the next may have been"):
+                enter(event, "Anna")
+            with pytest.raises(Unreachable):
+                enter(event, "Ben")
+            Cut.is_cut = False
+            with pytest.raises(InputError, match="'Anna' is entrant 1"):
+                enter(event, "Anna")
+            enter(event, "Cara")
+        assert dict(EventFile.read_only(path).names.people) == dict(event.names.people)
+        assert [person.name for person in event.names.people.values()] == ["Anna", "Cara"]
+        assert [event.names.people[n].player for n in (1, 2)] == [event.log.state.entrants[n].player for n in (1, 2)]
+
+    async with running(tmp_path / "data") as (server, client):
+        await asyncio.to_thread(play, server.address, client.organiser)
 
 
 async def test_nothing_is_left_of_an_event_that_could_not_be_begun(tmp_path: Path) -> None:
