@@ -113,10 +113,9 @@ def _registered(file: Path, event: Path) -> dict[int, bytes]:
         return {}  # the audit tells what is wrong with the file
     if opened.event_id != number:
         raise Failure(f"--event {event}: event {number}; the game was opened for event {opened.event_id}", EXIT_USAGE)
-    try:
-        players = state.rounds[opened.round - 1].tables[opened.table - 1]
-    except IndexError:
-        raise Failure(f"--event {event}: it has no round {opened.round} with a table {opened.table}") from None
+    tables = {(each.number, table): players for each in state.rounds for table, players in enumerate(each.tables, 1)}
+    if (players := tables.get((opened.round, opened.table))) is None:
+        raise Failure(f"--event {event}: it has no round {opened.round} with a table {opened.table}")
     return {seat: key for seat, who in enumerate(players) if (key := state.entrants[who].key)}
 
 

@@ -24,6 +24,7 @@ from referee.log.engines import installed
 from referee.log.file import entries
 from referee.log.replay import Record
 from referee.log.verdict import Verdict
+from tests.cli.inside import referee
 from tests.core import needs_source
 from tests.events import faults
 from tests.games.event_rules import SEED, terms
@@ -88,6 +89,8 @@ def game(
     )
     if event is not None:
         terms_of_game.event_id, terms_of_game.round, terms_of_game.table = event, round_, table
+    for seat in terms_of_game.seats:
+        seat.ClearField("player")
     terms_of_game.nonce = seed.to_bytes(16, "big")
     played = play(start(terms_of_game, header=header("kingdomino"), engines=installed()), at_random(seed))
     path = folder / f"{table}.gamelog"
@@ -245,6 +248,29 @@ def test_a_result_is_not_taken_from_what_is_no_log_of_the_table(tmp_path: Path) 
     assert "(EVT-O2)" in refused(game(logs, 5, 1, 1, seed=3, first=(1, 0, 0, 1)))
     own.write_bytes(own.read_bytes()[:-200])
     assert refused(own).startswith("the game does not audit: PREFIX: ")
+
+
+@pytest.mark.parametrize(("round_", "table"), [(0, 0), (0, 1), (1, 0), (1, 3), (2, 1)])
+def test_a_game_of_no_table_of_the_event_has_no_seats_that_the_audit_compares(
+    tmp_path: Path, round_: int, table: int
+) -> None:
+    path = with_games(tmp_path)
+    log = game(tmp_path, EventFile.read_only(path).log.event_id, round_, table, seed=3)
+    done = referee("audit", log, "--key", str(SIGNER.verifier), "--event", path)
+    assert done.returncode == 1
+    assert done.stderr.rstrip().endswith(f"it has no round {round_} with a table {table}")
+
+
+def test_a_result_from_a_log_says_that_no_key_was_compared(tmp_path: Path) -> None:
+    """Nobody said to the command who refereed the game."""
+    path = tmp_path / "e.eventlog"
+    new = ("--rules", "kingdomino", "--sizes", "2", "--points", "2: 1,0")
+    for words in (("new", *new), ("enter", "Ani", "Bob"), ("checkin", "--all"), ("pair",), ("publish",)):
+        assert referee("event", words[0], path, *words[1:]).returncode == 0
+    log = game(tmp_path, EventFile.read_only(path).log.event_id, 1, 1, seed=1)
+    done = referee("event", "result", path, 1, "--log", log)
+    assert done.stdout.startswith("entered: round 1, table 1, places ")
+    assert "the key of the games' referee is not known" in done.stderr
 
 
 def test_a_seat_is_played_with_the_key_that_its_entrant_registered(tmp_path: Path) -> None:
