@@ -178,5 +178,5 @@ async def game_of(channel: grpc.aio.Channel, server: str, game: bytes) -> game_p
     except grpc.aio.AioRpcError as error:
         raise refused(server, error) from None
     if found.id != game.hex():
-        raise Failure(f"{server}: told of game {printable(found.id[:40])!r}; expected {game.hex()}")
+        raise Failure(f"{server}: answered with game {printable(found.id[:40])!r}; expected {game.hex()}")
     return found

@@ -261,7 +261,8 @@ def lying(told: str, log: bytes) -> grpc.GenericRpcHandler:
 
 
 @pytest.mark.parametrize(
-    ("told", "wrong"), [("../../elsewhere", "told of game '../../elsewhere'"), ("0" * 32, "gave the log of game ")]
+    ("told", "wrong"),
+    [("../../elsewhere", "answered with game '../../elsewhere'"), ("0" * 32, "gave the log of game")],
 )
 async def test_what_a_referee_says_of_another_game_is_not_taken(tmp_path: Path, told: str, wrong: str) -> None:
     """Nor is a file written where it says."""
