@@ -157,6 +157,49 @@ async def test_a_result_is_signed_by_the_key_of_the_browser(page: Page, club: Cl
     await expect(page.locator(".acts li").first).to_contain_text("Reason: the sheet was misread Signed by: Arbiter 1.")
 
 
+@pytest.mark.cut_off
+@pytest.mark.parametrize("arrives", [True, False])
+async def test_an_amendment_without_an_answer_is_sent_again_as_it_was(page: Page, club: Club, arrives: bool) -> None:
+    """It may have arrived or not; what others enter meanwhile does not take it away. It is entered once."""
+    await page.goto(f"{club.address}/desk")
+    key = await key_of_browser(page)
+    desk = await begun(club, key)
+    await desk.enter(EnterResult(1, 2, Result((2, 1, 3, 3))))
+    await at(page, club, desk, f"?round=1&table=2#token={desk.token}")
+    form = page.locator("form.entry")
+    sent = list[bytes | None]()
+
+    async def lose(route: Route) -> None:
+        sent.append(route.request.post_data_buffer)
+        if len(sent) > 1:
+            return await route.continue_()
+        if arrives:
+            await route.fetch()
+        return await route.abort()
+
+    await page.route("**/acts", lose)
+    await form.get_by_label("Why the result is changed").fill("the sheet was misread")
+    shown = await fill(page, (1, 2, 3, 3))
+    size = desk.record.size
+    await shown.get_by_role("button", name="Sign and enter").tap()
+    problem = form.locator(".problem")
+    await expect(problem).to_have_text(
+        "No answer. The result may have been entered; press again: the same signed bytes are sent."
+    )
+    if arrives:
+        await desk.catch_up(size + 1)
+        await desk.enter(EnterResult(1, 1, Result((1, 2, 3, 4))))
+        await expect(page.locator("#app")).to_contain_text("All results of round 1 are there.")
+    await shown.get_by_role("button", name="Sign and enter").tap()
+    await expect(page.locator("#app")).to_contain_text(f"Entered as entry {size}.")
+    await expect(problem).to_be_empty()
+    await desk.catch_up(size + 1)
+    assert desk.state.rounds[0].results[2] == Result((1, 2, 3, 3))
+    assert sent[0]
+    assert sent == [sent[0]] * 2
+    assert desk.record.size == size + 1 + arrives
+
+
 async def test_without_a_key_a_result_is_saved_and_entered_by_the_organiser(
     page: Page, club: Club, tmp_path: Path
 ) -> None:

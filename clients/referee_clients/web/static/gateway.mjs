@@ -18,6 +18,11 @@ export class Refused extends Error {
   get passes() {
     return this.status === 0 || this.status === 429 || this.status >= 502;
   }
+
+  /** Whether what was asked for may have been done all the same: nobody said that it was not. */
+  get isInDoubt() {
+    return this.status === 0 || this.status === 500 || this.status >= 502;
+  }
 }
 
 /** The answer to a question, or a Refused. `options`: as `fetch` has them. */

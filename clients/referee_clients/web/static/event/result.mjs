@@ -40,6 +40,7 @@ export const resultEntry = async (view, called) => {
   const said = h("p", { role: "status" });
   let rows = [];
   let offered = "";
+  let isAmending = false; // as the fields were drawn
 
   /** Which scribe of the log this browser's key is: 0 the organiser, then arbiters; or -1. */
   const scribe = () => (own.key() ? view.opened.scribe_keys.findIndex((key) => equal(key, own.key().publicKey)) : -1);
@@ -53,6 +54,11 @@ export const resultEntry = async (view, called) => {
     problem.textContent = "";
   };
 
+  const drawReason = () => {
+    isAmending = isDecided();
+    reason.element.hidden = !isAmending;
+  };
+
   const drawSeats = () => {
     forget();
     const players = round().tables[chosen() - 1] ?? [];
@@ -64,7 +70,7 @@ export const resultEntry = async (view, called) => {
       return { ...field, element: h("fieldset", { class: "seat-result" }, h("legend", {}, label.who), field.place.element, field.score.element, out) };
     });
     seats.replaceChildren(...rows.map(({ element }) => element));
-    reason.element.hidden = !isDecided();
+    drawReason();
   };
 
   /** The act as the fields have it; what is missing is refused by the rules, in words. */
@@ -81,13 +87,15 @@ export const resultEntry = async (view, called) => {
     return encode(EVENT_MESSAGES.move, isDecided() ? { amend: { ...where, reason: reason.input.value.trim() } } : { enter_result: where });
   };
 
+  const failed = ({ message }) => w("event.entry.failed", { message: message || w("home.away") });
+
   /** Does what may fail, and says why it did. */
-  const trying = (work) => async () => {
+  const trying = (work, words = failed) => async () => {
     problem.textContent = "";
     try {
       await work();
     } catch (error) {
-      problem.textContent = w("event.entry.failed", { message: error.message || w("home.away") });
+      problem.textContent = words(error);
     }
   };
 
@@ -111,6 +119,11 @@ export const resultEntry = async (view, called) => {
     const save = () => saveFile(name, `${JSON.stringify({ event: view.id, players, act: base64(move) })}\n`, "application/json");
     const enter = button("event.entry.sign", () => submit(), { class: "primary" });
     let request = null; // the same bytes are sent again after a break: they get the first answer again
+    const unanswered = (error) => {
+      if (!error.isInDoubt) return failed(error);
+      // Without the button the table has a result by now, which the page shows.
+      return enter.isConnected ? w("event.entry.in_doubt", { message: error.message }) : "";
+    };
     const submit = trying(async () => {
       enter.disabled = true;
       try {
@@ -122,7 +135,7 @@ export const resultEntry = async (view, called) => {
       } finally {
         enter.disabled = false;
       }
-    });
+    }, unanswered);
     shown.replaceChildren(
       h(
         "div",
@@ -169,9 +182,9 @@ export const resultEntry = async (view, called) => {
     const options = tables.map((_, at) => [at + 1, w("event.entry.option", { n: at + 1, note: results.has(at + 1) ? w("event.entry.has") : tableWords(round(), at + 1) })]);
     table.input.replaceChildren(...options.map(([value, words]) => h("option", { value }, words)));
     const open = tables.findIndex((_, at) => !results.has(at + 1)) + 1 || 1;
-    table.input.value = !isOther && before && !results.has(Number(before)) ? before : open;
+    table.input.value = !isOther && before && results.has(Number(before)) === isAmending ? before : open;
     if (isOther || table.input.value !== before) drawSeats();
-    else reason.element.hidden = !isDecided();
+    else drawReason();
   };
   const element = h("details", { class: "verdict" }, h("summary", {}, w("event.entry")), nothing, form, said, access);
   const choose = (n, at) => {
