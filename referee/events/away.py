@@ -108,8 +108,8 @@ class Keeper(Protocol):
         """Begin an event, whose organiser has the key, and its arbiters those."""
         ...
 
-    def follow(self, home: Home, log: AwayLog) -> None:
-        """Take over what the log lacks."""
+    def follow(self, home: Home, log: AwayLog, *, waits: bool = True) -> None:
+        """Take over what the log lacks. ``waits``: for a referee that is away."""
         ...
 
     def send(self, home: Home, log: AwayLog) -> None:

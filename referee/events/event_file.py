@@ -115,14 +115,17 @@ class EventFile:
         self.log = AwayLog(header, record, entries, key, note) if is_away else EventLog(header, record, entries, key)
         self.names = Names.read(self.private / _NAMES).of(self.log.state.entrants)
 
-    def follow(self) -> None:
-        """Take over what others entered, if a referee keeps the event. Raise ``InputError`` if none can be reached."""
+    def follow(self, *, waits: bool = True) -> None:
+        """Take over what others entered, if a referee keeps the event. Raise ``InputError`` if none can be reached.
+
+        ``waits``: for a referee that is away.
+        """
         if isinstance(self.log, AwayLog) and (home := self.home) is not None:
             if self._keeper is None:
                 raise InputError(
                     str(self.path), f"the referee at {home.server} keeps it", "an event of this file alone"
                 )
-            self._keeper.follow(home, self.log)
+            self._keeper.follow(home, self.log, waits=waits)
             self.names = Names.read(self.private / _NAMES).of(self.log.state.entrants)
             self._is_in_doubt = False
 

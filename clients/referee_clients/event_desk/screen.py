@@ -109,7 +109,7 @@ class EventScreen(Screen[None]):
         size, way = self._event.log.record.size, self._way
         async with self._lock:
             try:
-                await asyncio.to_thread(self._event.follow)
+                await asyncio.to_thread(self._event.follow, waits=False)
                 self._way = ""
             except (InputError, LogError, OSError, ClientError) as error:
                 self._way = f"No connection: {_told(error)}\n"
@@ -290,6 +290,8 @@ class EventScreen(Screen[None]):
         """Enter an act, all of it or nothing, and say what became of it. The line is emptied if it was entered."""
         entered = self._text
         try:
+            if self._event.home is not None:
+                self._say("Waiting for the referee …")
             async with self._lock:
                 await asyncio.to_thread(self._keep, act)
         except (InputError, LogError, OSError, ClientError) as error:

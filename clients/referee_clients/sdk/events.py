@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast
@@ -83,10 +83,11 @@ class EventKeeper:
         _check_begun(record, parts.note, home, request)
         return home, AwayLog(parts.header, record, parts.entries, key, parts.note)
 
-    def follow(self, home: Home, log: AwayLog) -> None:
-        """Take over what the log lacks."""
+    def follow(self, home: Home, log: AwayLog, *, waits: bool = True) -> None:
+        """Take over what the log lacks. ``waits``: for a referee that is away, as long as patience lasts."""
+        asking = self if waits else replace(self, patience_s=0)
         with _channel(home) as channel:
-            self._follow(channel, home, log)
+            asking._follow(channel, home, log)
 
     def send(self, home: Home, log: AwayLog) -> None:
         """Send the log's acts in order, and take over what they became; each is entered once, whatever breaks.

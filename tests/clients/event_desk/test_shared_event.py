@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,9 +25,30 @@ from tests.service.player import Client
 from tests.waiting import until
 
 
+def begin(path: Path, server: str, token: str) -> None:
+    """All of them are there."""
+    seed, commitment = new_seed()
+    EventFile.create(path, Terms(commitment=commitment), seed, EventKeeper(server, token))
+    with EventFile.opened(path, EventKeeper()) as event, event.entering():
+        event.names, numbers = enter_players(event.log, event.names, [("", name) for name in NAMES])
+        for number in numbers:
+            event.log.enter(CheckIn(number))
+
+
+@asynccontextmanager
+async def desk_of(path: Path) -> AsyncIterator[Desk]:
+    opened = EventFile.opened(path, EventKeeper())
+    app = EventDeskApp(await asyncio.to_thread(opened.__enter__))
+    try:
+        async with app.run_test(size=(80, 24)) as pilot:
+            yield Desk(app, pilot)
+    finally:
+        await asyncio.to_thread(opened.__exit__, None, None, None)
+
+
 @dataclass(frozen=True)
 class Shared:
-    """An event that a referee keeps, with a desk and another organiser."""
+    """An event that a referee keeps, with another organiser."""
 
     path: Path
     other: Path
@@ -39,40 +60,20 @@ class Shared:
             for act in acts:
                 event.log.enter(act)
 
-    @asynccontextmanager
-    async def desk(self) -> AsyncIterator[Desk]:
-        opened = EventFile.opened(self.path, EventKeeper())
-        app = EventDeskApp(await asyncio.to_thread(opened.__enter__))
-        try:
-            async with app.run_test(size=(80, 24)) as pilot:
-                yield Desk(app, pilot)
-        finally:
-            await asyncio.to_thread(opened.__exit__, None, None, None)
-
 
 @pytest.fixture
 async def shared(tmp_path: Path) -> AsyncIterator[Shared]:
-    """All of them are there."""
     path, other = tmp_path / "a" / "net.eventlog", tmp_path / "b" / "net.eventlog"
     path.parent.mkdir()
     async with running(tmp_path / "data") as (server, client):
-
-        def begin() -> None:
-            seed, commitment = new_seed()
-            EventFile.create(path, Terms(commitment=commitment), seed, EventKeeper(server.address, client.organiser))
-            with EventFile.opened(path, EventKeeper()) as event, event.entering():
-                event.names, numbers = enter_players(event.log, event.names, [("", name) for name in NAMES])
-                for number in numbers:
-                    event.log.enter(CheckIn(number))
-            shutil.copytree(path.parent, other.parent)
-
-        await asyncio.to_thread(begin)
+        await asyncio.to_thread(begin, path, server.address, client.organiser)
+        shutil.copytree(path.parent, other.parent)
         yield Shared(path, other, client)
 
 
 async def test_results_that_others_enter_come_by_themselves(shared: Shared) -> None:
     """What is typed meanwhile stays."""
-    async with shared.desk() as desk:
+    async with desk_of(shared.path) as desk:
         await desk.enter("pair")
         await desk.enter("publish")
         await desk.keys("f3")
@@ -91,7 +92,7 @@ async def test_results_that_others_enter_come_by_themselves(shared: Shared) -> N
 @pytest.mark.parametrize("key", ["f6", "enter"])
 async def test_no_pairing_is_entered_but_the_one_that_was_shown(shared: Shared, key: str) -> None:
     """Somebody else acts while it is shown, and that is known here, or not yet: it is shown anew."""
-    async with shared.desk() as desk:
+    async with desk_of(shared.path) as desk:
         await desk.keys("f5")
         await desk.answered()
         for who in (7, 6):
@@ -115,3 +116,18 @@ async def test_no_pairing_is_entered_but_the_one_that_was_shown(shared: Shared, 
         assert len(round_.seats) + len(round_.byes) == len(NAMES) - 2
         names = [", ".join(f"{who} {NAMES[who - 1]}" for who in table) for table in round_.tables]
         assert all(table in shown for table in names)
+
+
+async def test_an_act_waits_for_a_referee_that_is_away_and_a_look_does_not(tmp_path: Path) -> None:
+    path, data = tmp_path / "net.eventlog", tmp_path / "data"
+    async with AsyncExitStack() as stack:
+        async with running(data) as (server, client):
+            await asyncio.to_thread(begin, path, server.address, client.organiser)
+            desk = await stack.enter_async_context(desk_of(path))
+        lost = "No connection: the referee gave no answer; last problem: "
+        await until(lambda: desk.text("title").startswith(lost), "the desk to say so", every_s=0.05)
+        await desk.keys("7", "enter")
+        await until(lambda: desk.text("said") == "Waiting for the referee …", "the desk to wait", every_s=0.05)
+        async with running(data, listen=server.address):
+            assert await desk.answered() == "Entered: 7 Gina withdraws."
+            assert desk.on_disk.entrants[7].has_withdrawn
