@@ -26,6 +26,8 @@ _FREE_LEGS: Final = ((8, 4), (8, 8), (8, 4), (8, 2))
 """The same, from a round without repeats that does not care for points."""
 _COVERED: Final = 80
 """Players: with more, the legs find a round without repeats if there is one."""
+FEW: Final = 12
+"""Players: with more there are too many rounds to look at each."""
 _CLASHES: Final = ("hard", "forbidden", "repeats", "again")
 """What no round without clashes has."""
 _FLOAT_OF_POINTS: Final = 16
@@ -41,6 +43,9 @@ def search(round_: Exchanges, situation: Situation, sizes: Sequence[int], words:
     cost, in which a repeat is worth some spread; where it ends, only exchanges that help by the strict cost follow,
     and that tells which round is the best. All numbers are whole, as floating point is not the same on every machine.
     """
+    if steps and round_.count <= FEW:
+        round_.arrange(round_.best())
+        return
     points = [situation.points.get(player, 0) for player in situation.standing]
     least = gcd(*(points[0] - other for other in points)) or 1
     unit = least * _FLOAT_OF_POINTS

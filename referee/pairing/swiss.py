@@ -9,7 +9,7 @@ from typing import Final
 from referee.games.event.quality import Pairing, Situation, Vector, check_sizes
 from referee.pairing.draw import Words
 from referee.pairing.exchanges import STRICT, Exchanges
-from referee.pairing.search import STEPS, search
+from referee.pairing.search import FEW, STEPS, search
 from referee.pairing.seats import imbalance, seats
 
 _NEAR: Final = 32
@@ -38,7 +38,7 @@ def swiss(situation: Situation, sizes: Sequence[int], words: Words, *, steps: in
     round_.settle(round_.count)
     can_change = sum(map(bool, round_.groups)) > 1
     # With the spread at its bound and nothing before it only float is left to be less.
-    if can_change and round_.total >= (round_.bound() + 1) * STRICT.spread:
+    if can_change and (round_.count <= FEW or round_.total >= (round_.bound() + 1) * STRICT.spread):
         search(round_, situation, sizes, words, steps)
     *tables, byes = [tuple(situation.standing[place] for place in group) for group in round_.groups]
     seated = seats(tables, situation.seated, words)
