@@ -220,6 +220,8 @@ class Program:
     def _ended(self, process: subprocess.Popen[bytes]) -> ProgramFailed:
         with suppress(subprocess.TimeoutExpired):
             process.wait(END_S)
+            if self._listening is not None:
+                self._listening.join(END_S)  # its last words may still be on their way
         code = process.poll()
         match code:
             case None:
