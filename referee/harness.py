@@ -121,6 +121,7 @@ def check_game(
     - ``copy`` and ``observation`` are independent; ``digest`` is SHA-256 of ``encode`` and changes with every event;
     - the dealer's outcomes are legal, and where ``chance_outcomes`` are few they are among them or lead to the same
       position as one of them; its labels are well-formed and asked for once;
+    - an outcome that is sampled is legal, and the same for the same draws;
     - events, options and components have one encoding, which the codec reads and every other of which it refuses; no
       components are the default ones;
     - the game ends, with a place for every seat that fits the scores;
@@ -354,6 +355,7 @@ class _Checker:
             case Chance():
                 event = self.dealer.outcome(state)
                 self._listed(state, event)
+                self._sampled(state)
                 strangers = self.moves
             case _:
                 raise ContractError(f"{awaited!r} is awaited")
@@ -375,6 +377,13 @@ class _Checker:
         after = _after(state, outcome)
         among = any(_after(state, possible) == after for possible, _ in listed)
         _demand(among, f"the dealer brings {outcome!r}; neither it is listed nor one that leads where it leads")
+
+    def _sampled(self, state: State) -> None:
+        """An outcome can be drawn by whoever plays on in thought: a legal one, the same for the same draws."""
+        seed = state.digest()  # not of the game's own generator, so that its course depends on no question
+        outcome, again = (state.sample(random.Random(seed).randrange) for _ in range(2))  # noqa: S311 - it deals nothing
+        _demand(outcome == again, f"the same draws give {outcome!r} and {again!r}")
+        _demand(state.check(outcome) == (), f"{outcome!r} is sampled and refused")
 
     # Words and bytes
 

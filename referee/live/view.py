@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from referee.games.game import Ending
 from referee.log.arbitration import Suspension
 from referee.log.endings import end_message
 from referee.log.game import Phase
@@ -86,10 +87,17 @@ def open_disputes(record: Record) -> list[int]:
 
 
 def outcome_text(record: Record) -> str:
-    """Return who won and why, also while that waits to be entered; empty while the game goes on."""
+    """Return who won and why, also while that waits to be entered; empty while the game goes on.
+
+    Of an event, which nobody wins, that it is over.
+    """
     game = record.game
     result = game.result()
-    return "" if result is None else outcome(result, game.contest(), waits=game.result_waits)
+    if result is None:
+        return ""
+    if result.ending is Ending.RULES and (course := game.position.state.course()):
+        return f"the event is {course['state']}"
+    return outcome(result, game.contest(), waits=game.result_waits)
 
 
 def asked_to_consent(record: Record) -> list[int]:

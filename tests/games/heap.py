@@ -11,6 +11,7 @@ from hashlib import sha256
 from typing import Any
 
 from referee.games.game import Chance, Decision, Ending, Fact, Forced, Kind, Over, Pending, Rule, Stream, Violation
+from referee.games.sampling import Below
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,9 @@ class Heap:
 
     def chance_outcomes(self) -> Iterator[tuple[Any, int]]:
         return ((Die(n), 1) for n in range(4) if self.stones and self.die < 0)
+
+    def sample(self, below: Below) -> Die:
+        return Die(below(4))
 
     def observation(self, seat: int | None) -> Any:
         return self.copy()

@@ -216,6 +216,19 @@ DEFECTS: dict[str, tuple[type, str, Any, str]] = {
         lambda was: lambda self, seat: Take(1),
         "which is not awaited",
     ),
+    "an illegal sample": (Heap, "sample", lambda was: lambda self, below: Take(1), "is sampled and refused"),
+    "a sample of its own luck": (
+        Heap,
+        "sample",
+        lambda was: lambda self, below: was(self, random.randrange),
+        "the same draws give",
+    ),
+    "a sample that draws from the game": (
+        Heap,
+        "sample",
+        lambda was: lambda self, below: was(later(self), below),
+        "changed the state",
+    ),
     "what may stand and does nothing": (
         Heap,
         "apply",

@@ -26,6 +26,7 @@ from referee.games.game import (
     UnknownRules,
     Violation,
 )
+from referee.games.sampling import Below, drawn
 from referee.log.engines import Engines
 from referee.log.v1 import log_pb2
 from referee.wire.strict import MalformedError
@@ -91,6 +92,9 @@ class ToyState:
 
     def chance_outcomes(self) -> Iterator[tuple[Any, int]]:
         return ((Turned(card), 1) for card in self.left)
+
+    def sample(self, below: Below) -> Turned:
+        return Turned(drawn(self.left, 1, below)[0])
 
     def observation(self, seat: int | None) -> Any:
         return None

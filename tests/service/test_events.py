@@ -79,7 +79,11 @@ async def test_an_event_is_among_events_and_not_among_games(tmp_path: Path) -> N
             assert [game.id for game in listed.games] == ids, wanted
         for id_ in (second.id, str(second.number)):
             assert (await events.get(id_)).event_id == second.number
-        assert (await events.get(first)).game.state == game_pb2.GAME_STATE_OVER
+        aborted = (await events.get(first)).game
+        assert (aborted.state, aborted.outcome) == (
+            game_pb2.GAME_STATE_OVER,
+            "no result: the organiser aborted the game",
+        )
         for other in (play.id, "7", str((1 << 64) - 1)[:19]):
             assert (await refused(events.get(other))).reason == "UNKNOWN_GAME"
         for wrong in ("", "seven", "9" * 20, second.id[:-1], second.id.upper() + "x"):
@@ -116,6 +120,7 @@ async def test_an_event_is_watched_and_its_file_is_checked_like_a_game(tmp_path:
         report = check_event(path, Policy(verifier=VerifierKey.parse(desk.created.verifier_key)), None, Policy())
         assert report.exit_code == 0
         assert standings_hash(desk.state) == standings_hash(log.state)
+        assert (await events.get(desk)).game.outcome == "the event is over"
 
 
 @pytest.mark.long

@@ -13,8 +13,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Thread
 from typing import Any, Final
@@ -22,7 +22,7 @@ from typing import Any, Final
 from referee.console import printable
 from referee.notation.strict_json import QueryError, shown
 from referee_clients.bots import lines
-from referee_clients.bots.bot import RESIGN, Ending, Resign, Table, UnknownBot
+from referee_clients.bots.bot import RESIGN, Ending, Table, UnknownBot
 
 PREFIX: Final = "exec:"
 START_S: Final = 60.0
@@ -90,11 +90,9 @@ class Program:
             self._meet(table)
         self._turns += 1
         self._send(lines.turn(table, self._turns, observation, legal_moves))
-        answer = self._answer(None)
-        try:
+        with self._understood():
+            answer = lines.answer(self._line(None))
             return RESIGN if lines.resigns(answer) else lines.move_of(table, answer, legal_moves)
-        except QueryError as error:
-            raise self._failed(f"answered {error}") from None
 
     def end(self, ending: Ending | None) -> None:
         """Tell it how the game ended, if that is known, and end it."""
@@ -121,11 +119,8 @@ class Program:
 
     def _meet(self, table: Table) -> None:
         """Read what it says of itself, and tell it of the game."""
-        answer = self._answer(self._start_s)
-        try:
-            plays = lines.games_of(answer)
-        except QueryError as error:
-            raise self._failed(f"answered {error}") from None
+        with self._understood():
+            plays = lines.games_of(lines.answer(self._line(self._start_s)))
         if plays is not None and table.rules_id not in plays:
             named = ", ".join(map(printable, plays)) or "no game"
             raise self._failed(f"plays {named}, not {table.rules_id}")
@@ -151,10 +146,11 @@ class Program:
             selector.register(process.stdout, selectors.EVENT_READ)
             return bool(selector.select(0))
 
-    def _answer(self, seconds: float | None) -> Mapping[str, Any]:
-        line = self._line(seconds)
+    @contextmanager
+    def _understood(self) -> Iterator[None]:
+        """Raise what cannot be read in an answer as ``ProgramFailed``."""
         try:
-            return lines.answer(line)
+            yield
         except QueryError as error:
             raise self._failed(f"answered {error}") from None
 
@@ -255,6 +251,3 @@ def _resident_bytes(group: int) -> int:
             if int(fields[2]) == group:
                 pages += int(fields[21])
     return pages * os.sysconf("SC_PAGE_SIZE")
-
-
-__all__ = ["MEMORY_MIB", "PREFIX", "Program", "ProgramFailed", "Resign"]
