@@ -15,10 +15,13 @@ from rich.console import Console
 from referee.events.check import check_event
 from referee.events.log import EventLog
 from referee.events.organiser import advance, close, draw, proposal
+from referee.events.simulate import Chances
 from referee.games.event.acts import CheckIn, Enter, EnterResult, Publish
+from referee.games.event.position import commitment
 from referee.games.event.quality import Situation, fewest, improvement, vector, violations
 from referee.log.audit import Policy
 from referee.log.deck import Deck
+from referee.log.replay import Record
 from referee.pairing.draw import Words
 from referee.pairing.planned import planned
 from referee.pairing.swiss import Paired, swiss
@@ -28,6 +31,8 @@ from tests.events.test_check import game, result_of
 from tests.games.event_rules import SEED, terms
 from tests.log.games import SIGNER, key
 from tests.pairing.events import Event
+from tests.service.event import SEED as LOTS
+from tests.service.event import over_the_board
 
 OTHERS = Path(__file__).parent.parent.parent / ".venv" / "compare" / "bin" / "python"
 SIZES = (4, 3)
@@ -130,6 +135,18 @@ def of_games(players: int = 512, count: int = 8) -> Iterator[Figure]:
         yield Figure(f"what {files} games cost, over what {files // 2} do", more, at_most=2.2)
 
 
+def of_acts(players: int = 1_024, count: int = 4) -> Figure:
+    """What a referee's event loop spends on the dearest act of an event: the pairing of a late round."""
+    of_it = terms(rounds=count, late_until=count, commitment=commitment(LOTS))
+    log = over_the_board(of_it, players=players, chances=Chances())
+    record, slowest = Record.replay(log.entries[:1]), 0.0
+    for data in log.entries[1:]:
+        start = process_time()
+        record.read(data)
+        slowest = max(slowest, process_time() - start)
+    return Figure(f"{players} players, {count} rounds: ms to judge the dearest act", 1000 * slowest)
+
+
 def least(situation: Situation, paired: Paired) -> list[int]:
     """What CP-SAT proves of forbidden, repeats, again, second shorts, spread and float."""
     players = [player for player in situation.standing if player not in paired.pairing.byes]
@@ -176,6 +193,7 @@ def figures() -> Iterator[Figure]:
     yield of_seats()
     yield from of_plans()
     yield from of_games()
+    yield of_acts()
     if OTHERS.exists():
         yield from of_optima()
 

@@ -21,16 +21,21 @@ from typing import Any
 import grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
+from referee.events.simulate import Chances
+from referee.games.event.acts import EnterResult
 from referee.log.entry import decode_entry
 from referee.log.terms import MAX_LAG_MS
 from referee.log.v1 import log_pb2
-from referee.v1 import game_pb2
+from referee.v1 import event_service_pb2, game_pb2
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import game_service_pb2_grpc as pb_grpc
+from referee.v1.event_service_pb2_grpc import EventServiceStub
 from referee_clients.join import Join
 from referee_clients.sdk.player import Player
 from tests.bench.acts import REFEREE, Stream, desks, running
 from tests.bench.measure import Figure
+from tests.service.event import Events, acts_of, over_the_board
+from tests.service.player import Client
 
 OPEN, OVER = 1000, 100
 SECONDS, ACTS_S, PAIRS, THOUGHT_S = 10.0, 20, 3, 1.0
@@ -62,6 +67,16 @@ async def _watch(stub: pb_grpc.GameServiceAsyncStub, _: grpc.aio.Channel, game_i
     return [message async for message in stub.WatchGame(pb.WatchGameRequest(game_id=game_id, after_seq=-1))]
 
 
+async def _get_event(_: pb_grpc.GameServiceAsyncStub, channel: Any, event_id: str) -> object:
+    stub: Any = EventServiceStub(channel)
+    return await stub.GetEvent(event_service_pb2.GetEventRequest(id=event_id))
+
+
+async def _get_standings(_: pb_grpc.GameServiceAsyncStub, channel: Any, event_id: str) -> object:
+    stub: Any = EventServiceStub(channel)
+    return await stub.GetStandings(event_service_pb2.GetStandingsRequest(id=event_id))
+
+
 async def _reflect(_: pb_grpc.GameServiceAsyncStub, channel: Any, __: str) -> object:
     async def requests() -> AsyncIterator[reflection_pb2.ServerReflectionRequest]:
         for _ in range(300):
@@ -86,7 +101,11 @@ FLOODS: dict[str, Once] = {
     "WatchGame of games that are over": _watch,
     "reflection": _reflect,
     "half-open calls": _half_open,
+    "GetEvent": _get_event,
+    "GetStandings": _get_standings,
 }
+OF_EVENTS = {"GetEvent", "GetStandings"}
+"""Are given the id of an event that goes on."""
 
 
 async def flood(name: str, address: str, games: list[str]) -> None:
@@ -176,6 +195,17 @@ async def honest(
     return sorted(desk.trips), [charged for bot in bots for charged in await bot]
 
 
+async def begun(channel: grpc.aio.Channel, token: str) -> str:
+    """The id of an event of 64 players, whose last round is played."""
+    log = over_the_board(players=64, chances=Chances())
+    desk = await Events(Client(channel, token)).begin(log.state.terms)
+    for act, _ in acts_of(log):
+        if isinstance(act, EnterResult) and act.round == log.state.terms.rounds:
+            break
+        await desk.enter(act)
+    return desk.id
+
+
 async def measured(names: list[str], seconds: float = SECONDS, games: int = OPEN, over: int = OVER) -> list[Figure]:
     """Quiet first, then each flood, at one referee."""
     found: list[Figure] = []
@@ -195,11 +225,13 @@ async def measured(names: list[str], seconds: float = SECONDS, games: int = OPEN
                 abort = pb.AbortGameRequest(game_id=desk.game_id)
                 await stub.AbortGame(abort, metadata=(("authorization", f"Bearer {token}"),))
             await desks(stub, token, games)
+            event = await begun(channel, token)
             quiet = _told("quiet", *await honest(stub, referee.address, token, seconds))
             found += quiet
             for name in names:
                 told: list[str] = []
-                async with flooding(name, referee.address, [desk.game_id for desk in ended], told):
+                ids = [event] if name in OF_EVENTS else [desk.game_id for desk in ended]
+                async with flooding(name, referee.address, ids, told):
                     figures = _told(name, *await honest(stub, referee.address, token, seconds))
                 found += [
                     Figure(figure.name, figure.value, floor=before.value, target=figure.target, at_most=figure.at_most)

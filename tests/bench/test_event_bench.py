@@ -22,6 +22,10 @@ def test_every_result_is_compared_with_its_game() -> None:
     assert every.name.endswith(" 4 games")
 
 
+def test_the_dearest_act_is_found() -> None:
+    assert event.of_acts(8, 2).value > 0
+
+
 @pytest.mark.skipif(not event.OTHERS.exists(), reason="OR-Tools is not installed: make compare")
 def test_another_solver_finds_no_better_round() -> None:
     """CP-SAT agrees with what comes before spread, and proves no less than the bound."""
