@@ -24,7 +24,7 @@ from referee.cli.arguments import address, check_origins
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.log.note import NAME_EXPECTED, is_name
 from referee.service import logs
-from referee.service.data import DataError, DataOccupied, origin_of
+from referee.service.data import DataAway, DataError, DataOccupied, origin_of
 from referee.service.guard import CALL_S
 from referee.service.limits import REQUESTS_PER_S, STREAMS
 from referee.service.metrics import PATH
@@ -333,10 +333,10 @@ class _Pages:
 def _pages(web: str | None, origins: Sequence[str], certificate: Path | None, key: Path | None) -> _Pages | None:
     if web is None:
         return None
-    from referee_clients.web.server import CannotServe, address_of, listen  # noqa: PLC0415 - few referees need it
+    from referee_clients.web.server import CannotServe, address_of, bind  # noqa: PLC0415 - few referees need it
 
     try:
-        listening = listen(*address("--web", web))
+        listening = bind(*address("--web", web))
     except CannotServe as error:
         raise Failure(f"--web {error}") from error
     return _Pages(listening, address_of(listening, tls=certificate is not None), origins, certificate, key)
@@ -366,7 +366,7 @@ async def _run(config: Config, public: str, pages: _Pages | None, *, is_spare: b
     where = f"{TLS_SCHEME if shown is not None else ''}{server.address}"
     gateway = pages.gateway(server, where, shown) if pages is not None else None
     if gateway is not None:
-        gateway.start()
+        await _opened(server, gateway)
     if pages is not None:
         pages.warn()
     if shown is not None:
@@ -401,19 +401,31 @@ async def _run(config: Config, public: str, pages: _Pages | None, *, is_spare: b
 
 async def _started(config: Config, stopping: asyncio.Event, *, is_spare: bool) -> Server | None:
     """Return the referee, once it serves; None if it was told to stop before it could."""
-    is_told = False
+    told: type[DataError] | None = None
     while not stopping.is_set():
         try:
             return await Server.start(config)
-        except DataOccupied as error:
-            if not is_spare:
+        except (DataOccupied, DataAway) as error:
+            # Who has waited goes on to wait while the database is away; at first it may be the address that is wrong.
+            if not is_spare or (isinstance(error, DataAway) and told is None):
                 raise
-            if not is_told:
+            if told is not type(error):
                 structlog.get_logger("referee.serve").info("waiting in reserve", why=str(error))
-                is_told = True
+                told = type(error)
         with suppress(TimeoutError):
             await asyncio.wait_for(stopping.wait(), _SPARE_LOOKS_S)
     return None
+
+
+async def _opened(server: Server, gateway: Gateway) -> None:
+    """Let browsers come. Raise ``Failure``, with the referee stopped, if another program has the address by now."""
+    from referee_clients.web.server import CannotServe  # noqa: PLC0415 - few referees need it
+
+    try:
+        gateway.start()
+    except CannotServe as error:
+        await server.stop()
+        raise Failure(f"--web {error}") from error
 
 
 async def _either(*events: asyncio.Event) -> None:

@@ -97,8 +97,7 @@ def web(  # noqa: PLR0917 - typer reads options from the signature
     Example: `referee web --listen 0.0.0.0:8080`, for phones in the same network
     """
     from referee_clients.web.pages import Site  # noqa: PLC0415 - few commands need it
-    from referee_clients.web.server import CannotServe, Settings, serve  # noqa: PLC0415
-    from referee_clients.web.server import listen as listen_on  # noqa: PLC0415
+    from referee_clients.web.server import CannotServe, Settings, bind, serve  # noqa: PLC0415
     from referee_clients.web.upstream import may_bear_tokens  # noqa: PLC0415
 
     host, port = address("--listen", listen)
@@ -130,7 +129,7 @@ def web(  # noqa: PLR0917 - typer reads options from the signature
                 token=token,
                 security=secured,
             ),
-            listen_on(host, port),
+            bind(host, port),
             _tell_as_json if as_json else _tell,
         )
     except CannotServe as error:

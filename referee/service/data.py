@@ -29,7 +29,7 @@ from referee.service.files import (
     VERIFIER_FILE,
 )
 from referee.store.address import check_address
-from referee.store.errors import Occupied, StoreFailed
+from referee.store.errors import Away, Occupied, StoreFailed
 from referee.store.files import make_whole
 from referee.store.sql import MARKS_FILE, SEAL_FILE, SqlStore
 from referee.store.sqlite import SqliteStore
@@ -38,6 +38,10 @@ from referee.store.store import BUSY_S, Store, Upgrade
 
 class DataError(Exception):
     """The directory cannot be used: what is wrong with it, in one line."""
+
+
+class DataAway(DataError):
+    """The database with the games does not answer; that may pass."""
 
 
 class DataOccupied(DataError):
@@ -152,6 +156,8 @@ def open_data(
             raise DataError(f"{error.filename or path}: {error.strerror}") from error
         if isinstance(error, Occupied):
             raise DataOccupied(str(error)) from error
+        if isinstance(error, Away):
+            raise DataAway(str(error)) from error
         if isinstance(error, LogError | StoreFailed | UnicodeEncodeError):
             raise DataError(str(error)) from error
         raise

@@ -11,6 +11,10 @@ class StoreDamaged(StoreFailed):
     """What was asked for cannot be read any more, and asking again will not help; other games may be well."""
 
 
+class Away(StoreFailed):
+    """The database does not answer, or not in time; that may pass."""
+
+
 class Occupied(StoreFailed):
     """Another referee is running on this database; when it is gone, this one may."""
 

@@ -16,7 +16,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.errors import DataCorrupted, Diagnostic, IndexCorrupted
 from psycopg.pq import TransactionStatus
 
-from referee.store.errors import StoreDamaged, StoreFailed
+from referee.store.errors import Away, StoreDamaged, StoreFailed
 from referee.store.session import Found
 
 _LEAST_VERSION = 14
@@ -127,7 +127,11 @@ def postgres_errors(url: str) -> Iterator[None]:
     try:
         yield
     except psycopg.Error as error:
-        kind = StoreDamaged if isinstance(error, DataCorrupted | IndexCorrupted) else StoreFailed
+        kind = StoreFailed
+        if isinstance(error, DataCorrupted | IndexCorrupted):
+            kind = StoreDamaged
+        elif isinstance(error, psycopg.OperationalError):
+            kind = Away
         raise kind(f"{url}: {_in_one_line(error.diag.message_primary or str(error))}") from error
     except OSError as error:
         raise StoreFailed(f"{error.filename or url}: {error.strerror}") from error

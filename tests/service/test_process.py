@@ -6,6 +6,7 @@ import asyncio
 import json
 import shutil
 import signal
+import socket
 import sqlite3
 from asyncio.subprocess import PIPE
 from base64 import b64encode, urlsafe_b64encode
@@ -41,6 +42,7 @@ from tests.service.process import serve
 from tests.service.test_access import Office
 from tests.service.test_again import audited, moved, send_all_again
 from tests.sizes import campaign
+from tests.store.postgres import made, programs
 from tests.waiting import until
 
 
@@ -124,6 +126,34 @@ async def test_a_spare_goes_on_when_the_referee_is_killed(tmp_path: Path, engine
             await audited(play)
     running.process.terminate()
     assert await running.process.wait() == 0
+
+
+@pytest.mark.long
+async def test_a_spare_outlives_a_database_that_was_away(tmp_path: Path) -> None:
+    """It goes on when the database is back, whoever of the two comes first; until then nobody reaches its pages."""
+    if programs() is None:
+        pytest.skip("there is no PostgreSQL here")
+    with made() as (server,):
+        log, words = tmp_path / "log", ("--store", server.new())
+        running_ = await serve(tmp_path / "here", log, *words)
+        shutil.copytree(tmp_path / "here", tmp_path / "there", ignore=shutil.ignore_patterns("lock"))
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        spare = asyncio.create_task(serve(tmp_path / "there", log, "--spare", "--web", f"127.0.0.1:{port}"))
+        await until(partial(said, log, "waiting in reserve", 1), "the spare to wait", every_s=0.05)
+        with pytest.raises(ConnectionRefusedError):
+            await asyncio.open_connection("127.0.0.1", port)
+        server.stop()
+        running_.process.kill()
+        await running_.process.wait()
+        await until(partial(said, log, "waiting in reserve", 2), "the spare to miss the database", every_s=0.05)
+        await asyncio.to_thread(server.start)
+        taken = await spare
+        _, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.close()
+        taken.process.terminate()
+        assert await taken.process.wait() == 0
 
 
 @pytest.mark.long

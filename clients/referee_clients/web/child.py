@@ -22,7 +22,7 @@ import structlog
 
 from referee.log.note import VerifierKey
 from referee_clients.sdk.channel import Security
-from referee_clients.web.server import Settings, serve
+from referee_clients.web.server import Settings, listen, serve
 
 _NICE: Final = 10
 """Below the referee: clocks of games run there, and only pages here."""
@@ -37,14 +37,17 @@ class Gateway:
     """``start``, then ``stop``; each once."""
 
     def __init__(self, listening: socket.socket, settings: Settings) -> None:
-        """``settings``: with address and key of the referee, which listens by the time of ``start``."""
+        """``listening``: has its address, and listens from ``start`` on. ``settings``: with address and key of the
+        referee, which listens by then.
+        """
         self._listening = listening
         self._settings = settings
         self._keeping: asyncio.Task[None] | None = None
         self._process: Process | None = None
 
     def start(self) -> None:
-        """Start the child, and another one whenever it dies."""
+        """Listen, start the child, and another one whenever it dies. Raise ``CannotServe``."""
+        listen(self._listening)
         self._keeping = asyncio.create_task(self._keep())
 
     async def stop(self) -> None:

@@ -47,26 +47,39 @@ class Settings:
     security: Security | None = None
 
 
-def serve(settings: Settings, listening: socket.socket, ready: Ready = lambda _address, _lacks: None) -> None:
+def serve(settings: Settings, bound: socket.socket, ready: Ready = lambda _address, _lacks: None) -> None:
     """Serve until SIGTERM or Ctrl-C, and close the socket. Raise ``CannotServe``, ``BadAddress`` and ``Insecure``.
 
     ``ready`` is called when browsers may come, with the address and with what they will lack.
     """
-    with listening:
-        asyncio.run(_serve(settings, listening, ready))
+    with bound:
+        listen(bound)
+        asyncio.run(_serve(settings, bound, ready))
 
 
-def listen(host: str, port: int) -> socket.socket:
-    """Return a socket on which browsers may come from now on; port 0 picks a free one. Raise ``CannotServe``."""
+def bind(host: str, port: int) -> socket.socket:
+    """Return a socket that has the address, for ``listen``; port 0 picks a free one. Raise ``CannotServe``."""
     try:
         family, *_, place = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)[0]
-        listening = socket.socket(family, socket.SOCK_STREAM)
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(place)
-        listening.listen(_BACKLOG)
+        bound = socket.socket(family, socket.SOCK_STREAM)
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind(place)
     except OSError as error:
-        raise CannotServe(f"{host}:{port} cannot be listened on: {error.strerror}") from error
-    return listening
+        raise _cannot(host, port, error) from error
+    return bound
+
+
+def listen(bound: socket.socket) -> None:
+    """Let browsers come from now on. Raise ``CannotServe``: another program was first."""
+    try:
+        bound.listen(_BACKLOG)
+    except OSError as error:
+        host, port, *_ = bound.getsockname()
+        raise _cannot(host, port, error) from error
+
+
+def _cannot(host: str, port: int, error: OSError) -> CannotServe:
+    return CannotServe(f"{host}:{port} cannot be listened on: {error.strerror}")
 
 
 def address_of(listening: socket.socket, *, tls: bool) -> str:
