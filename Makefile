@@ -22,6 +22,9 @@ CODE := referee solver clients tests hatch_build.py compiled_build.py
 # The game of `demo`, `demo-web` and `arena`.
 GAME := alhambra
 
+# What `make web-rules` brings.
+PYODIDE := build/pyodide
+
 # T: files or folders; K: names, as in `pytest -k`.
 PYTEST = $(BIN)/python -m pytest -n 3 $(if $(K),-k '$(K)') $(T)
 
@@ -33,7 +36,7 @@ GENERATED := .venv/generated.stamp
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup proto proto-baseline lint format check compiled test-compiled test test-web test-web-all web-pictures test-long demo demo-event demo-web serve web arena rig bench bench-solver bench-event bench-peers compare crash nemesis soak attack fuzz differential theorems docs clean
+.PHONY: help setup proto proto-baseline lint format check compiled test-compiled test test-web test-web-all web-pictures test-long demo demo-event demo-web serve web web-rules arena rig bench bench-solver bench-event bench-match bench-peers compare crash nemesis soak attack fuzz differential theorems docs clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,7 +44,7 @@ help: ## Show this list
 setup: $(GENERATED) ## Install everything, development tools included, into .venv
 
 demo: $(RUNTIME) ## Watch a game from deal to verified log (GAME=kingdomino ARGS="--bots greedy,random")
-	@$(BIN)/python -m referee_clients.demo --game $(GAME) $(ARGS)
+	@$(BIN)/referee demo --game $(GAME) $(ARGS)
 
 demo-web: $(RUNTIME) ## Watch bots play in a browser, until Ctrl-C (GAME=kingdomino ARGS="--games 4")
 	@$(BIN)/python -m referee_clients.demo.web --game $(GAME) $(ARGS)
@@ -53,10 +56,13 @@ serve: $(RUNTIME) ## Run the referee
 	@$(BIN)/referee serve
 
 arena: $(RUNTIME) ## Let the bots play each other (GAME=kingdomino ARGS="--seats 4 --games 20")
-	@$(BIN)/python -m referee_clients.arena --game $(GAME) $(ARGS)
+	@$(BIN)/referee arena --game $(GAME) $(ARGS)
 
 web: $(RUNTIME) ## Serve the pages, to judge positions in a browser (ARGS="--listen 0.0.0.0:8080")
-	@$(BIN)/referee web $(ARGS)
+	@$(BIN)/referee web $(if $(wildcard $(PYODIDE)),--pyodide $(PYODIDE)) $(ARGS)
+
+web-rules: $(RUNTIME) ## Bring Pyodide, with which browsers check the rules of a file, too, into build/pyodide; needs npm
+	@$(BIN)/python -m referee_clients.web.in_browser.fetch $(PYODIDE)
 
 test: $(GENERATED) ## Run the tests (T=tests/log K=take_back)
 	@$(PYTEST)
@@ -64,7 +70,7 @@ test: $(GENERATED) ## Run the tests (T=tests/log K=take_back)
 test-long: $(GENERATED) ## Run the campaigns, of which `make test` has samples (T=tests/log K=take_back)
 	@$(PYTEST) -m long
 
-test-web: $(GENERATED) ## Test the pages; without Chromium and certutil this fails, where `make test` skips what needs it
+test-web: $(GENERATED) web-rules ## Test the pages; without Chromium and certutil this fails, where `make test` skips what needs it
 	@REFEREE_TESTS_BROWSER=needed $(BIN)/python -m pytest -n 3 $(if $(K),-k '$(K)') tests/web
 
 web-pictures: $(GENERATED) ## Take pictures of every page, light and dark, phone and laptop, into build/web-pictures
@@ -108,6 +114,9 @@ bench-solver: $(GENERATED) ## Measure the solver (ARGS="--quick", "--compare")
 bench-event: $(GENERATED) ## Measure the pairing of rounds (after `make compare` against proven optima, too)
 	@$(BIN)/python -m tests.bench.event
 
+bench-match: $(GENERATED) ## Measure a match beside a bare loop over the same games
+	@$(BIN)/python -m tests.bench.match
+
 bench-peers: $(GENERATED) ## Measure beside another library for games of turns, installed into .venv/peers
 	@$(BIN)/python -m tests.bench.peers
 
@@ -115,7 +124,7 @@ compare: $(BIN)/python ## Install other solvers, to be measured beside Z3
 	@$(BIN)/python -m venv .venv/compare
 	@.venv/compare/bin/python -m pip install --quiet --requirement tests/bench/compare.txt
 
-crash: $(GENERATED) ## Kill the referee 200 times under load (ARGS="--rounds 20 --seed 7")
+crash: $(GENERATED) ## Kill the referee 200 times under load (ARGS="--rounds 20 --seed 7 --store postgresql")
 	@$(BIN)/python -m tests.crash $(ARGS)
 
 nemesis: $(GENERATED) ## Put 200 faults on several referees with one PostgreSQL (ARGS="--faults 20 --seed 7")
@@ -162,7 +171,7 @@ $(BIN)/python:
 
 $(RUNTIME): pyproject.toml hatch_build.py $(PROTOS) | $(BIN)/python
 	@echo "Installing into .venv; the first time takes a minute."
-	@$(BIN)/python -m pip install --quiet --editable .
+	@$(BIN)/python -m pip install --quiet --editable '.[all]'
 	@touch $@
 
 $(DEV): pyproject.toml hatch_build.py | $(BIN)/python

@@ -13,6 +13,8 @@ GENERATION = 1
 """Raised when clients and referees of two generations would misunderstand each other, not for what is only added."""
 KEY = "referee-api"
 """Of the referee's metadata."""
+OWNER = "referee-owner"
+"""Of the metadata that comes before an answer: where the referee is reached that has the game, if it is another one."""
 _AGENT = re.compile(r"tile-referee-api/([0-9]{1,9})(?![0-9])")
 
 

@@ -25,6 +25,7 @@ _ALSO: Final = {
     "referee/games": ("tests/vectors", "tests/notation", "tests/solver/test_differential.py"),
     "referee/live": ("tests/service",),
     "referee/log": ("tests/contested", "tests/transcript"),
+    "referee/vectors": ("tests/transcripts",),
     "referee/notation": ("tests/report", "tests/transcript"),
     "referee/store": ("tests/live",),
     "referee/wire": ("tests/log/test_registered.py", "tests/games/test_harness.py"),

@@ -6,6 +6,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import grpc from "@grpc/grpc-js";
 import { Distrust, parseVerifier } from "./log.mjs";
+import { addressesOf, isHere } from "./protocol.mjs";
 import { Denied, Seat } from "./seat.mjs";
 
 const USAGE = `node bot.mjs --join STRING [options]
@@ -31,7 +32,7 @@ function chooser(seed) {
     z ^= z + Math.imul(z ^ (z >>> 7), z | 61);
     return ((z ^ (z >>> 14)) >>> 0) / 2 ** 32;
   };
-  // To see what a move is: decode("referee.kingdomino.v1.Move", move), from protocol.mjs.
+  // To see what a move is: decode("referee.kingdomino.v1.Move", move), from protocol.mjs. A second argument has leftMs.
   return (moves) => moves[Math.floor(random() * moves.length)];
 }
 
@@ -88,12 +89,14 @@ function credentials(address, given) {
     const file = given[`tls-${name}`] ?? process.env[`REFEREE_TLS_${name.toUpperCase()}`];
     return file ? read(`tls-${name}`, file) : null;
   });
+  const addresses = addressesOf(address);
   if (address.startsWith("grpcs://")) {
     if (!cert !== !key) throw new Usage("--tls-cert and --tls-key go together");
     return grpc.credentials.createSsl(ca, key, cert);
   }
-  const here = /^(localhost|127\.[0-9.]+|\[::1\]):/.test(address);
-  if (!here && !given.insecure && process.env.REFEREE_INSECURE !== "1")
+  if (addresses.some((each) => each.startsWith("grpcs://")))
+    throw new Usage(`${address}: expected grpcs:// before the first, for all of them`);
+  if (!addresses.every(isHere) && !given.insecure && process.env.REFEREE_INSECURE !== "1")
     throw new Usage(`${address}: a token must not be sent there without TLS; expected grpcs://${address}, or --insecure`);
   return grpc.credentials.createInsecure();
 }

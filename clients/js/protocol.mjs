@@ -36,6 +36,15 @@ export function otherGeneration(metadata) {
   return `this referee speaks version ${spoken} of its API, the client version ${GENERATION}: ${mend}`;
 }
 
+/** Each address of a list with commas between; grpcs:// before the first stands for all. */
+export function addressesOf(list) {
+  const scheme = list.startsWith("grpcs://") ? "grpcs://" : "";
+  return list.split(",").map((address) => (address.startsWith("grpcs://") ? address : scheme + address));
+}
+
+/** Whether what is sent there stays on this machine. */
+export const isHere = (address) => /^(localhost|127\.[0-9.]+|\[::1\]):/.test(address);
+
 /** The stub's class. */
 export const GameService = grpc.loadPackageDefinition(definition).referee.v1.GameService;
 

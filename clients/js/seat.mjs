@@ -4,7 +4,7 @@ import { createHmac } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import grpc from "@grpc/grpc-js";
 import { Distrust, Ledger, publicBytes, seatCommitment, signedAct } from "./log.mjs";
-import { CHANNEL, GameService, errorOf, otherGeneration } from "./protocol.mjs";
+import { CHANNEL, GameService, addressesOf, errorOf, isHere, otherGeneration } from "./protocol.mjs";
 
 /** The seat cannot go on: the message says why. */
 export class Denied extends Error {}
@@ -23,7 +23,7 @@ const ANSWER_MS = 10_000;
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 5_000;
 /** Reasons that pass. LIMIT does if the referee says how long to wait. */
-const PASSING = ["DRAINING", "STORE_FAILED", "DEADLINE"];
+const PASSING = ["DRAINING", "NOT_OWNER", "STORE_FAILED", "DEADLINE"];
 const { UNAVAILABLE, DEADLINE_EXCEEDED, CANCELLED, RESOURCE_EXHAUSTED, INTERNAL, UNKNOWN } = grpc.status;
 /** What the network says of a call that a dying server, or a proxy, cut anywhere. */
 const NETWORK = [UNAVAILABLE, DEADLINE_EXCEEDED, CANCELLED, RESOURCE_EXHAUSTED, INTERNAL, UNKNOWN];
@@ -35,10 +35,13 @@ export class Seat {
   #acts = 0;
   #wait = FIRST_WAIT_MS;
   #heard = Date.now();
+  #arrived = performance.now(); // when the message came that is read now, by a clock that nobody sets
+  #addresses; // in the order in which they are tried
+  #owner; // where the game is, if a referee has named that and it was not tried in vain since
 
   /**
-   * join: {address, gameId (hex), seat, token}; key: an Ed25519 private key (node:crypto); choose(moves) returns one
-   * of the moves, exact bytes of the game's Move, or a promise of one.
+   * join: {address, gameId (hex), seat, token}; address may be several, with commas between. key: an Ed25519 private
+   * key (node:crypto); choose(moves) returns one of the moves, exact bytes of the game's Move, or a promise of one.
    */
   constructor(join, key, choose, { verifier, credentials = grpc.credentials.createInsecure(), patienceMs = 300_000 } = {}) {
     this.join = join;
@@ -46,6 +49,7 @@ export class Seat {
     this.choose = choose;
     this.credentials = credentials;
     this.patienceMs = patienceMs;
+    this.#addresses = addressesOf(join.address);
     this.ledger = new Ledger(Buffer.from(join.gameId, "hex"), verifier);
     // p_i follows from the key, so that the key alone is enough to come back at any moment.
     const label = Buffer.concat([Buffer.from("tile-referee/v1/client-seed\0"), this.ledger.gameId]);
@@ -74,7 +78,11 @@ export class Seat {
   /** One stream, until the game is over. Throws Cut if another one can go on. */
   async #stream() {
     // A connection of its own for each attempt: what is wrong with the old one is left behind.
-    const target = this.join.address.replace("grpcs://", "");
+    const address = this.#owner ?? this.#addresses[0];
+    // The next attempt goes elsewhere, unless this one tells where the game is.
+    if (this.#owner) this.#owner = undefined;
+    else this.#addresses.push(this.#addresses.shift());
+    const target = address.replace("grpcs://", "");
     const client = new GameService(target, this.credentials, { ...CHANNEL, "grpc.use_local_subchannel_pool": 1 });
     const metadata = new grpc.Metadata();
     metadata.set("authorization", `Bearer ${this.join.token}`);
@@ -82,7 +90,10 @@ export class Seat {
     const listen = () => setTimeout(() => call.cancel(), SILENCE_MS);
     let silence = listen();
     let other; // before anything that is sent, and before the log is blamed for it
-    call.on("metadata", (found) => (other = otherGeneration(found)));
+    call.on("metadata", (found) => {
+      other = otherGeneration(found);
+      if (found.get("referee-api").length) this.#owner = this.#ownerIn(found) ?? address; // a refusal names neither
+    });
     call.on("error", () => {}); // also thrown by the loop below; this one is for what comes after it
     try {
       const enter = { game_id: this.join.gameId, after_seq: this.ledger.size - 1, legal_moves: true };
@@ -93,6 +104,7 @@ export class Seat {
         if (other) throw new Denied(other);
         clearTimeout(silence); // a bot may think for longer than the referee may be silent
         this.#heard = Date.now();
+        this.#arrived = performance.now();
         this.#wait = FIRST_WAIT_MS;
         if (await this.#take(message, call)) return;
         silence = listen();
@@ -112,6 +124,14 @@ export class Seat {
     }
   }
 
+  /** The owner's address, if it is as safe as those that were given: with TLS, or on this machine as they are. */
+  #ownerIn(metadata) {
+    const [owner] = metadata.get("referee-owner");
+    const isSafe = (address) => address.startsWith("grpcs://") || isHere(address);
+    if (!owner || owner.startsWith("grpcs://") !== this.#addresses[0].startsWith("grpcs://")) return undefined;
+    return isSafe(owner) || !this.#addresses.every(isSafe) ? owner : undefined;
+  }
+
   /** Everything that one message may carry, in this order. Returns true after the last one. */
   async #take({ seq, item, commit, closing, answer, turn }, call) {
     if (item === "commit") {
@@ -129,7 +149,7 @@ export class Seat {
     throw new Cut(closing.reason); // draining, or too slow: it goes on
   }
 
-  async #act({ awaited, size, head, moves }, call) {
+  async #act({ awaited, size, head, moves, left_ms }, call) {
     if (size !== this.ledger.size || !head.equals(this.ledger.head))
       throw new Distrust(`a turn for a head of ${size} entries, after ${this.ledger.size}`);
     const { gameId, dealt } = this.ledger;
@@ -139,9 +159,11 @@ export class Seat {
       const commitment = seatCommitment(gameId, seat, this.seed);
       act = { join: { key: publicBytes(this.key), ...(dealt && { commitment }) } };
     } else if (awaited === "AWAITED_REVEAL") act = { reveal: { seed: this.seed } };
-    else if (awaited === "AWAITED_MOVE") act = { move: await this.choose(moves) };
+    else if (awaited === "AWAITED_MOVE") act = { move: await this.choose(moves, { leftMs: left_ms ?? null, size }) };
     else throw new Denied(`${awaited} of a seat`);
-    this.#pending = { ...signedAct({ gameId, size, head }, seat, this.key, act), id: ++this.#acts, seq: size };
+    // What passes beyond the time that we thought is the network's. Sent again after a break, the act has it still.
+    const thought_ms = Math.floor(performance.now() - this.#arrived);
+    this.#pending = { ...signedAct({ gameId, size, head }, seat, this.key, act), id: ++this.#acts, seq: size, thought_ms };
     this.#send(call);
   }
 

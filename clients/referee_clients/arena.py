@@ -1,4 +1,4 @@
-"""A tournament of bots in this process: ``python -m referee_clients.arena``, or ``make arena``.
+"""A tournament of bots without a server: ``referee arena``.
 
 Every group of bots plays the same deals, and every deal once from each seat, so that neither luck of the deal nor the
 first turn favours anybody. The same seed gives the same results, with any number of processes.
@@ -7,25 +7,36 @@ first turn favours anybody. The same seed gives the same results, with any numbe
 from __future__ import annotations
 
 import math
-import os
-import time
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field
+from hashlib import sha256
 from itertools import combinations, cycle, islice
-from typing import Annotated
+from pathlib import Path
+from typing import Final
 
-import typer
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.progress import Progress
 from rich.table import Table
 
-from referee.console import accept_every_character
+import referee as program
+from referee.bulk import places
+from referee.bulk.errors import ResultsError
+from referee.bulk.isolated import Limits
+from referee.bulk.progress import metered
+from referee.bulk.results import COST, LOST, PROGRAM, Head, Journal, Line
+from referee.bulk.run import Done, run
+from referee.bulk.shards import Shard
 from referee.games import registry
-from referee.games.game import SetupError, UnknownRules
-from referee_clients.bots import UnknownBot, load, names
-from referee_clients.match import IllegalMove, Outcome, play_game
+from referee.games.game import SetupError
+from referee_clients.bots import load, names
+from referee_clients.match import Outcome, play_game
+
+_KEPT: Final = ("scores", "places", "turns", "decisions")
+"""What a line has of an outcome, besides what it cost."""
+_COMMAND: Final = "arena"
+GAME: Final = "game"
+"""In a line: the name of a game."""
+_NO_LIMIT_S: Final = 1e7
 
 
 @dataclass(slots=True)
@@ -67,7 +78,6 @@ class Group:
     """Bots that play each other."""
 
     records: list[Record]
-    seconds: float = 0.0
     outcomes: list[Outcome] = field(default_factory=list)
 
 
@@ -87,7 +97,11 @@ def groups(bots: Sequence[str], seats: int) -> Iterator[tuple[str, ...]]:
         yield tuple(islice(cycle(bots), seats))
 
 
-def play(task: tuple[str, tuple[str, ...], int, int]) -> Outcome:
+Task = tuple[str, tuple[str, ...], int, int]
+"""Which rules, who plays, the seed, and the number of the game."""
+
+
+def play(task: Task) -> Outcome:
     """Return one game of a group: its number gives the deal and who sits where. Results are by entrant, not by seat."""
     game, group, seed, number = task
     seats = len(group)
@@ -113,44 +127,115 @@ def mix(*numbers: int) -> int:
     return mixed
 
 
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What is played: with the same, and the same bots, every game has the same result wherever it is played."""
+
+    game: str
+    bots: tuple[str, ...]
+    games: int
+    """For each group; as many more are played as make all deals whole."""
+    seats: int
+    seed: int
+
+    def as_line(self) -> Line:
+        """Return it as the head of a file of results has it."""
+        return {"command": _COMMAND, **asdict(self), "bots": ",".join(self.bots)}
+
+    @classmethod
+    def of_line(cls, line: Line) -> Terms:
+        """Raise ``ResultsError``."""
+        fields = dict(line)
+        if fields.pop("command", None) != _COMMAND:
+            raise ResultsError("these are not results of the arena; expected files that its --resume has written")
+        return cls(**(fields | {"bots": tuple(str(fields["bots"]).split(","))}))
+
+    @property
+    def tasks(self) -> dict[str, Task]:
+        """Every game by its name."""
+        return {
+            f"{'-'.join(group)} {number}": (self.game, group, self.seed, number)
+            for group in groups(self.bots, self.seats)
+            for number in range(-(-self.games // self.seats) * self.seats)
+        }
+
+
 def tournament(
-    bots: Sequence[str],
-    *,
-    game: str = "alhambra",
-    games: int,
-    seats: int = 2,
-    seed: int = 1,
-    processes: int = 1,
-    progress: Progress | None = None,
+    bots: Sequence[str], *, game: str = "alhambra", games: int, seats: int = 2, seed: int = 1, processes: int = 1
 ) -> list[Group]:
     """Return all groups, ``games`` games each."""
-    met = list(groups(bots, seats))
-    played: list[Group] = []
-    task = progress.add_task("", total=games * len(met)) if progress else None
-    with ProcessPoolExecutor(processes) as pool:
-        for group_names in met:
-            group = Group([Record(name) for name in group_names])
-            began = time.perf_counter()
-            tasks = [(game, group_names, seed, number) for number in range(games)]
-            results = map(play, tasks) if processes == 1 else pool.map(play, tasks, chunksize=2)
-            for outcome in results:
-                for who, record in enumerate(group.records):
-                    record.add(outcome, who)
-                group.outcomes.append(outcome)
-                if progress and task is not None:
-                    progress.update(task, advance=1, description=" – ".join(group_names))
-            group.seconds = time.perf_counter() - began
-            played.append(group)
-    return played
+    return grouped(played(Terms(game, tuple(bots), games, seats, seed), processes).values())
 
 
-def table(played: Sequence[Group], game: str, seats: int, seed: int) -> Table:
-    """Return the results for people; fits into 80 columns."""
-    games = sum(len(group.outcomes) for group in played)
-    pace = games / max(1e-9, sum(group.seconds for group in played))
+def played(
+    terms: Terms, processes: int, shard: Shard | None = None, resume: Path | None = None, *, on: str | None = None
+) -> dict[str, Line]:
+    """Return the line of every game of a shard, in order; what ``resume`` has is not played again.
+
+    Raise ``IllegalMove``, ``BulkError``.
+    """
+    shard = shard or Shard()
+    tasks = {name: task for name, task in terms.tasks.items() if shard.has(name)}
+    names = sha256("\n".join(terms.tasks).encode()).hexdigest()
+    head = Head(terms.as_line(), GAME, program.__version__, shard, len(tasks), len(terms.tasks), names)
+    lines: dict[str, Line] = {}
+    of_task = {task: name for name, task in tasks.items()}
+    with ExitStack() as stack:
+        journal = stack.enter_context(Journal(resume, head)) if resume else None
+        where = stack.enter_context(places.inline() if processes == 1 and not on else places.place(on, processes))
+        meter = stack.enter_context(metered(len(tasks), GAME))
+
+        def due() -> Iterator[Task]:
+            for name, task in tasks.items():
+                if journal and (line := journal.done(name)):
+                    lines[name] = line
+                    meter.add(before=True)
+                else:
+                    yield task
+
+        def take(done: Done[Task, Outcome]) -> None:
+            name = of_task[done.task]
+            line: Line = {GAME: name, PROGRAM: program.__version__, "bots": done.task[1]}
+            if done.result is not None:
+                line |= {name: getattr(done.result, name) for name in _KEPT}
+                line |= {COST: {"thought_s": done.result.thought_s}}
+            elif done.lost is not None:
+                line |= {LOST: done.lost.why, "problem": done.lost.words}
+            lines[name] = line
+            if journal is not None:
+                journal.write(line)
+            meter.add(lost=done.lost is not None)
+
+        # In this process itself a debugger works. Elsewhere a bot is at home, as its author starts it.
+        limits = Limits(memory_mib=0, seconds=_NO_LIMIT_S, at_home=True)
+        run(where, play, due(), take, total=len(tasks), limits=None if processes == 1 and not on else limits)
+    return {name: lines[name] for name in tasks}
+
+
+def grouped(lines: Iterable[Line]) -> list[Group]:
+    """Return what the bots of each group have achieved; games that were lost do not count."""
+    found: dict[tuple[str, ...], Group] = {}
+    for line in lines:
+        bots = tuple(line["bots"])
+        group = found.setdefault(bots, Group([Record(name) for name in bots]))
+        if LOST in line:
+            continue
+        scores, places_, decisions = (tuple(line[key]) for key in ("scores", "places", "decisions"))
+        outcome = Outcome(scores, places_, line["turns"], decisions, tuple(line[COST]["thought_s"]))
+        for who, record in enumerate(group.records):
+            record.add(outcome, who)
+        group.outcomes.append(outcome)
+    return list(found.values())
+
+
+def table(found: Sequence[Group], terms: Terms, seconds: float | None = None) -> Table:
+    """Return the results for people; fits into 80 columns. ``seconds``: what it took, if all was played now."""
+    games = sum(len(group.outcomes) for group in found)
+    pace = f", {games / max(1e-9, seconds):.1f} games/s" if seconds is not None else ""
+    seats = terms.seats
     shown = Table(
-        title=f"{game}, {seats} seat{'s' * (seats > 1)}, seed {seed}",
-        caption=f"{games} games, {pace:.1f} games/s",
+        title=f"{terms.game}, {seats} seat{'s' * (seats > 1)}, seed {terms.seed}",
+        caption=f"{games} games{pace}",
         title_justify="left",
         caption_justify="left",
         box=SIMPLE_HEAD,
@@ -159,8 +244,11 @@ def table(played: Sequence[Group], game: str, seats: int, seed: int) -> Table:
     shown.add_column("bot", overflow="fold")
     for heading in ("won", "drawn", "lost", "score", "95 % interval", "points", "CPU ms a move"):
         shown.add_column(heading, justify="right", no_wrap=True)
-    for group in played:
+    for group in found:
         for record in group.records:
+            if not record.games:
+                shown.add_row(record.name, end_section=record is group.records[-1])
+                continue
             low, high = record.interval()
             shown.add_row(
                 record.name,
@@ -176,60 +264,14 @@ def table(played: Sequence[Group], game: str, seats: int, seed: int) -> Table:
     return shown
 
 
-def arena(  # noqa: PLR0917 - typer reads options from the signature
-    game: Annotated[str, typer.Option(help=f"One of {', '.join(registry.names())}.")] = "alhambra",
-    games: Annotated[int, typer.Option(min=1, help="Number of games for each group of bots.")] = 200,
-    bots: Annotated[
-        str | None,
-        typer.Option(
-            help="Bots, separated by commas: names, or module:attribute for your own.",
-            show_default="all bots of the game, best first",
-        ),
-    ] = None,
-    seats: Annotated[int, typer.Option(min=1, help="Number of seats at a table.")] = 2,
-    seed: Annotated[int, typer.Option(min=0, help="Seed for the deals and for bots that choose at random.")] = 1,
-    processes: Annotated[int, typer.Option(min=1, help="Number of processes to play in.")] = os.cpu_count() or 1,
-) -> None:
-    """Let bots play each other, and print who won how often.
-
-    Every deal is played once from each seat, and a draw counts half. Exit code 2: an unknown game or bot, or too many
-    seats.
-    """
-    console = Console()
-    try:
-        entrants = _entrants(game, bots, seats)
-    except UnknownRules as error:
-        raise typer.Exit(_failed(console, f"{error}: there are {', '.join(registry.names())}", 2)) from error
-    except (UnknownBot, SetupError) as error:
-        raise typer.Exit(_failed(console, str(error), 2)) from error
-    try:
-        with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
-            played = tournament(
-                entrants, game=game, games=games, seats=seats, seed=seed, processes=processes, progress=progress
-            )
-    except IllegalMove as error:
-        raise typer.Exit(_failed(console, str(error), 1)) from error
-    console.print(table(played, game, seats, seed))
-
-
-def _entrants(game: str, bots: str | None, seats: int) -> Sequence[str]:
+def entrants(game: str, bots: str | None, seats: int) -> Sequence[str]:
     """Return who plays. Raise ``UnknownRules``, ``UnknownBot`` and ``SetupError``."""
     rules = registry.get(game)
     if not rules.min_seats <= seats <= rules.max_seats:
         raise SetupError(f"{seats} seats", f"{game} has {rules.min_seats} to {rules.max_seats}")
     if bots is None:
-        return names(game)[::-1]
-    entrants = [name for word in bots.split(",") if (name := word.strip())]
-    for name in entrants or [""]:
+        return names(game, slow=False)[::-1]
+    named = [name for word in bots.split(",") if (name := word.strip())]
+    for name in named or [""]:
         load(name, game)
-    return entrants
-
-
-def _failed(console: Console, why: str, code: int) -> int:
-    console.print(f"arena: {why}", style="red", highlight=False, markup=False, soft_wrap=True)
-    return code
-
-
-if __name__ == "__main__":
-    accept_every_character()
-    typer.run(arena)
+    return named

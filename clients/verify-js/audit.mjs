@@ -10,7 +10,7 @@ import { checkSigned, leafHash, openCheckpoint, parseCheckpoint, roots } from ".
 import { Entry, Header, Remark } from "./schema.mjs";
 import { decode, records } from "./wire.mjs";
 
-const LAYERS = ["limits", "frames", "header", "decode", "chain", "tree", "checkpoint", "receipts", "authors", "deck", "rules", "certificates"];
+const LAYERS = ["limits", "frames", "header", "decode", "chain", "tree", "log", "checkpoint", "receipts", "authors", "deck", "rules", "certificates"];
 
 /** Verdicts by their exit codes. */
 export const VERDICTS = {
@@ -23,6 +23,7 @@ export const VERDICTS = {
   RULES: 8,
   UNSUPPORTED: 9,
   UNDISCLOSED: 10,
+  UNLOGGED: 13,
 };
 
 /** Layer and verdict of each code, where the place of the failure does not give it another layer. */
@@ -48,6 +49,7 @@ const CODES = {
   UNSUPPORTED: ["rules", "UNSUPPORTED"],
 };
 
+const IN_LOG = "head in the public log";
 const MAX_CHARACTERS = 4000;
 const SALT_BYTES = 16;
 export const HIDDEN = /[\x00-\x09\x0b-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff\u{e0000}-\u{e0fff}]/u;
@@ -59,8 +61,10 @@ const BEFORE_ALL_JOINED = new Set([...BEFORE_ALL_JOINED_1, "absent", "resign", "
 
 /** One audit; what it has read stays in it, for a reader who goes on from there. */
 export class Audit {
-  constructor({ key = null, seatKeys = {}, scribeKeys = {}, receipts = [] }) {
-    Object.assign(this, { key, seatKeys, scribeKeys, receipts });
+  constructor({ key = null, seatKeys = {}, scribeKeys = {}, receipts = [], log = null }) {
+    Object.assign(this, { key, seatKeys, scribeKeys, receipts, log });
+    /** The last checkpoint, if it holds. */
+    this.head = null;
     this.failures = new Map();
     this.remarks = [];
     this.frames = [];
@@ -112,7 +116,9 @@ export class Audit {
       this.gameId = (await sha256(this.openBytes)).subarray(0, 16);
       this.chain();
     }
-    await this.heads(receipts);
+    const logged = (await this.log?.read(this.key?.name, this.gameId && hex(this.gameId))) ?? [];
+    await this.heads([...receipts, ...logged.map((head) => ({ what: IN_LOG, ...head }))]);
+    this.remarks.push(...((await this.log?.look(this.head, this.leaves.length, this.failures.has("receipts"))) ?? []));
     if (this.open) {
       await this.header();
       await this.authors();
@@ -210,6 +216,7 @@ export class Audit {
         if (!this.key) throw new Refusal("UNTRUSTED_KEY", "no verifier key was given");
         await checkSigned(head, this.key);
         holds = true;
+        this.head = head;
         this.covered = this.leaves.length;
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
@@ -219,6 +226,7 @@ export class Audit {
     const stale = others.filter((head) => head.size > size && (ours(head) || size === 0n));
     for (const head of others.filter((head) => !stale.includes(head)).sort((a, b) => Number(a.size - b.size))) {
       if (!ours(head)) this.fail("CHECKPOINT", `a ${head.what} of another game`);
+      else if (fits(head) && head.what === IN_LOG) continue; // the log's signature is not the referee's under the game
       else if (fits(head)) this.covered = Math.max(this.covered, Number(head.size));
       else this.fail(holds ? "FORK" : "CHECKPOINT", `a signed ${head.what} has another root`, Number(head.size) - 1);
     }
@@ -329,6 +337,7 @@ export class Audit {
     if (stop) return { verdict: "PREFIX", code: "TORN", message: stop.message };
     if (!closed) return { verdict: "PREFIX", code: "INCOMPLETE", message: "END is not there" };
     if (!events.has("end")) return { verdict: "PREFIX", code: "INCOMPLETE", message: "the game has not ended" };
+    if (this.log?.lacks) return { verdict: "UNLOGGED", code: "UNLOGGED", message: this.log.lacks };
     return { verdict: "COMPLETE", code: null, message: "nothing is wrong below the rules of the game" };
   }
 }
@@ -345,6 +354,6 @@ function describedFiles(descriptors) {
 
 /**
  * The report on a log's bytes. `pins`: key (of verifierKey), seatKeys and scribeKeys (32 bytes by number), receipts (bytes of
- * checkpoints). Throws a Refusal for a receipt that the key did not sign, and for nothing that the log's bytes hold.
+ * checkpoints), log (a LogCheck of log.mjs). Throws a Refusal for a receipt that the key did not sign, and for nothing that the log's bytes hold.
  */
 export const audit = (file, pins = {}) => new Audit(pins).run(file);

@@ -85,6 +85,16 @@ export function isKey(bytes) {
 
 /** Whether the 64 bytes are the key's signature of the message; the key is 32 bytes. */
 export async function verifies(key, message, signature) {
+  const holds = await holdsByTheRule(key, message, signature);
+  if (holds) whenSigned(key, message, signature);
+  return holds;
+}
+
+let whenSigned = () => {};
+/** Has every signature that holds told from now on: `told(key, message, signature)`. */
+export const tellSignatures = (told) => (whenSigned = told);
+
+async function holdsByTheRule(key, message, signature) {
   if (!plainPoint(key) || !plainPoint(signature.subarray(0, 32)) || number(signature.subarray(32)) >= ORDER) return false;
   let imported;
   try {

@@ -5,7 +5,9 @@ import { isKey, verifies } from "./ed25519.mjs";
 
 const MAX_NOTE = 16 * 1024;
 const MAX_SIGNATURES = 16;
+const MAX_SIZE = (1n << 63n) - 1n;
 const NAME = /^[!-*,-~]+$/;
+const LINES = "expected three lines, an empty one, and signatures";
 
 const bad = (message) => new Refusal("NOTE", message);
 
@@ -25,9 +27,12 @@ export async function verifierKey(line) {
   return { name, id, key };
 }
 
-/** A signed checkpoint: { origin, gameId, size (BigInt), root, signed (the bytes), signatures }. Refuses with NOTE. */
-export function parseCheckpoint(bytes) {
-  if (bytes.length > MAX_NOTE) throw bad("more than 16 KiB");
+/**
+ * A signed tree head: { origin (the first line), size (BigInt), root, extensions (further lines, which other logs may
+ * have), signed (the bytes), signatures }. Refuses with NOTE.
+ */
+export function parseHead(bytes, most = { bytes: MAX_NOTE, signatures: MAX_SIGNATURES }) {
+  if (bytes.length > most.bytes) throw bad(`more than ${most.bytes} bytes`);
   let note;
   try {
     note = text(bytes);
@@ -35,19 +40,27 @@ export function parseCheckpoint(bytes) {
     throw bad("not UTF-8");
   }
   if (/(?!\n)\p{Cc}/u.test(note)) throw bad("a control character");
-  const parts = /^(([^\n]+)\n([^\n]+)\n([^\n]+)\n)\n((?:[^\n]+\n)+)$/.exec(note);
-  if (!parts) throw bad("expected three lines, an empty one, and signatures");
-  const [, body, first, second, third, lines] = parts;
-  const [, origin, gameId] = /^(.+)\/g\/([0-9a-f]{32})$/u.exec(first) ?? [];
-  if (!origin || !NAME.test(origin)) throw bad("the first line names no game");
+  const parts = /^(([^\n]+)\n([^\n]+)\n([^\n]+)\n((?:[^\n]+\n)*))\n((?:[^\n]+\n)+)$/.exec(note);
+  if (!parts) throw bad(LINES);
+  const [, body, origin, second, third, extensions, lines] = parts;
   if (!/^(0|[1-9][0-9]{0,18})$/.test(second)) throw bad("the second line is no size");
+  if (BigInt(second) > MAX_SIZE) throw bad("a size of 2^63 and more");
   const root = fromBase64(third);
   if (root?.length !== 32) throw bad("the third line is no root");
   const signatures = lines.slice(0, -1).split("\n").map(parseSignature);
-  if (signatures.length > MAX_SIGNATURES) throw bad(`more than ${MAX_SIGNATURES} signatures`);
+  if (signatures.length > most.signatures) throw bad(`more than ${most.signatures} signatures`);
   const keys = new Set(signatures.map(({ name, id }) => `${name}+${hex(id)}`));
   if (keys.size < signatures.length) throw bad("two signatures of one key");
-  return { origin, gameId, size: BigInt(second), root, signed: utf8(body), signatures };
+  return { origin, size: BigInt(second), root, extensions, signed: utf8(body), signatures };
+}
+
+/** A game's signed checkpoint, whose first line gives origin and `gameId`. Refuses with NOTE. */
+export function parseCheckpoint(bytes) {
+  const head = parseHead(bytes);
+  if (head.extensions) throw bad(LINES);
+  const [, origin, gameId] = /^(.+)\/g\/([0-9a-f]{32})$/u.exec(head.origin) ?? [];
+  if (!origin || !NAME.test(origin)) throw bad("the first line names no game");
+  return { ...head, origin, gameId };
 }
 
 function parseSignature(line) {
@@ -76,7 +89,7 @@ export async function openCheckpoint(bytes, key) {
 
 export const leafHash = (entry) => sha256(Uint8Array.of(0), entry);
 
-const node = (left, right) => sha256(Uint8Array.of(1), left, right);
+export const nodeHash = (left, right) => sha256(Uint8Array.of(1), left, right);
 
 /** The tree over leaves that come one by one: the roots of its whole subtrees, the largest first. */
 export class Tree {
@@ -90,13 +103,13 @@ export class Tree {
 
   async push(leaf) {
     this.peaks.push(leaf);
-    for (let rest = this.size++; rest & 1; rest >>= 1) this.peaks.push(await node(...this.peaks.splice(-2)));
+    for (let rest = this.size++; rest & 1; rest >>= 1) this.peaks.push(await nodeHash(...this.peaks.splice(-2)));
   }
 
   /** RFC 6962, section 2.1. */
   async root() {
     let root = this.peaks.length ? this.peaks.at(-1) : await sha256();
-    for (let at = this.peaks.length - 2; at >= 0; at--) root = await node(this.peaks[at], root);
+    for (let at = this.peaks.length - 2; at >= 0; at--) root = await nodeHash(this.peaks[at], root);
     return root;
   }
 }

@@ -19,12 +19,26 @@ from typer.exceptions import TyperException
 import referee as program
 from referee import console, core
 from referee.cli import output
+from referee.cli.extras import missing
 from referee.cli.failure import EXIT_FAILED, EXIT_USAGE, Failure
 from referee.notation.errors import BadWord
 
 PANELS = {
-    "The referee": ("serve", "web", "keys", "new", "abort", "games", "token", "status", "recover", "migrate"),
+    "The referee": (
+        "serve",
+        "web",
+        "keys",
+        "new",
+        "abort",
+        "games",
+        "token",
+        "status",
+        "recover",
+        "migrate",
+        "cluster",
+    ),
     "Playing": ("play", "bot", "change-key", "resign", "take-back", "consent", "protest", "appeal", "call"),
+    "Bots and engines of your own": ("bot-lint", "bot-check", "vectors", "arena", "demo"),
     "Arbiters": ("arbiter", "rule", "docket"),
     "Games and their logs": (
         "fetch",
@@ -36,8 +50,9 @@ PANELS = {
         "prove-fork",
         "reprove",
     ),
+    "The public log": ("log", "witness"),
     "Games over the board": ("desk", "record", "adjudicate", "score", "report"),
-    "Tournaments": ("event",),
+    "Tournaments": ("event", "match"),
     "The solver": ("prove", "best-turn", "longest-wall", "best-kingdom", "rebuild-distance", "prove-decided"),
 }
 """How the help groups the commands."""
@@ -121,6 +136,10 @@ def main() -> None:
             output.write("")
     except Failure as failure:
         code = _stop(str(failure), failure.exit_code)
+    except ModuleNotFoundError as error:
+        if (lacking := missing(" ".join(sys.argv[1:2]), error.name or "")) is None:
+            raise
+        code = _stop(str(lacking), lacking.exit_code)
     except BadWord as error:
         code = _stop(str(error), EXIT_USAGE)
     except TyperException as error:  # words that typer does not know; the message is empty where it has shown the help

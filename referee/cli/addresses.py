@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from referee.service.files import ADDRESS_FILE
-from referee_clients.sdk.channel import TLS_SCHEME, BadAddress, is_loopback, split_address
+from referee_clients.sdk.channel import TLS_SCHEME, BadAddress, is_loopback, split_address, split_addresses
 
 _EVERYWHERE = ("0.0.0.0", "[::]")  # noqa: S104 - to find out that a referee listens there
 """Hosts to listen on, to which nobody can connect from elsewhere."""
@@ -39,7 +39,7 @@ class Addresses:
             found = json.loads((data / ADDRESS_FILE).read_text(encoding="utf-8"))
             addresses = cls(str(found["here"]), str(found["public"]), str(found.get("web", "")))
             for address in (addresses.here, addresses.public):
-                split_address(address)
+                split_addresses(address)
         except (OSError, ValueError, KeyError, TypeError, BadAddress):
             return None
         return addresses
@@ -58,14 +58,14 @@ def is_everywhere(host: str) -> bool:
 
 def is_reached_from_elsewhere(address: str) -> bool:
     """Return whether a join string with this address can be of use on another machine."""
-    _, host, _ = split_address(address)
-    return not is_everywhere(host) and not is_loopback(host)
+    hosts = [split_address(each)[1] for each in split_addresses(address)]
+    return not any(is_everywhere(host) or is_loopback(host) for host in hosts)
 
 
 def problem_with(public: str, *, tls: bool) -> str:
     """Return what is wrong with an operator's public address; empty if nothing is."""
     try:
-        is_tls, _, target = split_address(public)
+        first = split_addresses(public)[0]
     except BadAddress:
-        return "expected HOST:PORT, or grpcs://HOST:PORT for TLS"
-    return f"this referee speaks TLS; expected {TLS_SCHEME}{target}" if tls and not is_tls else ""
+        return "expected HOST:PORT, or grpcs://HOST:PORT for TLS; several with commas between"
+    return f"this referee speaks TLS; expected {TLS_SCHEME}{public}" if tls and not first.startswith(TLS_SCHEME) else ""

@@ -11,6 +11,7 @@ import typer
 
 from referee.cli import heading as headings
 from referee.cli import output, texts
+from referee.cli.arguments import Language, words_in
 from referee.cli.failure import EXIT_FAILED, EXIT_USAGE, Failure
 from referee.cli.recording import checkpoint_signer, different_keys, not_recordable, write_new
 from referee.log.errors import LogError
@@ -30,6 +31,7 @@ from referee.service.files import DEFAULT_ORIGIN
 from referee.transcript.recorder import has_rulings, obstacle
 from referee.transcript.rehearsal import adjudicated, listed, recorded
 from referee.transcript.report import hashes as log_hashes
+from referee.words.catalogue import ENGLISH, Words
 
 _WRITERS = {".html": html, ".txt": text}
 
@@ -78,6 +80,7 @@ def adjudicate(  # noqa: PLR0917 - typer reads options from the signature
     table: headings.Table = None,
     arbiter: headings.Arbiter = "",
     names: headings.Names = None,
+    language: Language = ENGLISH,
 ) -> None:
     """Judge the record of a game that was played over the board: every move, every draw, the score.
 
@@ -122,11 +125,12 @@ def adjudicate(  # noqa: PLR0917 - typer reads options from the signature
     Example: `referee adjudicate final.txt --on-illegal skip --report final.html --out final.gamelog --key scribe.pem
     --referee-key referee.pem --arbiter-key arbiter.pem`
     """
+    say = words_in(language)
     if list_illegal:
         others = {"--report": report, "--out": out, "--rulings": rulings}
         if given := [option for option, value in others.items() if value]:
             raise Failure(f"--list with {', '.join(given)}: expected --list alone, as it rules on nothing", EXIT_USAGE)
-        _list(record)
+        _list(record, say)
     reports = report or []
     head, roster = headings.heading(date, event, arbiter), headings.roster(names)
     for path in reports:
@@ -137,7 +141,7 @@ def adjudicate(  # noqa: PLR0917 - typer reads options from the signature
     signer = checkpoint_signer(origin, signers[1]) if signers else None
     try:
         ruled = () if rulings is None else texts.read(rulings, line_rulings.read)
-        found = texts.read(record, lambda words: adjudicated(words, on_illegal, ruled))
+        found = texts.read(record, lambda words: adjudicated(words, on_illegal, ruled, say=say))
     except RulingError as error:
         raise Failure(f"--rulings {rulings}: {error}", EXIT_USAGE) from None
     found.setup = headings.completed(found.setup, roster, round_, table)
@@ -147,8 +151,9 @@ def adjudicate(  # noqa: PLR0917 - typer reads options from the signature
         if path.exists():
             raise Failure(f"{path}: File exists", EXIT_FAILED)
     salts = [secrets.token_bytes(SALT_BYTES) if out else b"" for _ in range(found.setup.seats)]
-    seats = _seats(found.setup, salts)
+    seats = _seats(found.setup, salts, say)
     hashes: Facts = ()
+    data = b""
     if signers and signer and out:
         try:
             players = [_hash_of(found.setup, salt, n) for n, salt in enumerate(salts)]
@@ -156,24 +161,26 @@ def adjudicate(  # noqa: PLR0917 - typer reads options from the signature
             data = recorder.file(signer)
         except (LogError, NotationError) as error:
             raise not_recordable(record, error) from None
-        write_new("--out", out, data)
-        hashes = log_hashes(recorder.record, signer.verifier)
+        hashes = log_hashes(recorder.record, signer.verifier, say)
     made = of_adjudication(found, seats, hashes, head)
-    for path in reports:
-        write_new("--report", path, _WRITERS[path.suffix](made).encode())
+    written = [(path, _WRITERS[path.suffix](made).encode()) for path in reports]
+    # The log last: what proves its players is in the reports alone.
+    for path, document in written:
+        write_new("--report", path, document)
+    if out:
+        write_new("--out", out, data)
     output.write(_told(made, [*reports, *([out] if out else [])]))
     if not found.ended or (on_illegal is Policy.STOP and not ruled and not found.is_clean):
         raise typer.Exit(int(Verdict.RULES))
 
 
-def _list(record: Path) -> NoReturn:
+def _list(record: Path, say: Words) -> NoReturn:
     """Print every illegal line, and end."""
-    found = texts.read(record, listed)
-    wrong = [wrong_line(found.setup, each) for each in found.illegal if not each.ruled]
-    if found.claimed is not None and not wrong:
-        wrong.append(wrong_result(found))
-    output.write(listing(record.name, wrong))
-    raise typer.Exit(int(Verdict.RULES) if wrong else 0)
+    found = texts.read(record, lambda words: listed(words, say))
+    wrong = [wrong_line(found, each) for each in found.illegal if not each.ruled]
+    result = wrong_result(found) if found.claimed is not None and not wrong else None
+    output.write(listing(record.name, wrong, result, say))
+    raise typer.Exit(int(Verdict.RULES) if wrong or result else 0)
 
 
 def _signers(
@@ -203,12 +210,12 @@ def _check_recordable(record: Path, found: Adjudication, signers: Sequence[Priva
         raise Failure(f"{record}: the record has an arbiter's rulings: --out needs --arbiter-key", EXIT_USAGE)
 
 
-def _seats(setup: Setup, salts: Sequence[bytes]) -> list[Seat]:
+def _seats(setup: Setup, salts: Sequence[bytes], say: Words) -> list[Seat]:
     names = setup.players or ("",) * setup.seats
     seats = []
     for number, (name, salt) in enumerate(zip(names, salts, strict=True)):
-        player = (("player", player_hash(salt, name).hex()), ("salt", salt.hex())) if name and salt else ()
-        seats.append(Seat(number, name, player))
+        proved = {"player": player_hash(salt, name), "salt": salt} if name and salt else {}
+        seats.append(Seat(number, name, tuple((say(f"seat.{what}"), data.hex()) for what, data in proved.items())))
     return seats
 
 

@@ -14,15 +14,30 @@ from referee.log.errors import LogError
 from referee.log.keys import PrivateKey, PublicKey, public_key_from_pem
 from referee.log.note import VerifierKey
 from referee.notation.errors import cut
-from referee_clients.web.secure import has_keys
+from referee.words.catalogue import ENGLISH, UnknownLanguage, Words, category, languages, load
+from referee_clients.web.origins import has_keys
 
-Key = Annotated[
+_KEY = typer.Option(
+    "--key",
+    metavar="VKEY",
+    help="The referee's verifier key, as you have it from the referee: a .vkey file or its text.",
+    show_default=False,
+)
+Key = Annotated[str, _KEY]
+OptionalKey = Annotated[str | None, _KEY]
+
+Language = Annotated[
     str,
     typer.Option(
-        "--key",
-        metavar="VKEY",
-        help="The referee's verifier key, as you have it from the referee: a .vkey file or its text.",
-        show_default=False,
+        "--language",
+        metavar="LANG",
+        help=f"The language: {', '.join(languages('report'))}. The English text of a rule stands beside it.",
+    ),
+]
+CardLanguage = Annotated[
+    str,
+    typer.Option(
+        "--language", metavar="LANG", help=f"With --sheet: the language of the cards: {', '.join(languages('web'))}."
     ),
 ]
 
@@ -31,6 +46,26 @@ _ORIGIN = re.compile(r"https?://(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]{1,5})?/?",
 _KEY_EXPECTED = "64 hexadecimal digits, or a file with them or with a PEM key"
 _MOST_BYTES = 4096
 """Of a file that may hold a key."""
+
+
+def words_in(language: str, part: str = "report") -> Words:
+    """Return what reports say, or another part of the catalogue, in a language. Raise ``Failure``.
+
+    Raise ``ModuleNotFoundError`` if something is lacking for this language: before anything is written.
+    """
+    try:
+        words = load(part, language)
+        category(language, 1)
+    except UnknownLanguage as error:
+        raise Failure(f"--language: {error}", EXIT_USAGE) from None
+    return words
+
+
+def check_language(language: str, document: object, option: str, part: str = "report") -> None:
+    """Raise ``Failure`` for a language without words, or without the document that would be in it."""
+    words_in(language, part)
+    if language != ENGLISH and document is None:
+        raise Failure(f"--language {language}: nothing is written in it; expected {option} with it", EXIT_USAGE)
 
 
 def public_key(word: str, text: str) -> bytes:
@@ -120,3 +155,24 @@ def _is_verifier(text: str) -> bool:
 def _beginning(path: Path) -> str:
     with path.open("rb") as file:
         return file.read(_MOST_BYTES).decode("utf-8", "replace").strip()
+
+
+def languages_named(option: str, text: str | None) -> tuple[str, ...]:
+    """Return the languages of pages that are named, or else those that are no drafts."""
+    from referee_clients.web.languages import offered, read  # noqa: PLC0415 - few commands need it
+
+    try:
+        return read() if text is None else offered(text)
+    except ValueError as error:
+        raise Failure(f"{option}: {error}", EXIT_USAGE) from None
+
+
+def pyodide_folder(folder: Path) -> Path:
+    """Return the folder. Raise ``Failure`` unless it holds Pyodide."""
+    from referee_clients.web.in_browser.pyodide import BadPyodide, check  # noqa: PLC0415 - few commands need it
+
+    try:
+        check(folder)
+    except BadPyodide as error:
+        raise Failure(str(error)) from error
+    return folder

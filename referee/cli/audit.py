@@ -7,22 +7,31 @@ from typing import Annotated
 
 import typer
 
+from referee.bulk import options
 from referee.cli import audits
-from referee.cli.arguments import Key, public_key, verifier_key
+from referee.cli.arguments import OptionalKey, public_key, verifier_key
+from referee.cli.audit_lines import FILE
+from referee.cli.bulk import telling
 from referee.cli.event_editing import looking
 from referee.cli.failure import EXIT_USAGE, Failure
+from referee.cli.log_policy import log_policy as read_policy
 from referee.log import audit as auditor
 from referee.log.entry import decode_entry, decode_open
 from referee.log.errors import LogError
 from referee.log.file import entries
+from referee.tlog.evidence import Demand, audit_with_log, proofs_beside
 
 
 def audit(  # noqa: PLR0917 - typer reads options from the signature
-    file: Annotated[
-        Path,
-        typer.Argument(help="A game file (.gamelog), or a directory of game files.", show_default=False),
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE|DIR|LIST",
+            help="A game file (.gamelog), a directory of game files, or a list (.txt) with a name on each line.",
+            show_default=False,
+        ),
     ],
-    key: Key,
+    key: OptionalKey = None,
     seat_key: Annotated[
         list[str] | None,
         typer.Option(
@@ -45,9 +54,54 @@ def audit(  # noqa: PLR0917 - typer reads options from the signature
         list[Path] | None,
         typer.Option(metavar="FILE", help="A signed checkpoint that a player received in this game. Repeatable."),
     ] = None,
+    log_policy: Annotated[
+        Path | None,
+        typer.Option(
+            "--log-policy",
+            metavar="POLICY",
+            help="Which public log you trust, and which witnesses: say whether the file's head is logged there. The "
+            "proof is looked for beside the file, as GAME.tlog-proof.",
+        ),
+    ] = None,
+    proof: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE",
+            help="A proof from the public log that has to hold, instead of the one beside it. Repeatable.",
+        ),
+    ] = None,
+    require_log: Annotated[
+        bool,
+        typer.Option("--require-log", help="Count a file as UNLOGGED whose last head no proof shows to be logged."),
+    ] = False,
     json: Annotated[
         bool, typer.Option("--json", help="Print every layer as one JSON document; for a directory, one per line.")
     ] = False,
+    shard: options.ShardWord = None,
+    resume: options.Resume = None,
+    jobs: options.Jobs = None,
+    on: options.On = None,
+    send: Annotated[
+        bool, typer.Option("--send", help="With --on: send the files, for machines that cannot read them here.")
+    ] = False,
+    memory: Annotated[
+        str, typer.Option(metavar="SIZE", help="Address space for the audit of one file of many.")
+    ] = "512MiB",
+    per_file: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="Time for the audit of one file of many.",
+            show_default="20s, and 10s for each MiB",
+        ),
+    ] = None,
+    merge: Annotated[
+        bool, typer.Option("--merge", help="Put files that --resume has written together: the arguments are those.")
+    ] = False,
+    folder: Annotated[
+        Path,
+        typer.Option(metavar="DIR", help="With --merge: where the game files are, if two are of one game."),
+    ] = Path(),
 ) -> None:
     """Check a game file offline and report what it proves.
 
@@ -65,16 +119,33 @@ def audit(  # noqa: PLR0917 - typer reads options from the signature
     - 8 RULES: an entry breaks the rules, or was not dealt from the deck
     - 9 UNSUPPORTED: another version of the rules, the format or the acts
     - 10 UNDISCLOSED: the referee did not disclose its deck
-    - 1 the file cannot be read; 2 a key or an option is invalid
+    - 13 UNLOGGED: all is well, but nothing shows that the public log has it (with --require-log or --proof)
+    - 1 a file cannot be read, or could not be audited; 2 a key or an option is invalid
 
-    For a directory, every file gets a line, and the exit code is that of the gravest verdict (FORK, RULES, CORRUPT,
-    UNTRUSTED_KEY, STALE, UNDISCLOSED, UNSUPPORTED, PREFIX). If an earlier file has the same game, the line says so; if
-    the referee signed another history there, the verdict is FORK.
+    For a directory or a list, every file gets a line, and the exit code is that of the gravest verdict (FORK, RULES,
+    CORRUPT, UNTRUSTED_KEY, STALE, UNDISCLOSED, UNSUPPORTED, PREFIX, UNLOGGED). If an earlier file has the same game,
+    the line says so; if the referee signed another history there, the verdict is FORK. Each file is audited in a
+    process of its own, with limits of memory and time: one that ends it is UNREADABLE, and costs no other file. Many
+    files can be shared out among machines, and a run that was stopped goes on: see docs/bulk.md.
 
     Examples: `referee audit demo/3f0c….gamelog --key demo/3f0c….vkey --seat-key 0=alice.pub`, `referee audit
     tournament/ --key referee.vkey`, `referee audit spring.games/3f0c….gamelog --key spring.vkey --event
-    spring.eventlog`
+    spring.eventlog`, `referee audit games/ --key referee.vkey --shard 0/4 --resume 0.jsonl`, `referee audit --merge
+    0.jsonl 1.jsonl 2.jsonl 3.jsonl --folder games/`
     """
+    if merge:
+        verifier = verifier_key("--key", key) if key else None
+        raise typer.Exit(audits.merge(files, folder, verifier, as_json=json))
+    if key is None:
+        raise Failure("Missing option '--key'. Try --help.", EXIT_USAGE)
+    if len(files) > 1:
+        raise Failure(f"{len(files)} files; expected one file, directory or list, or --merge", EXIT_USAGE)
+    file = files[0]
+    if (proof or require_log) and log_policy is None:
+        raise Failure("--proof and --require-log need --log-policy: it says which log and witnesses count", EXIT_USAGE)
+    demand = None
+    if log_policy is not None:
+        demand = Demand(read_policy("--log-policy", log_policy), required=require_log or bool(proof))
     registered = _registered(file, event) if event is not None and file.is_file() else {}
     policy = auditor.Policy(
         verifier=verifier_key("--key", key),
@@ -82,16 +153,32 @@ def audit(  # noqa: PLR0917 - typer reads options from the signature
         scribe_keys=_numbered("--scribe-key", scribe_key or []),
         receipts=tuple(_read(path) for path in receipt or []),
     )
-    if file.is_dir():
-        if seat_key or scribe_key or receipt or event:
-            what = "--seat-key, --scribe-key, --event and --receipt belong to one game"
+    if (listing := audits.files_of(file)) is not None:
+        if seat_key or scribe_key or receipt or event or proof:
+            what = "--seat-key, --scribe-key, --event, --proof and --receipt belong to one game"
             raise Failure(f"{what}; expected one file, not a directory", EXIT_USAGE)
-        if not (paths := audits.files_below(file)):
-            raise Failure(f"{file}: this directory has no {audits.SUFFIX} file")
-        raise typer.Exit(audits.tell(file, paths, policy, as_json=json))
+        with telling(FILE):
+            wanted = audits.Options(
+                shard=options.shard_of(shard),
+                resume=resume,
+                jobs=jobs,
+                on=on,
+                send=send,
+                memory_mib=options.mebibytes("--memory", memory),
+                seconds=options.seconds("--per-file", per_file) if per_file else None,
+                as_json=json,
+                demand=demand,
+            )
+            raise typer.Exit(audits.audit_all(listing, policy, wanted))
+    if shard or resume or on:
+        raise Failure("--shard, --resume and --on are for many files; expected a directory or a list", EXIT_USAGE)
     try:
         with file.open("rb") as stream:
-            report = auditor.audit(stream, policy)
+            if demand is None:
+                report = auditor.audit(stream, policy)
+            else:
+                proofs = [_read(path) for path in proof] if proof else proofs_beside(file)
+                report = audit_with_log(stream, policy, demand=demand, proofs=proofs)
     except OSError as error:
         raise Failure(f"{file}: {error.strerror}") from None
     except LogError as error:

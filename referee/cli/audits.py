@@ -1,200 +1,256 @@
-"""Many game files audited: a line each, as they come, and a summary."""
+"""Many game files audited, each in a process that may die: a line each, in order, and a summary."""
 
 from __future__ import annotations
 
-import json
 import os
 import sys
-from collections import Counter, deque
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from multiprocessing import get_context
+from hashlib import file_digest, sha256
 from pathlib import Path
+from typing import Final
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
-
-from referee.cli.output import write
+import referee as program
+from referee.bulk.errors import ResultsError
+from referee.bulk.isolated import Limits
+from referee.bulk.merge import Merged
+from referee.bulk.options import jobs_of
+from referee.bulk.places import place
+from referee.bulk.progress import Meter, metered
+from referee.bulk.results import PROGRAM, Head, Journal, Line
+from referee.bulk.run import Done, run
+from referee.bulk.shards import Shard
+from referee.cli.audit_lines import FILE, SUFFIX, Games, Summary
+from referee.cli.bulk import telling
+from referee.cli.failure import EXIT_FAILED, Failure
 from referee.console import printable
-from referee.log.audit import Policy, audit
+from referee.log.audit import Policy
+from referee.log.audited import UNREADABLE, Question, audited, regular, unreadable
 from referee.log.errors import LogError
-from referee.log.fork import find_fork, read_side
+from referee.log.frames import MAGIC
 from referee.log.note import VerifierKey
-from referee.log.verdict import Report, Verdict
 from referee.notation.outcomes import counted
+from referee.tlog.evidence import Demand, audit_with_log, proofs_beside
 
-SUFFIX = ".gamelog"
-UNREADABLE = "UNREADABLE"
-_TOO_LITTLE = "not audited: the process ended before it was done, as a rule for want of memory; audit this file alone"
-_FILES_A_PROCESS = 4
+_COMMAND: Final = "audit"
+_WHOLE: Final = Shard()
+_MEMORY_MIB: Final = 512
+_START_S, _S_A_MIB = 20.0, 10.0
+"""What an audit takes at most (docs/security.md), and time for a machine that is busy."""
+_FILES_A_PROCESS: Final = 4
 """For fewer a process does not pay for its start."""
-GRAVITY = (
-    Verdict.FORK,
-    Verdict.RULES,
-    Verdict.CORRUPT,
-    Verdict.UNTRUSTED_KEY,
-    Verdict.STALE,
-    Verdict.UNDISCLOSED,
-    Verdict.UNSUPPORTED,
-    Verdict.PREFIX,
-)
-"""Of several verdicts the first of these decides the exit code."""
+_LIST_SUFFIX: Final = ".txt"
+_PROOFS: Final = "proofs"
+"""In a line, with --log-policy: SHA-256 of the proofs that lay beside the file."""
 
 
 @dataclass(frozen=True, slots=True)
-class Audited:
-    """What became of one file."""
+class Options:
+    """How files are audited."""
 
-    path: Path
-    report: Report | None
-    """None: it could not be read."""
-    problem: str = ""
-    """Why not, or what decides the verdict; empty if all is well."""
-    again: Again | None = None
-    """If an earlier file is of the same game."""
+    shard: Shard = _WHOLE
+    resume: Path | None = None
+    jobs: int | None = None
+    on: str | None = None
+    send: bool = False
+    """Send the files to the machines of the cluster."""
+    memory_mib: int = _MEMORY_MIB
+    seconds: float | None = None
+    """For one file; None: by its size."""
+    as_json: bool = False
+    demand: Demand | None = None
+    """Which public log the files should be in; None: nobody asks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Names of files, and the folder in which they are."""
+
+    folder: Path
+    names: Sequence[str]
 
     @property
-    def verdict(self) -> str:
-        if self.again is not None and self.again.fork:
-            return Verdict.FORK.name
-        return UNREADABLE if self.report is None else self.report.verdict.name
+    def digest(self) -> str:
+        """A hash of all names."""
+        return sha256("\n".join(self.names).encode("utf-8", "surrogateescape")).hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
-class Again:
-    """How a file stands to an earlier one of its game."""
+def files_of(where: Path) -> Listing | None:
+    """Return the game files below a folder, at any depth, or those that a list names; None for a single file.
 
-    path: Path
-    """The earlier one; of several, the longest."""
-    more: int
-    """Entries that the referee signed for in this file beyond the earlier one's."""
-    fork: str = ""
-    """What shows two histories, if there are two."""
-
-    def words(self, name: str) -> str:
-        """Return it as a person reads it. ``name``: of the earlier file."""
-        if self.fork:
-            return f"another history than {name}: {self.fork}; `referee prove-fork` with both files writes the evidence"
-        if not self.more:
-            return f"the same game as {name}"
-        size = counted(abs(self.more), "entry", "entries")
-        return f"the same game as {name}, {size} {'more' if self.more > 0 else 'fewer'}"
-
-
-def files_below(folder: Path) -> list[Path]:
-    """Return every game file, at any depth, in the order of their names."""
-    return sorted(path for path in folder.rglob(f"*{SUFFIX}") if path.is_file())
-
-
-def audit_file(path: Path, policy: Policy) -> Audited:
-    """Audit one file; nothing that it holds raises."""
-    try:
-        with path.open("rb") as stream:
-            report = audit(stream, policy)
-    except OSError as error:
-        return Audited(path, None, str(error.strerror))
-    except MemoryError:
-        return Audited(path, None, _TOO_LITTLE)
-    return Audited(path, report, str(report.decisive or ""))
-
-
-def audit_all(paths: Sequence[Path], policy: Policy) -> Iterator[Audited]:
-    """Audit all, in the order of the paths, in as many processes as there are processors.
-
-    A process that ends (too little memory, a crash) costs the file that it audited, and no other.
+    Raise ``Failure`` if there are none.
     """
-    processes = max(1, min(os.cpu_count() or 1, len(paths) // _FILES_A_PROCESS))
-    one = partial(audit_file, policy=policy)
-    done = 0
-    while done < len(paths):
+    if where.is_dir():
+        below = sorted(_below(where), key=lambda path: path.parts)
+        if not below:
+            raise Failure(f"{where}: this directory has no {SUFFIX} file")
+        return Listing(where, [str(path.relative_to(where)) for path in below])
+    if where.suffix != _LIST_SUFFIX:
+        return None
+    try:
+        data = where.read_bytes()
+    except OSError as error:
+        raise Failure(f"{where}: {error.strerror}") from None
+    if data.startswith(MAGIC):
+        return None
+    if b"\0" in data:
+        raise Failure(f"{where}: this list has a byte 0, which no name has; expected a text file in UTF-8")
+    lines = (line.removesuffix(b"\r") for line in data.removeprefix(BOM_UTF8).split(b"\n"))
+    names = [os.fsdecode(line) for line in lines if line.strip()]
+    if not names:
+        raise Failure(f"{where}: this list is empty; expected the name of a game file on each line")
+    return Listing(Path(), list(dict.fromkeys(names)))
+
+
+def _below(where: Path) -> Iterator[Path]:
+    """Yield whatever has the name of a game file, also what cannot be audited; raise ``Failure`` if one cannot look."""
+
+    def refuse(error: OSError) -> None:
+        raise Failure(f"{error.filename}: {error.strerror}; expected a directory whose files can be listed")
+
+    for folder, _, names in os.walk(where, onerror=refuse):
+        yield from (Path(folder, name) for name in names if name.endswith(SUFFIX))
+
+
+class _Audits:
+    """One run: files may be done in any order, and are printed in that of the names."""
+
+    def __init__(self, listing: Listing, policy: Policy, options: Options) -> None:
+        self._folder = listing.folder
+        self._names = [name for name in listing.names if options.shard.has(name)]
+        self._policy = policy
+        self._options = options
+        self._games = Games(listing.folder, policy.verifier)
+        self._summary = Summary(as_json=options.as_json)
+        self._next = 0
+        """How many are printed."""
+        self._early: dict[str, Line] = {}
+        """What is done before its turn."""
+
+    def run(self, listing: Listing) -> int:
+        """Audit and print all; return the exit code. Raise ``BulkError``."""
+        options = self._options
+        jobs = jobs_of(options.jobs, len(self._names), _FILES_A_PROCESS)
+        what = {"command": _COMMAND, "key": str(self._policy.verifier)}
+        if options.demand is not None:
+            what["log"] = sha256(repr(options.demand).encode()).hexdigest()
+        mine, whole = len(self._names), len(listing.names)
+        head = Head(what, FILE, program.__version__, options.shard, mine, whole, listing.digest)
+        with ExitStack() as stack:
+            journal = stack.enter_context(Journal(options.resume, head)) if options.resume else None
+            where = stack.enter_context(place(options.on, jobs))
+            meter = stack.enter_context(metered(len(self._names), FILE))
+            run(
+                where,
+                audited,
+                self._questions(journal, meter),
+                partial(self._take, journal, meter),
+                total=len(self._names),
+                limits=self._limits,
+            )
+        return self._summary.end()
+
+    def _questions(self, journal: Journal | None, meter: Meter) -> Iterator[Question]:
+        """Yield the files of which there is no line; the lines of the others are taken at once."""
+        for name in self._names:
+            question = self._question(name)
+            if journal is not None and (line := journal.done(name, partial(self._is_of, question))) is not None:
+                meter.add(before=True)
+                self._tell(line)
+            else:
+                yield replace(question, data=self._data(self._folder / name))
+
+    def _question(self, name: str) -> Question:
+        path = self._folder / name
+        question = Question(name, str(path.absolute()), self._policy)
+        if (demand := self._options.demand) is None:
+            return question
+        # The proof is read here, as it is small and the file may be sent elsewhere.
+        proofs = proofs_beside(path)
+        about = {_PROOFS: [sha256(proof).hexdigest() for proof in proofs]}
+        return replace(question, auditor=partial(audit_with_log, demand=demand, proofs=proofs), about=about)
+
+    def _is_of(self, question: Question, line: Line) -> bool:
+        """Return whether file and proof are still those that an old line is about."""
+        return line.get(_PROOFS) == question.about.get(_PROOFS) and line.get("sha256") == self._digest(question.name)
+
+    def _data(self, path: Path) -> bytes | None:
+        if not self._options.send:
+            return None
         try:
-            with _pool(processes) as pool:
-                for audited in pool.map(one, paths[done:], chunksize=_FILES_A_PROCESS):
-                    yield audited
-                    done += 1
-        except BrokenProcessPool:
-            # It was one of the files that were under way.
-            suspects = paths[done : done + processes * _FILES_A_PROCESS]
-            yield from _one_at_a_time(suspects, policy)
-            done += len(suspects)
+            with regular(path) as stream:
+                return stream.read()
+        except OSError:
+            return None  # that nobody can read it is found there
 
-
-def _one_at_a_time(paths: Sequence[Path], policy: Policy) -> Iterator[Audited]:
-    waiting = deque(paths)
-    while waiting:
-        with _pool(1) as pool:
-            try:
-                while waiting:
-                    yield pool.submit(audit_file, waiting[0], policy).result()
-                    waiting.popleft()
-            except BrokenProcessPool:
-                yield Audited(waiting.popleft(), None, _TOO_LITTLE)
-
-
-def _pool(processes: int) -> ProcessPoolExecutor:
-    return ProcessPoolExecutor(processes, mp_context=get_context("spawn"))
-
-
-class _Games:
-    """The longest file of every game so far."""
-
-    def __init__(self, verifier: VerifierKey | None) -> None:
-        self._verifier = verifier
-        self._paths: dict[bytes, Path] = {}
-
-    def compared(self, one: Audited) -> Audited:
-        """Return the same with how it stands to an earlier file of its game, as far as the referee signed for both."""
-        if self._verifier is None or one.report is None or not one.report.signed_entries:
-            return one
-        game_id = one.report.game_id or b""
-        earlier = self._paths.setdefault(game_id, one.path)
-        if earlier == one.path:
-            return one
+    def _digest(self, name: str) -> str:
         try:
-            theirs, ours = (read_side(path.read_bytes(), self._verifier) for path in (earlier, one.path))
-            fork = find_fork(theirs, ours)
-        except (LogError, OSError):  # the file's own verdict says what is wrong with it
-            return one
-        again = Again(earlier, ours.checkpoint.size - theirs.checkpoint.size, fork.what if fork is not None else "")
-        if again.more > 0 and not again.fork:
-            self._paths[game_id] = one.path
-        return replace(one, again=again)
+            with regular(self._folder / name) as stream:
+                return file_digest(stream, "sha256").hexdigest()
+        except OSError:
+            return ""
+
+    def _limits(self, question: Question) -> Limits:
+        if (seconds := self._options.seconds) is None:
+            with suppress(OSError):
+                seconds = _START_S + _S_A_MIB * os.stat(question.path).st_size / (1 << 20)  # noqa: PTH116 - as above
+        return Limits(self._options.memory_mib, seconds or _START_S)
+
+    def _take(self, journal: Journal | None, meter: Meter, done: Done[Question, Line]) -> None:
+        line: Line = {FILE: done.task.name, PROGRAM: program.__version__, **done.task.about}
+        if done.lost is not None:
+            line |= unreadable(f"not audited, tried twice: {done.lost.words}", done.lost.why)
+        line |= done.result or {}
+        if journal is not None:
+            journal.write(line)
+        meter.add(lost=line["verdict"] == UNREADABLE)
+        self._tell(line)
+
+    def _tell(self, line: Line) -> None:
+        self._early[line[FILE]] = line
+        while self._next < len(self._names) and (due := self._early.pop(self._names[self._next], None)) is not None:
+            self._next += 1
+            self._summary.tell(due, self._games.compared(due))
 
 
-def tell(folder: Path, paths: Sequence[Path], policy: Policy, *, as_json: bool) -> int:
-    """Print them, with a progress bar where somebody looks; the exit code is that of the gravest verdict."""
-    console = Console(stderr=True)
-    found: Counter[str] = Counter()
-    games = _Games(policy.verifier)
-    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as progress:
-        for each in progress.track(audit_all(paths, policy), total=len(paths), description="audit"):
-            one = games.compared(each)
-            found[one.verdict] += 1
-            write(_as_json(one, folder) if as_json else _as_text(one, folder))
-    if not as_json:
-        listed = ", ".join(f"{count} {verdict}" for verdict, count in found.most_common())
-        write(f"{counted(len(paths), 'file')}: {listed}\n")
-    if found[UNREADABLE]:
-        return 1
-    return next((int(verdict) for verdict in GRAVITY if found[verdict.name]), int(Verdict.COMPLETE))
+def audit_all(listing: Listing, policy: Policy, options: Options) -> int:
+    """Audit the files and print a line for each; return the exit code. Raise ``BulkError``."""
+    return _Audits(listing, policy, options).run(listing)
 
 
-def _as_text(one: Audited, folder: Path) -> str:
-    name = printable(str(one.path.relative_to(folder)))
-    entries = f", {one.report.entries} entries" if one.report else ""
-    again = one.again.words(printable(str(one.again.path.relative_to(folder)))) if one.again else ""
-    rest = "; ".join(words for words in (one.problem, again) if words)
-    return f"{one.verdict:<13} {name}{entries}" + (f": {rest}" if rest else "") + "\n"
+def merge(paths: Sequence[Path], folder: Path, key: VerifierKey | None, *, as_json: bool) -> int:
+    """Print what the runs of several shards come to; return the exit code. Raise ``Failure``.
+
+    ``folder``: where files of one game are compared.
+    """
+    with telling(FILE), Merged(paths) as merged:
+        return _merge(merged, folder, key, as_json=as_json)
 
 
-def _as_json(one: Audited, folder: Path) -> str:
-    report = json.loads(one.report.as_json()) if one.report else {"verdict": UNREADABLE, "problem": one.problem}
-    if one.again is not None:
-        earlier = str(one.again.path.relative_to(folder))
-        report |= {"again": {"file": earlier, "more_entries": one.again.more, "fork": one.again.fork}}
-        report |= {"verdict": Verdict.FORK.name, "exit_code": int(Verdict.FORK)} if one.again.fork else {}
-    return json.dumps({"file": str(one.path.relative_to(folder)), **report}, separators=(",", ":")) + "\n"
+def _merge(merged: Merged, folder: Path, key: VerifierKey | None, *, as_json: bool) -> int:
+    if merged.head.what.get("command") != _COMMAND:
+        raise ResultsError("these are not results of `referee audit`; expected files that its --resume has written")
+    try:
+        verifier = VerifierKey.parse(str(merged.head.what.get("key")))
+    except LogError as error:
+        raise ResultsError(f"the key in the head of the results: {error}") from None
+    if key not in (None, verifier):
+        raise ResultsError(f"--key: the files were audited with {verifier}; expected the same key, or none")
+    games, summary = Games(folder, verifier), Summary(as_json=as_json)
+    for line in merged.lines():
+        summary.tell(line, games.compared(line), plain=False)
+    code = summary.end()
+    problems = [*merged.problems(), *_not_compared(games)]
+    for problem in problems:
+        print(f"referee: {printable(problem)}", file=sys.stderr)
+    return EXIT_FAILED if problems else code
+
+
+def _not_compared(games: Games) -> Iterator[str]:
+    if games.not_compared:
+        one, other = games.not_compared[0]
+        what = f"{counted(len(games.not_compared), 'pair')} of files of one game, such as {one} and {other}"
+        yield f"not compared: {what}; expected them below --folder, as they were audited"

@@ -11,7 +11,7 @@ from typing import Annotated, Final, cast
 import typer
 
 from referee.cli.arguments import Key, verifier_key
-from referee.cli.audits import GRAVITY
+from referee.cli.audit_lines import GRAVITY
 from referee.cli.failure import Failure
 from referee.cli.output import write
 from referee.games.kingdomino import Options, State

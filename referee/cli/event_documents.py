@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import typer
 
 from referee.cli import output
+from referee.cli.arguments import check_language
 from referee.cli.event_editing import Encoding, EventPath, failures
 from referee.cli.recording import write_new
 from referee.console import printable
@@ -26,6 +27,7 @@ from referee.events.sheets import sheets
 from referee.events.trf_read import ENCODING
 from referee.games.game import InputError
 from referee.log.keys import PrivateKey
+from referee.words.catalogue import ENGLISH, languages, load
 
 
 def export(  # noqa: PLR0917 - typer reads options from the signature
@@ -51,12 +53,21 @@ def export(  # noqa: PLR0917 - typer reads options from the signature
     to_trf: Annotated[
         Path | None, typer.Option("--trf", metavar="NEW", help="Write a report in FIDE's TRF26, of tables of two.")
     ] = None,
+    language: Annotated[
+        str,
+        typer.Option(
+            "--language",
+            metavar="LANG",
+            help=f"With --html: the language of pages and slips, but for why: {', '.join(languages('report'))}.",
+        ),
+    ] = ENGLISH,
     without_names: Annotated[bool, typer.Option("--without-names", help="Numbers only.")] = False,
 ) -> None:
     """Write an event for other programs, spreadsheets, or the wall of the hall.
 
     Pages and tables are written anew each time; the JSON document and the report must be new files.
     """
+    check_language(language, html, "--html")
     with failures(file):
         event = EventFile.read_only(file)
         names = Names({}) if without_names else event.names
@@ -72,7 +83,7 @@ def export(  # noqa: PLR0917 - typer reads options from the signature
             write_new("--json", to_json, (json.dumps(exported(event.log, names), indent=1) + "\n").encode())
             written.append(to_json)
         made = [(to_csv, sheets(event.log.state, names))] if to_csv else []
-        made += [(html, pages(event.log, names, file.stem, _address(web)))] if html else []
+        made += [(html, pages(event.log, names, file.stem, _address(web), load("report", language)))] if html else []
         for folder, files in made:
             folder.mkdir(parents=True, exist_ok=True)
             for name, text in files.items():

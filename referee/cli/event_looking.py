@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -12,15 +13,19 @@ import typer
 from referee.cli import output
 from referee.cli.arguments import verifier_key
 from referee.cli.event_editing import Encoding, EventPath, failures, looking
+from referee.cli.failure import EXIT_USAGE, Failure
+from referee.cli.log_policy import log_policy as read_policy
 from referee.console import printable
 from referee.events.act_words import signer, told
 from referee.events.check import TRF, DocumentReport, EventReport, check_document, check_event
+from referee.events.game_logs import Auditor
 from referee.events.rebuilding import read_again
 from referee.events.trf_read import ENCODING
 from referee.events.words import lines, standing_lines, status_lines
 from referee.log.audit import Policy
 from referee.log.events import Moved
 from referee.notation.outcomes import counted
+from referee.tlog.evidence import Demand, audit_file
 
 
 def status(file: EventPath) -> None:
@@ -65,6 +70,19 @@ def check(  # noqa: PLR0917 - typer reads options from the signature
     games_key: Annotated[
         str | None, typer.Option("--games-key", metavar="VKEY", help="The verifier key of the games' referee.")
     ] = None,
+    log_policy: Annotated[
+        Path | None,
+        typer.Option(
+            "--log-policy",
+            metavar="POLICY",
+            help="Which public log you trust, and which witnesses: say what of the event and of --games it has. Proofs "
+            "are looked for beside the files, as NAME.tlog-proof.",
+        ),
+    ] = None,
+    require_log: Annotated[
+        bool,
+        typer.Option("--require-log", help="Count event and games as UNLOGGED that no proof shows to be logged."),
+    ] = False,
     encoding: Encoding = ENCODING,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
@@ -76,17 +94,26 @@ def check(  # noqa: PLR0917 - typer reads options from the signature
     Nothing of the program that pairs is used. With --games every result is compared with the audited log of its game;
     results by sheet are counted, as nothing vouches for them but the organiser.
 
-    Exit codes: those of `referee audit` (0 COMPLETE, 3 PREFIX, 4 CORRUPT, 5 UNTRUSTED_KEY, 8 RULES, 9 UNSUPPORTED), and
-    11 PAIRING: a pairing is not as it should be; 12 STANDINGS: points or standings are not those of the results.
+    Exit codes: those of `referee audit` (0 COMPLETE, 3 PREFIX, 4 CORRUPT, 5 UNTRUSTED_KEY, 7 FORK, 8 RULES,
+    9 UNSUPPORTED, 13 UNLOGGED), and 11 PAIRING: a pairing is not as it should be; 12 STANDINGS: points or standings are
+    not those of the results.
     """
+    if require_log and log_policy is None:
+        raise Failure("--require-log needs --log-policy: it says which log and witnesses count", EXIT_USAGE)
+    auditor: Auditor | None = None
+    if log_policy is not None:
+        demand = Demand(read_policy("--log-policy", log_policy), required=require_log)
+        auditor = partial(audit_file, demand=demand)
     policy = Policy(verifier=None if key is None else verifier_key("--key", key))
     games_policy = Policy(verifier=None if games_key is None else verifier_key("--games-key", games_key))
     report: EventReport | DocumentReport
     with failures(file):
         if file.suffix.lower() in (".json", TRF):
+            if log_policy is not None:
+                raise Failure(f"{file}: a document is not signed, so no log has it; expected an .eventlog", EXIT_USAGE)
             report = check_document(file, encoding)
         else:
-            report = check_event(file, policy, games, games_policy)
+            report = check_event(file, policy, games, games_policy, auditor)
     output.write(report.as_json() if as_json else lines(report.lines()))
     raise typer.Exit(report.exit_code)
 

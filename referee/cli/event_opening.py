@@ -12,7 +12,7 @@ import typer
 
 from referee.cli import output
 from referee.cli.addresses import Addresses
-from referee.cli.arguments import public_key, web_origin
+from referee.cli.arguments import CardLanguage, check_language, public_key, web_origin
 from referee.cli.event_editing import EventPath, TokenFile, editing
 from referee.cli.event_network import GamesServer, check_game, opened_now, server_of_games, tables_to_open
 from referee.cli.failure import EXIT_USAGE, Failure
@@ -29,6 +29,7 @@ from referee.games.game import InputError
 from referee.log.identity import GAME_ID_TEXT, parse_game_id
 from referee.notation.errors import BadWord
 from referee.service.files import TOKEN_FILE
+from referee.words.catalogue import ENGLISH
 from referee_clients.opening.options import options_of_games
 from referee_clients.opening.wishes import Wishes
 
@@ -58,6 +59,7 @@ def open_(  # noqa: PLR0917 - typer reads options from the signature
     sheet: Annotated[
         Path | None, typer.Option(metavar="FILE", help="With --joins: a new page with a card for each seat, to print.")
     ] = None,
+    language: CardLanguage = ENGLISH,
     options: Annotated[
         str | None, typer.Option(metavar="JSON", help=f"The games' options. {options_of_games()}.")
     ] = None,
@@ -102,6 +104,7 @@ def open_(  # noqa: PLR0917 - typer reads options from the signature
         raise Failure("GAME: none; expected one with TABLE, or neither", EXIT_USAGE)
     if (web or sheet) and joins is None:
         raise Failure("--web and --sheet are for join strings; expected --joins DIR with them", EXIT_USAGE)
+    check_language(language, sheet, "--sheet", "web")
     with editing(file) as event:
         if game:
             number = newest_round(event.log.state)
@@ -125,7 +128,7 @@ def open_(  # noqa: PLR0917 - typer reads options from the signature
                 tables = tables_to_open(event, wishes, with_joins=joins is not None)
             except BadWord as error:
                 raise Failure(str(error), EXIT_USAGE) from None
-            with new_sheet(sheet) as cards:
+            with new_sheet(sheet, language) as cards:
                 office = Office(address, public, pages, token, secured)
                 found = asyncio.run(office.open_round(tables, joins, cards, dry_run=False))
             for each in opened_now(event.log.state, found):

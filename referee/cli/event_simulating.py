@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable
 from typing import Annotated, Any, Final
 
 import typer
 
+from referee.bulk import options
+from referee.bulk.results import LOST
 from referee.cli import output
+from referee.cli.bulk import telling
 from referee.cli.event_editing import EventPath, failures
+from referee.cli.event_trials import Trial, simulated, summary, try_all
+from referee.cli.failure import EXIT_FAILED, EXIT_OK, EXIT_USAGE, Failure
 from referee.console import printable
-from referee.events.event_file import EventFile
-from referee.events.simulate import Chances, Simulation
+from referee.events.simulate import Chances
 from referee.events.typed import numbers, points_of
 from referee.events.words import lines, standing_lines
 from referee.games.event import Terms
-from referee.games.event.position import commitment
 from referee.games.game import InputError
-from referee.log.deck import SEED_BYTES
 
 _MOST: Final = 10
 """Rows of the standings that are printed."""
@@ -40,19 +41,34 @@ def simulate(  # noqa: PLR0917 - typer reads options from the signature
     no_show: Annotated[str, typer.Option(metavar="PERCENT", help="Do not come to their table.")] = "0%",
     forfeit: Annotated[str, typer.Option(metavar="PERCENT", help="Forfeit a game.")] = "0%",
     amend: Annotated[str, typer.Option(metavar="PERCENT", help="Results that are amended.")] = "0%",
+    events: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Play this many, with seeds from --seed on, and write only how they went: a line of JSON each.",
+            show_default=False,
+        ),
+    ] = None,
+    shard: options.ShardWord = None,
+    jobs: options.Jobs = None,
+    on: options.On = None,
 ) -> None:
     """Make an event of random players and results: to try terms, or to have something to look at.
 
     The file is an event like any other, with keys of its own: `referee event check` checks it. Its lots are not secret.
+
+    With --events the lines of FILE say how many entries, rounds, byes and repeated meetings each event has, and the
+    place of its strongest entrant. The same command goes on where it was stopped. To look at one of the events, make it
+    again with its seed and without --events.
     """
     with failures(file):
-        secret = random.Random(seed).randbytes(SEED_BYTES)  # noqa: S311 - nothing hangs on these lots
         wanted = numbers("--sizes", sizes)
         terms = Terms(
             sizes=wanted,
             rounds=rounds,
             points=points_of(points, wanted),
-            commitment=commitment(secret),
+            commitment=bytes(32),
             late_until=rounds,
             cut=cut,
             cut_size=4 if cut else 0,
@@ -66,10 +82,15 @@ def simulate(  # noqa: PLR0917 - typer reads options from the signature
             forfeit=_share("--forfeit", forfeit),
             amend=_share("--amend", amend),
         )
-        event = EventFile.create(file, terms, secret)
-        simulation = Simulation(event.log, secret, players, chances, seed)
-        simulation.run()
-        event.names = simulation.names
+        if events is not None:
+            trials = [Trial(terms, players, chances, seed + number) for number in range(events)]
+            with telling("event"):
+                found = try_all(trials, file, options.shard_of(shard), jobs, on)
+            output.write(f"{summary(found)}\n")
+            raise typer.Exit(EXIT_FAILED if any(LOST in line for line in found) else EXIT_OK)
+        if shard or jobs or on:
+            raise Failure("--shard, --jobs and --on are for many events; expected --events N", EXIT_USAGE)
+        event, _ = simulated(Trial(terms, players, chances, seed), file)
         event.save()
     told = list(standing_lines(event.log.state, event.names))[: _MOST + 1]
     output.write(lines([*told, f"{printable(str(file))}: {event.log.record.size} entries"]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from io import BytesIO
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +11,7 @@ import grpc
 import typer
 
 from referee.cli import finding, output
-from referee.cli.audits import SUFFIX
+from referee.cli.audit_lines import SUFFIX
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.finding import Games, State, unread_because, whole_id
 from referee.cli.remote import (
@@ -21,18 +22,25 @@ from referee.cli.remote import (
     TlsCa,
     TlsCert,
     TlsKey,
-    refused,
+    patiently,
     security,
     server_of,
     token_of,
 )
+from referee.log import file
+from referee.log.errors import LogError
+from referee.log.frames import FrameType
+from referee.log.note import Checkpoint, Note
+from referee.log.tlog_proof import TlogProof
 from referee.notation.outcomes import counted
 from referee.service.files import TOKEN_FILE
+from referee.tlog.proof import SUFFIX as PROOF_SUFFIX
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import game_service_pb2_grpc
 from referee_clients.sdk.channel import open_channel
 
 _TIMEOUT_S = 60
+_PROOF_S = 10.0
 
 
 def fetch(  # noqa: PLR0917 - typer reads options from the signature
@@ -48,6 +56,12 @@ def fetch(  # noqa: PLR0917 - typer reads options from the signature
             help="Where to write the file, by default GAME.gamelog; with --all the folder, by default this one.",
         ),
     ] = None,
+    with_proof: Annotated[
+        bool,
+        typer.Option(
+            "--with-proof", help="Also write GAME.tlog-proof: the proof that the game is in the referee's public log."
+        ),
+    ] = False,
     event: finding.EventFilter = None,
     round_: finding.RoundFilter = None,
     table: finding.TableFilter = None,
@@ -70,10 +84,13 @@ def fetch(  # noqa: PLR0917 - typer reads options from the signature
     existing file is replaced once the new one is complete; but with --all, a file that is there stays: one that is
     equal is skipped, one that differs is named.
 
+    With --with-proof the proof is waited for up to 10 s, as witnesses may have to sign first; an auditor takes it from
+    beside the file. One that is there is replaced: a newer one has newer signatures.
+
     A game that the referee cannot read just now, or has set aside, is named: it may be over.
 
-    Exit codes: 0 fetched; 1 the referee cannot be reached or does not have the game, a file differs, or a game cannot
-    be read; 2 wrong usage.
+    Exit codes: 0 fetched; 1 the referee cannot be reached or does not have the game, a file differs, a game cannot be
+    read, or there is no proof; 2 wrong usage.
 
     Examples: `referee fetch 0197a1cb --out final.gamelog`, `referee fetch --all --event 7 --out games`
     """
@@ -92,7 +109,9 @@ def fetch(  # noqa: PLR0917 - typer reads options from the signature
     async def one(found: str, path: Path) -> None:
         async with open_channel(server, security=secured) as channel:
             write(path, content := await file_of(channel, server, found))
-        output.write(f"{path}, {len(content)} bytes\n")
+            output.write(f"{path}, {len(content)} bytes\n")
+            if with_proof:
+                await _prove(channel, server, found, path, content)
 
     async def all_of_them(folder: Path) -> list[str]:
         async with open_channel(server, token, secured) as channel:
@@ -102,7 +121,9 @@ def fetch(  # noqa: PLR0917 - typer reads options from the signature
                 if unread := unread_because(each.state):
                     kept.leave_out(each.id, unread)
                 else:
-                    kept.take(each.id, await file_of(channel, server, each.id))
+                    path = kept.take(each.id, content := await file_of(channel, server, each.id))
+                    if with_proof and path is not None:
+                        await _prove(channel, server, each.id, path, content)
         return kept.tell()
 
     if game is not None:
@@ -119,8 +140,8 @@ class _Kept:
         self._folder = folder
         self._new = self._equal = self._differing = self._missing = 0
 
-    def take(self, name: str, data: bytes) -> None:
-        """Write the game's file, unless there is one. Raise ``Failure``."""
+    def take(self, name: str, data: bytes) -> Path | None:
+        """Write the game's file, unless there is one; return its path, None if it differs. Raise ``Failure``."""
         path = self._folder / f"{name}{SUFFIX}"
         try:
             there = path.read_bytes()
@@ -137,6 +158,8 @@ class _Kept:
             else:
                 self._differing += 1
                 output.write(f"{path} DIFFERS: {len(there)} bytes here, {len(data)} bytes at the referee\n")
+                return None
+        return path
 
     def leave_out(self, name: str, why: str) -> None:
         """Name a game that may be over, and that the referee cannot give."""
@@ -161,11 +184,39 @@ class _Kept:
 
 async def file_of(channel: grpc.aio.Channel, server: str, game: str) -> bytes:
     """Return the game's file. Raise ``Failure``."""
-    call = game_service_pb2_grpc.GameServiceStub(channel).GetLog(pb.GetLogRequest(game_id=game), timeout=_TIMEOUT_S)
+    stub = game_service_pb2_grpc.GameServiceStub(channel)
+
+    async def parts() -> bytes:
+        return b"".join([part.chunk async for part in stub.GetLog(pb.GetLogRequest(game_id=game), timeout=_TIMEOUT_S)])
+
+    return await patiently(parts, server)
+
+
+async def _prove(channel: grpc.aio.Channel, server: str, game: str, path: Path, data: bytes) -> None:
+    """Write the proof that the game of this file is in the referee's public log. Raise ``Failure``."""
+    stub = game_service_pb2_grpc.GameServiceStub(channel)
+    request = pb.GetLogProofRequest(game_id=game, size=_last_head(game, data).size)
+    found: pb.GetLogProofResponse = await patiently(
+        lambda: stub.GetLogProof(request, timeout=_TIMEOUT_S), server, {"LIMIT", "NOT_LOGGED"}, _PROOF_S
+    )
     try:
-        return b"".join([part.chunk async for part in call])
-    except grpc.aio.AioRpcError as error:
-        raise refused(server, error) from None
+        TlogProof.parse(found.proof)
+    except LogError as error:
+        raise Failure(f"the referee sent no proof: {error}") from None
+    beside = path.with_suffix(PROOF_SUFFIX)
+    write(beside, found.proof)
+    output.write(f"{beside}, leaf {found.index} of the public log\n")
+
+
+def _last_head(game: str, data: bytes) -> Checkpoint:
+    """Return the head that the file of a game that is over ends with. Raise ``Failure``."""
+    try:
+        notes = [frame.payload for frame in file.read(BytesIO(data)) if frame.type == FrameType.CHECKPOINT]
+        if not notes:
+            raise Failure(f"game {game} is not over, and its last head is logged then; expected --with-proof later")
+        return Checkpoint.parse(Note.parse(notes[-1]).text)
+    except LogError as error:
+        raise Failure(f"the referee sent a damaged file: {error}") from None
 
 
 def write(path: Path, data: bytes) -> None:

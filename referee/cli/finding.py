@@ -14,7 +14,7 @@ import grpc
 import typer
 
 from referee.cli.failure import EXIT_USAGE, Failure
-from referee.cli.remote import refused
+from referee.cli.remote import patiently
 from referee.log.identity import GAME_ID_TEXT, parse_game_id
 from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
@@ -151,12 +151,9 @@ class Games:
         request.page_size = _PAGE
         stub = GameServiceStub(self.channel)
         while True:
-            try:
-                page: pb.ListGamesResponse = await stub.ListGames(
-                    request, timeout=_TIMEOUT_S, metadata=bearer(self.token)
-                )
-            except grpc.aio.AioRpcError as error:
-                raise refused(self.server, error) from None
+            page: pb.ListGamesResponse = await patiently(
+                lambda: stub.ListGames(request, timeout=_TIMEOUT_S, metadata=bearer(self.token)), self.server
+            )
             for game in page.games:
                 yield game
             if not page.next_page_token:

@@ -107,11 +107,7 @@ def completed(setup: Setup, names: Roster, round_: int | None, table: int | None
 def named(seats: Sequence[Seat], names: Roster) -> tuple[Seat, ...]:
     """Return the seats with their names, by seat or by key. Raise ``Failure``."""
     _check_seats(names, len(seats))
-    told = []
-    for seat in seats:
-        key = next((value.rpartition(" ")[2] for name, value in seat.facts if name == "key"), "")
-        told.append(replace(seat, name=names.name_of(seat.number, seat.name, key)))
-    return tuple(told)
+    return tuple(replace(seat, name=names.name_of(seat.number, seat.name, seat.key)) for seat in seats)
 
 
 def _check_seats(names: Roster, seats: int) -> None:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, TypeAlias
 
 import typer
 
+from referee.bulk import options
 from referee.certificates.alhambra.wire import layout_of
-from referee.cli import building, output
+from referee.cli import building, output, wall_sets
+from referee.cli.bulk import telling
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.progress import NO_LIMIT, Seconds, Seed, search
 from referee.cli.solving import Rlimit
-from referee.notation.alhambra.values import TILE_SET, tile_names, written_layout
+from referee.notation.alhambra.values import TILE_SET, tile_names
 from referee.v1 import solver_service_pb2 as pb
 
 Wall: TypeAlias = pb.FindLongestWallResponse
@@ -26,11 +29,23 @@ def longest_wall(  # noqa: PLR0917 - typer reads options from the signature
         ),
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Build with all 54 tiles.")] = False,
+    sets: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Search for the wall of every set in a file, a set on each line; print a line of JSON for each.",
+            show_default=False,
+        ),
+    ] = None,
     budget: Seconds = 60.0,
     rlimit: Rlimit = None,
     seed: Seed = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
     svg: building.Svg = None,
+    shard: options.ShardWord = None,
+    resume: options.Resume = None,
+    jobs: options.Jobs = None,
+    on: options.On = None,
 ) -> None:
     """Find the longest wall that the given tiles can make, and prove it if time allows. Tiles may be left out.
 
@@ -43,25 +58,26 @@ def longest_wall(  # noqa: PLR0917 - typer reads options from the signature
 
     "proven" is true with region null if no layout of these tiles has a longer wall; with a region, if no layout within
     that many steps of the fountain has one.
+
+    With --sets each line also has "set", its tiles, and lines come as sets are done. docs/bulk.md says how a run over
+    many sets is shared out among machines and goes on after a stop. Exit code 1: a search ended before its time.
     """
-    if (tiles is None) != every:
-        raise Failure("expected either --tiles TILES or --all", EXIT_USAGE)
+    if [tiles is not None, every, sets is not None].count(True) != 1:
+        raise Failure("expected one of --tiles TILES, --all and --sets FILE", EXIT_USAGE)
+    if sets is not None:
+        names, limit = wall_sets.read_sets(sets), rlimit or NO_LIMIT
+        with telling("set"):
+            wanted = wall_sets.Options(budget, limit, seed, options.shard_of(shard), resume, jobs, on)
+            raise typer.Exit(wall_sets.find_all(names, wanted))
+    if shard or resume or jobs or on:
+        raise Failure("--shard, --resume, --jobs and --on are for many sets; expected --sets FILE", EXIT_USAGE)
     with building.telling():
         chosen = TILE_SET.names if every else tile_names(building.listed(tiles), "--tiles")
     request = pb.FindLongestWallRequest(tiles=chosen, budget=pb.Budget(rlimit=rlimit or NO_LIMIT), seed=seed)
     found, lost = search("FindLongestWall", request, Wall(bound=_walls_on(chosen)), budget, _known)
     layout = layout_of(found.layout, "layout")
-    region = found.region if found.HasField("region") else None
     if as_json:
-        building.write_json(
-            {
-                "best": found.best,
-                "bound": found.bound,
-                "proven": found.proven,
-                "region": region,
-                "layout": written_layout(layout),
-            }
-        )
+        building.write_json(wall_sets.as_json(found))
     else:
         output.write(f"{_in_words(found)}\n\n{building.picture(layout)}")
     if svg is not None:

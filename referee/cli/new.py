@@ -15,7 +15,7 @@ import typer
 
 from referee.cli import output
 from referee.cli.addresses import Addresses, is_reached_from_elsewhere
-from referee.cli.arguments import public_key, web_origin
+from referee.cli.arguments import CardLanguage, check_language, public_key, web_origin
 from referee.cli.components import components as own_components
 from referee.cli.components import default_components
 from referee.cli.failure import EXIT_USAGE, Failure
@@ -48,6 +48,7 @@ from referee.games import registry
 from referee.notation.times import in_words
 from referee.service.files import TOKEN_FILE
 from referee.v1 import game_service_pb2 as pb
+from referee.words.catalogue import ENGLISH
 from referee_clients.join import format_join
 from referee_clients.opening.options import options_of_games
 from referee_clients.opening.wishes import DEFAULT_RULES, Proofs, Wishes, game_of
@@ -188,6 +189,7 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
             "code of its link, or of its join string. With --from one for the round.",
         ),
     ] = None,
+    language: CardLanguage = ENGLISH,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     tls_ca: TlsCa = None,
     tls_cert: TlsCert = None,
@@ -241,6 +243,7 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
     )
     if dry_run and pairings is None:
         raise Failure("--dry-run checks a table of pairings; expected --from FILE with it", EXIT_USAGE)
+    check_language(language, sheet, "--sheet", "web")
     tables = None if pairings is None else read_pairings(pairings, wishes)
     request = wishes.request() if tables is None else None
     address = server_of(server, data)
@@ -252,7 +255,7 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
     public = address if remembered is None else remembered.public
     pages = web_origin("--web", web) if web is not None else "" if remembered is None else remembered.web
     office = Office(address, public, pages, token, secured)
-    with new_sheet(None if dry_run else sheet) as cards:
+    with new_sheet(None if dry_run else sheet, language) as cards:
         if tables is not None:
             opened = asyncio.run(office.open_round(tables, out, cards, dry_run=dry_run))
             lines = [json.dumps(opened, indent=2)] if as_json else told(opened)

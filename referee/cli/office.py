@@ -19,6 +19,7 @@ from referee.cli.remote import NoAnswer, refused
 from referee.log.entry import decode_open
 from referee.v1 import game_pb2, game_service_pb2_grpc
 from referee.v1 import game_service_pb2 as pb
+from referee.words.catalogue import ENGLISH
 from referee_clients.join import format_join, format_link
 from referee_clients.opening.wishes import bad_field
 from referee_clients.sdk.channel import Security, bearer, open_channel
@@ -210,7 +211,7 @@ def new_file(path: Path | None) -> Iterator[TextIO | None]:
 
 
 @contextmanager
-def new_sheet(path: Path | None) -> Iterator[list[Card]]:
+def new_sheet(path: Path | None, language: str = ENGLISH) -> Iterator[list[Card]]:
     """Take cards, and make a new file that only its owner can read: their sheet. Without cards there is none.
 
     Cards of games that were opened before something failed are on it.
@@ -224,7 +225,7 @@ def new_sheet(path: Path | None) -> Iterator[list[Card]]:
             yield cards
         finally:
             if cards:
-                _write(file, path, sheet(cards))
+                _write(file, path, sheet(cards, language))
             else:
                 path.unlink()
 

@@ -83,7 +83,7 @@ def _of_entry(side: Side, entry: int) -> bytes:
 
 def _told(proved: TlogProof, head: Checkpoint, author_key: bytes | None) -> Iterator[str]:
     """Yield what the entry is, a line each. Raise ``LogError``."""
-    entry = decode_entry(proved.entry)
+    entry = decode_entry(proved.own_entry())
     if entry.game_id != head.game_id:
         raise LogError(Code.WRONG_GAME, f"entry of game {entry.game_id.hex()}", head.game_id.hex())
     if entry.seq != proved.index:

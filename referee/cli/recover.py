@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -15,8 +15,8 @@ from referee.live.context import Context
 from referee.log.engines import installed
 from referee.log.identity import parse_game_id
 from referee.service import logs
-from referee.service.data import DataError, open_data, origin_of
-from referee.service.files import STORE_ADDRESS_FILE, STORE_FILE
+from referee.service.data import DataError, open_data, origin_of, take_marks
+from referee.service.files import CLUSTER_MARK_FILE, STORE_ADDRESS_FILE, STORE_FILE
 from referee.store.errors import StoreFailed
 from referee.store.store import Upgrade
 
@@ -40,8 +40,21 @@ def recover(  # noqa: PLR0917 - typer reads options from the signature
         bool, typer.Option("--end", help="End the game without the lost entries, through the referee's fault.")
     ] = False,
     give_up: Annotated[bool, typer.Option("--give-up", help="Give up a game that cannot be saved otherwise.")] = False,
+    accept_rollback: Annotated[
+        bool,
+        typer.Option(
+            "--accept-rollback",
+            help="Let one of several referees go on with a database that went back, after a look at what it lacks.",
+        ),
+    ] = False,
     marks: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="As `referee serve` takes it.", show_default=False)
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE",
+            help="As `referee serve` takes it. Repeat it with copies of the marks of other nodes: what they know of is "
+            "missed as well, from then on.",
+            show_default=False,
+        ),
     ] = None,
     seal_key: Annotated[
         Path | None, typer.Option(metavar="FILE", help="As `referee serve` takes it.", show_default=False)
@@ -92,11 +105,12 @@ def recover(  # noqa: PLR0917 - typer reads options from the signature
         opened = open_data(
             data,
             origin_of(data, None),
-            marks=marks,
+            marks=marks[0] if marks else None,
             seal_key=seal_key,
             new_marks=new_marks,
             new_seal=new_seal,
-            on_upgrade=_say if chosen or new_marks or new_seal else _refuse,
+            alone=True,
+            on_upgrade=_say if chosen or new_marks or new_seal else no_upgrade,
         )
     except DataError as error:
         raise Failure(str(error)) from None
@@ -104,6 +118,19 @@ def recover(  # noqa: PLR0917 - typer reads options from the signature
         print(f"{opened.marks_path}: rebuilt")
     if new_seal:
         print(f"{opened.seal_path}: made; secrets sealed with the old key can no longer be opened")
+
+    shared: Any = opened.store
+    went_back: str = getattr(shared, "went_back", "")
+    if went_back:
+        print(went_back if not accept_rollback else f"{opened.path}: goes on with the database as it is")
+    if accept_rollback:
+        (opened.path / CLUSTER_MARK_FILE).unlink(missing_ok=True)
+    for path in (marks or [])[1:]:
+        try:
+            newer = take_marks(opened, path)
+        except DataError as error:
+            raise Failure(f"--marks {error}") from None
+        print(f"{path}: knows newer heads of {'one game' if newer == 1 else f'{newer} games'}")
 
     async def run() -> list[str]:
         context = Context(opened.store, opened.signer, installed(), time=opened.time)
@@ -131,10 +158,12 @@ def recover(  # noqa: PLR0917 - typer reads options from the signature
 
 
 def _say(upgrade: Upgrade) -> None:
-    print(f"{upgrade.path}: of an earlier program; kept as {upgrade.copy} and brought up to date")
+    kept = f"kept as {upgrade.copy} and " if upgrade.copy is not None else ""
+    print(f"{upgrade.path}: of an earlier program; {kept}brought up to date")
 
 
-def _refuse(upgrade: Upgrade) -> None:
+def no_upgrade(upgrade: Upgrade) -> None:
+    """Refuse to bring a database of an earlier program up to date."""
     what = f"an earlier program wrote it (store version {upgrade.version}), and a look changes nothing"
     raise StoreFailed(f"{upgrade.path}: {what}; expected that program, or referee serve, which upgrades it")
 

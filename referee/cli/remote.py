@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+from collections.abc import Awaitable, Callable, Container
 from pathlib import Path
-from typing import Annotated
+from time import monotonic
+from typing import Annotated, TypeVar
 
 import grpc
 import typer
@@ -14,6 +17,7 @@ from referee.cli.failure import EXIT_USAGE, Failure
 from referee_clients.sdk.channel import ADDRESS_EXPECTED, BadAddress, Insecure, Security, check
 from referee_clients.sdk.errors import EXPIRED, answer_of, expired
 
+_T = TypeVar("_T")
 DEFAULT_SERVER = "127.0.0.1:50051"
 Server = Annotated[
     str,
@@ -21,7 +25,7 @@ Server = Annotated[
         "--server",
         envvar="REFEREE_SERVER",
         metavar="ADDRESS",
-        help="The referee's address; grpcs://HOST:PORT for TLS.",
+        help="The referee's address; grpcs://HOST:PORT for TLS. Put commas between several that share games.",
     ),
 ]
 ServerOfData = Annotated[
@@ -30,7 +34,7 @@ ServerOfData = Annotated[
         "--server",
         envvar="REFEREE_SERVER",
         metavar="ADDRESS",
-        help="The referee's address; grpcs://HOST:PORT for TLS.",
+        help="The referee's address; grpcs://HOST:PORT for TLS. Put commas between several that share games.",
         show_default=f"the one that DIR remembers, or {DEFAULT_SERVER}",
     ),
 ]
@@ -41,6 +45,8 @@ Data = Annotated[
 DataForAddress = Annotated[
     Path, typer.Option("--data", metavar="DIR", help="The referee's data directory, which remembers its address.")
 ]
+_PATIENCE_S = 60.0
+"""For one answer of a referee that says when it goes on."""
 DATA = Path("referee-data")
 _TOKEN = re.compile("[A-Za-z0-9_-]{20,200}", re.ASCII)
 TlsCa = Annotated[
@@ -121,6 +127,27 @@ def token_of(path: Path, *, needed: bool = True) -> str:
 def is_token(text: str) -> bool:
     """Return whether the text can be a token."""
     return _TOKEN.fullmatch(text) is not None
+
+
+async def patiently(
+    ask: Callable[[], Awaitable[_T]],
+    server: str,
+    reasons: Container[str] = frozenset({"LIMIT"}),
+    patience_s: float = _PATIENCE_S,
+) -> _T:
+    """Return the answer. As long as the referee refuses for one of the reasons and says when, ask again then.
+
+    Raise ``Failure``.
+    """
+    until_s = monotonic() + patience_s
+    while True:
+        try:
+            return await ask()
+        except grpc.aio.AioRpcError as error:
+            answer = answer_of(error)
+            if answer.reason not in reasons or answer.retry_s is None or monotonic() + answer.retry_s > until_s:
+                raise refused(server, error) from None
+            await asyncio.sleep(answer.retry_s)
 
 
 def refused(server: str, error: grpc.aio.AioRpcError) -> Failure:

@@ -10,7 +10,7 @@ import typer
 
 from referee.cli import heading as headings
 from referee.cli import output
-from referee.cli.arguments import verifier_key
+from referee.cli.arguments import Language, verifier_key, words_in
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.recording import write_new
 from referee.console import printable
@@ -21,6 +21,7 @@ from referee.report.model import signatures, with_names
 from referee.report.page import html
 from referee.report.text import text
 from referee.transcript import report as game_report
+from referee.words.catalogue import ENGLISH
 
 
 def report(  # noqa: PLR0917 - typer reads options from the signature
@@ -42,6 +43,7 @@ def report(  # noqa: PLR0917 - typer reads options from the signature
     table: headings.Table = None,
     arbiter: headings.Arbiter = "",
     names: headings.Names = None,
+    language: Language = ENGLISH,
 ) -> None:
     """Write the report of a game: the audit's verdict, then rules, seats, score sheet, refused attempts, entries and
     hashes.
@@ -54,6 +56,7 @@ def report(  # noqa: PLR0917 - typer reads options from the signature
     Examples: `referee report game.gamelog --key referee.vkey`, `referee report game.gamelog --key referee.vkey --html
     --out game.html`
     """
+    say = words_in(language)
     head, roster = headings.heading(date, event, arbiter), headings.roster(names)
     verifier = None if key is None else verifier_key("--key", key)
     try:
@@ -64,7 +67,7 @@ def report(  # noqa: PLR0917 - typer reads options from the signature
                 )
             stream.seek(0)
             audit, made = game_report.report(
-                stream, verifier, head, lambda setup: headings.completed(setup, headings.Roster(), round_, table)
+                stream, verifier, head, lambda setup: headings.completed(setup, headings.Roster(), round_, table), say
             )
     except OSError as error:
         raise Failure(f"{file}: {error.strerror}", EXIT_USAGE) from None
@@ -72,7 +75,7 @@ def report(  # noqa: PLR0917 - typer reads options from the signature
         raise Failure(f"{file}: {error}", int(Finding.of(error).verdict)) from None
     made = with_names(made, headings.named(made.seats, roster))
     if head:
-        made = replace(made, signatures=signatures(made.seats, head))
+        made = replace(made, signatures=signatures(made.seats, head, say))
     written = html(made) if as_html else text(made)
     if out is None:
         output.write(written)

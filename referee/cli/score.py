@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from referee.cli import output, texts
-from referee.cli.arguments import verifier_key
+from referee.cli.arguments import Language, verifier_key, words_in
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.recording import rehearsed
 from referee.log.errors import LogError
@@ -19,10 +19,11 @@ from referee.log.frames import MAGIC
 from referee.log.verdict import Finding, Verdict
 from referee.notation import headers
 from referee.notation.headers import Setup
-from referee.report.model import rules_named, score_value, title
+from referee.report.model import Seat, rules_named, score_value, title
 from referee.report.sheet import Sheet, SheetError, Told, read
 from referee.report.text import sheet_lines
 from referee.transcript.game_file import GameFile, told_by
+from referee.words.catalogue import ENGLISH, Words
 
 _NAME_BYTES = 4
 """Of MAGIC; the others tell of versions and of damage."""
@@ -40,6 +41,7 @@ def score(
     key: Annotated[
         str | None, typer.Option(metavar="VKEY", help="With a text: the verifier key that must have signed it.")
     ] = None,
+    language: Language = ENGLISH,
 ) -> None:
     """Show the score sheet of a final position, item by item: every seat's points, each with its rule, and its place.
 
@@ -59,12 +61,15 @@ def score(
 
     Examples: `referee score final.txt`, `referee score game.gamelog --json`
     """
+    if as_json and language != ENGLISH:
+        raise Failure("--json is for programs, and in English; expected --language without it", EXIT_USAGE)
+    say = words_in(language)
     told = _read(file, key)
     try:
-        found = told.sheet()
+        found = told.sheet(say=say)
     except SheetError as error:
         raise Failure(f"{file}: {error}", int(Verdict.RULES)) from None
-    output.write(_json(told, found) if as_json else _text(told.setup, found))
+    output.write(_json(told, found) if as_json else _text(told.setup, found, say))
 
 
 def _read(file: Path, key: str | None) -> Told:
@@ -91,11 +96,13 @@ def _told(path: Path, text: str) -> Told:
     return told if told.game is None else replace(told, waits=rehearsed(path, told.game))
 
 
-def _text(setup: Setup, found: Sheet) -> str:
-    names = {f"seat {seat}": f"seat {seat}, {name}" for seat, name in enumerate(setup.players) if name}
+def _text(setup: Setup, found: Sheet, say: Words) -> str:
+    names = {say("seat", n=seat): Seat(seat, name).called(say) for seat, name in enumerate(setup.players)}
     rules = rules_named(setup.rules_id, setup.version, found)
-    lines = [f"{title(setup)}, rules version {setup.version}", *headers.write(setup)[3:]]
-    return "".join(f"{line.rstrip()}\n" for line in (*lines, *sheet_lines(found, rules, names)))
+    draft = [say("draft")] if say.is_draft else []
+    head = say("score.title", title=title(setup, say), n=setup.version)
+    lines = [*draft, head, *headers.write(setup)[3:]]
+    return "".join(f"{line.rstrip()}\n" for line in (*lines, *sheet_lines(found, rules, names, say=say)))
 
 
 def _json(told: Told, found: Sheet) -> str:

@@ -20,20 +20,23 @@ import structlog
 import typer
 
 from referee.cli.addresses import Addresses, is_everywhere, problem_with
-from referee.cli.arguments import address, check_origins
+from referee.cli.arguments import address, check_origins, languages_named, pyodide_folder
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.log.note import NAME_EXPECTED, is_name
 from referee.service import logs
-from referee.service.data import DataAway, DataError, DataOccupied, origin_of
-from referee.service.guard import CALL_S
+from referee.service.calls import CALL_S
+from referee.service.data import DataError, origin_of
+from referee.service.files import LOG_VERIFIER_FILE
 from referee.service.limits import REQUESTS_PER_S, STREAMS
 from referee.service.metrics import PATH
 from referee.service.server import SOLVER_WORKERS, Config, ListenError, Server
 from referee.service.tls import Certificates, Tls, TlsError
 from referee.store.address import check_address
+from referee.store.errors import WentBack
 from referee.workers.pool import MEMORY_MIB
 from referee_clients.sdk.channel import TLS_SCHEME, Security, is_loopback
-from referee_clients.web.secure import Lack, has_keys, lacks
+from referee_clients.web.origins import has_keys
+from referee_clients.web.secure import Lack, lacks
 
 if TYPE_CHECKING:
     from referee_clients.web.child import Gateway
@@ -41,7 +44,6 @@ if TYPE_CHECKING:
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _WARN_DAYS = 14
 _EXIT_TAKEN_OVER = 3
-_SPARE_LOOKS_S = 0.2
 
 
 class LogFormat(StrEnum):
@@ -76,7 +78,8 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
         typer.Option(
             metavar="ADDRESS",
             help="Address under which players reach the referee, such as club.example:50051; grpcs://HOST:PORT for "
-            "TLS. Join strings carry it; by default they carry the address to listen on.",
+            "TLS. Join strings carry it; by default they carry the address to listen on. Several that share games "
+            "each give their own address first, then the others, with commas between.",
             show_default=False,
         ),
     ] = "",
@@ -118,12 +121,11 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
             show_default=False,
         ),
     ] = None,
-    spare: Annotated[
+    require_standby: Annotated[
         bool,
         typer.Option(
-            "--spare",
-            help="While another referee is running on the same PostgreSQL database, wait, and go on in its place when "
-            "it is gone or has been silent for 3 s.",
+            "--require-standby",
+            help="Refuse a PostgreSQL database whose commits wait for no standby, and are lost with its disk.",
         ),
     ] = False,
     marks: Annotated[
@@ -141,6 +143,23 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
             metavar="FILE",
             help="Key of the secrets in the database, created if missing; by default seal.key in DIR. "
             "Keep it elsewhere so that a copy of the directory reveals no deck.",
+            show_default=False,
+        ),
+    ] = None,
+    log: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Write the public log into this folder, which any web server can serve: of every game the first and "
+            "the last head.",
+            show_default=False,
+        ),
+    ] = None,
+    log_policy: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="With --log: publish a checkpoint only when the witnesses of this policy have signed it.",
             show_default=False,
         ),
     ] = None,
@@ -163,6 +182,15 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
             show_default=False,
         ),
     ] = None,
+    nodes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOST:PORT",
+            help="With several referees on one PostgreSQL database: address of this machine at which the others reach "
+            "this one, to pass on calls for its games. By default a free port of the host to listen on.",
+            show_default=False,
+        ),
+    ] = None,
     web: Annotated[
         str | None,
         typer.Option(
@@ -178,6 +206,24 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
             metavar="URL",
             help="With --web: an address under which people reach the pages by name, such as https://club.example. "
             "Can be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    web_pyodide: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="With --web: a folder with Pyodide, as `make web-rules` brings it. With it, browsers also check the "
+            "rules of a game file, and not only its signatures.",
+            show_default=False,
+        ),
+    ] = None,
+    web_languages: Annotated[
+        str | None,
+        typer.Option(
+            metavar="en,LANG,...",
+            help="With --web: the languages of the pages; who asks for none of them gets the first. By default those "
+            "whose translation was read by somebody who speaks it: drafts are offered only by name.",
             show_default=False,
         ),
     ] = None,
@@ -213,9 +259,10 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
     once, like a power cut.
 
     When the referee is ready, it prints a line each for the address, for the file with the organiser's token, which
-    the first start makes readable only by you (remove it to get a new one), for the file with the verifier key, which
-    auditors and players need, with --metrics for the address of the metrics, and with --web for that of the pages. DIR
-    remembers the addresses: commands with `--data DIR` need no `--server`.
+    the first start makes readable only by you (remove it to get a new one), for the file with the verifier key,
+    which auditors and players need, with --log for the log and its own verifier key, with --metrics for the address
+    of the metrics, and with --web for that of the pages. DIR remembers the addresses: commands with `--data DIR`
+    need no `--server`.
 
     Exit codes: 0 stopped; 1 the directory or the address cannot be used; 2 wrong usage; 3 another referee has taken
     over the games, because this one was silent for too long.
@@ -231,6 +278,8 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
         )
     if metrics is not None and not insecure and not is_loopback(address("--metrics", metrics)[0]):
         raise Failure(f"--metrics {metrics}: not a loopback address; expected one, or --insecure", EXIT_USAGE)
+    if nodes is not None and is_everywhere(address("--nodes", nodes)[0]):
+        raise Failure(f"--nodes {nodes}: no address to connect to; expected one that the others can reach", EXIT_USAGE)
     if public and (problem := problem_with(public, tls=certificates is not None)):
         raise Failure(f"--public {public!r}: {problem}", EXIT_USAGE)
     if origin is not None and not is_name(origin):
@@ -242,13 +291,19 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
             raise Failure(f"--store: {error}", EXIT_USAGE) from None
     if web is None and web_origin:
         raise Failure("--web-origin belongs to --web; expected both or neither", EXIT_USAGE)
+    if web is None and web_pyodide is not None:
+        raise Failure("--web-pyodide belongs to --web; expected both or neither", EXIT_USAGE)
+    if web is None and web_languages is not None:
+        raise Failure("--web-languages belongs to --web; expected both or neither", EXIT_USAGE)
     check_origins("--web-origin", web_origin or ())
+    if log is None and log_policy is not None:
+        raise Failure("--log-policy belongs to --log; expected both or neither", EXIT_USAGE)
     if web is not None and tls_client_ca is not None:
         raise Failure(
             "--web shows no client certificate, which --tls-client-ca requires; expected one of the two", EXIT_USAGE
         )
     logs.configure(log_format, log_level)
-    pages = _pages(web, web_origin or (), tls_cert, tls_key)
+    pages = _pages(web, web_origin or (), tls_cert, tls_key, web_pyodide, languages=web_languages)
     is_new, made = False, list[Path]()
     try:
         is_new = not data.exists()
@@ -265,13 +320,18 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
             requests_per_s=requests_per_s,
             max_streams=max_streams,
             metrics=metrics or "",
+            public=public,
+            nodes=nodes or "",
             store=store,
+            require_standby=require_standby,
             marks=marks,
             seal_key=seal_key,
+            log=log,
+            log_policy=log_policy,
             solver_workers=solver_workers,
             solver_memory_mib=solver_memory,
         )
-        asyncio.run(_run(config, public, pages, is_spare=spare, as_json=as_json))
+        asyncio.run(_run(config, public, pages, as_json=as_json))
     except DataError as error:
         raise Failure(str(error)) from None
     except PermissionError as error:
@@ -294,6 +354,8 @@ class _Pages:
     origins: Sequence[str]
     certificate: Path | None
     key: Path | None
+    python: Path | None
+    languages: Sequence[str]
 
     @property
     def for_seats(self) -> str:
@@ -326,23 +388,37 @@ class _Pages:
             verifier=server.data.signer.verifier,
             token=server.gateway_token(),
             security=security,
+            python=self.python,
+            languages=self.languages,
         )
         return Gateway(self.listening, settings)
 
 
-def _pages(web: str | None, origins: Sequence[str], certificate: Path | None, key: Path | None) -> _Pages | None:
+def _pages(
+    web: str | None,
+    origins: Sequence[str],
+    certificate: Path | None,
+    key: Path | None,
+    python: Path | None,
+    *,
+    languages: str | None,
+) -> _Pages | None:
     if web is None:
         return None
+    spoken = languages_named("--web-languages", languages)
+    if python is not None:
+        pyodide_folder(python)
     from referee_clients.web.server import CannotServe, address_of, bind  # noqa: PLC0415 - few referees need it
 
     try:
         listening = bind(*address("--web", web))
     except CannotServe as error:
         raise Failure(f"--web {error}") from error
-    return _Pages(listening, address_of(listening, tls=certificate is not None), origins, certificate, key)
+    where = address_of(listening, tls=certificate is not None)
+    return _Pages(listening, where, origins, certificate, key, python, spoken)
 
 
-async def _run(config: Config, public: str, pages: _Pages | None, *, is_spare: bool, as_json: bool) -> None:
+async def _run(config: Config, public: str, pages: _Pages | None, *, as_json: bool) -> None:
     loop = asyncio.get_running_loop()
     stopping = asyncio.Event()
 
@@ -359,9 +435,7 @@ async def _run(config: Config, public: str, pages: _Pages | None, *, is_spare: b
     # A full collection stops every game for its time. The program itself stays, and need not be looked at in one.
     gc.collect()
     gc.freeze()
-    server = await _started(config, stopping, is_spare=is_spare)
-    if server is None:
-        return
+    server = await Server.start(config)
     shown = config.certificates
     where = f"{TLS_SCHEME if shown is not None else ''}{server.address}"
     gateway = pages.gateway(server, where, shown) if pages is not None else None
@@ -373,13 +447,15 @@ async def _run(config: Config, public: str, pages: _Pages | None, *, is_spare: b
         loop.add_signal_handler(signal.SIGHUP, _reload, shown, gateway, pages)
         _warn(shown)
     _remember(config.data, Addresses.of(where, public, pages.for_seats if pages is not None else ""))
+    log, log_verifier = server.public_log, config.data / LOG_VERIFIER_FILE
     metrics = f"http://{server.metrics_address}{PATH}" if server.metrics_address else None
     token, verifier = server.data.token_path, server.data.verifier_path
     if as_json:
         ready = {
             "address": where,
-            "organiser_token_file": str(token),
+            "organiser_token_file": str(token) if token.exists() else None,
             "verifier_key_file": str(verifier),
+            "log_verifier_key_file": str(log_verifier) if log is not None else None,
             "metrics": metrics,
             "web": pages.address if pages is not None else None,
             "web_lacks": [lack.told for lack in pages.lacks()] if pages is not None else [],
@@ -387,34 +463,22 @@ async def _run(config: Config, public: str, pages: _Pages | None, *, is_spare: b
         print(json.dumps(ready), flush=True)
     else:
         print(f"listening on {where}")
-        print(f"organiser token in {token}")
+        print(
+            f"organiser token in {token}" if token.exists() else "organiser token kept at another node of the cluster"
+        )
         print(f"verifier key in {verifier}", flush=True)
+        if log is not None:
+            print(f"public log in {log.folder.path}, its verifier key in {log_verifier}", flush=True)
         if metrics is not None:
             print(f"metrics at {metrics}", flush=True)
         if pages is not None:
             print(f"pages at {pages.address}", flush=True)
     await _either(stopping, server.taken_over)
     await asyncio.gather(server.stop(), *([gateway.stop()] if gateway is not None else []))
+    if isinstance(server.taken_over_by, WentBack):
+        raise Failure(str(server.taken_over_by))
     if server.taken_over.is_set():
         raise Failure("another referee has taken over the games; this one has stopped", _EXIT_TAKEN_OVER)
-
-
-async def _started(config: Config, stopping: asyncio.Event, *, is_spare: bool) -> Server | None:
-    """Return the referee, once it serves; None if it was told to stop before it could."""
-    told: type[DataError] | None = None
-    while not stopping.is_set():
-        try:
-            return await Server.start(config)
-        except (DataOccupied, DataAway) as error:
-            # Who has waited goes on to wait while the database is away; at first it may be the address that is wrong.
-            if not is_spare or (isinstance(error, DataAway) and told is None):
-                raise
-            if told is not type(error):
-                structlog.get_logger("referee.serve").info("waiting in reserve", why=str(error))
-                told = type(error)
-        with suppress(TimeoutError):
-            await asyncio.wait_for(stopping.wait(), _SPARE_LOOKS_S)
-    return None
 
 
 async def _opened(server: Server, gateway: Gateway) -> None:

@@ -26,7 +26,7 @@ from referee.log.verdict import Finding, Verdict
 from referee.notation import boards_text, game_text, headers, position_text
 from referee.notation.boards_text import Boards
 from referee.notation.game_text import Reading
-from referee.notation.outcomes import outcome
+from referee.notation.outcomes import IN_ENGLISH, outcome
 from referee.notation.position_text import Position
 from referee.render.registry import renderer
 from referee.transcript.game_file import GameFile, as_text
@@ -166,7 +166,8 @@ def _any(text: str) -> Reading | Position | Boards:
 def _of_text(path: Path, read: Reading | Position | Boards) -> _Shown:
     if isinstance(read, Boards):
         position = Position(read.setup, read.state, read.contest)
-        head = [*position_text.head(position), *_outcome(position), _UNCHECKED, *read.remarks]
+        remarks = (remark.by(IN_ENGLISH) for remark in read.remarks)
+        head = [*position_text.head(position), *_outcome(position), _UNCHECKED, *remarks]
         draw = partial(renderer(read.setup.rules_id).boards_text, read.state)
         return _Shown(position, partial(boards_text.write, read), head, [], "the game", draw, has_position=False)
     if isinstance(read, Position):

@@ -14,6 +14,7 @@ from typing import Annotated, Final, Self, TypeVar
 import typer
 from google.protobuf.message import Message
 
+from referee.cli.extras import need
 from referee.notation.strict_json import QueryError
 from referee.workers.errors import BadQuestion
 from referee.workers.pool import WorkerFailed, WorkerFault, Workers
@@ -57,6 +58,7 @@ class Solver:
         self._workers = Workers(memory_mib=_MEMORY_MIB, module=_MODULE)
 
     def __enter__(self) -> Self:
+        need("this command", "solver")
         with _told():
             self._runner.run(self._workers.start())
         return self

@@ -13,8 +13,6 @@ from typing import Annotated, Any, TypeVar
 
 import grpc
 import typer
-from cryptography import x509
-from cryptography.hazmat.primitives.serialization import Encoding
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
@@ -252,6 +250,10 @@ def _milliseconds(text: str) -> int:
 
 
 def _der(path: Path) -> bytes:
+    # Only who serves installs this.
+    from cryptography import x509  # noqa: PLC0415
+    from cryptography.hazmat.primitives.serialization import Encoding  # noqa: PLC0415
+
     try:
         return x509.load_pem_x509_certificate(path.read_bytes()).public_bytes(Encoding.DER)
     except OSError as error:

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from referee.cli.arguments import address, check_origins, verifier_key
+from referee.cli.arguments import address, check_origins, languages_named, pyodide_folder, verifier_key
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.remote import TlsCa, is_token, security, token_of
 from referee_clients.web.secure import Lack
@@ -80,6 +80,26 @@ def web(  # noqa: PLR0917 - typer reads options from the signature
         Path | None, typer.Option(metavar="FILE", help="Speak TLS with this certificate and its chain (PEM).")
     ] = None,
     tls_key: Annotated[Path | None, typer.Option(metavar="FILE", help="The certificate's private key (PEM).")] = None,
+    pyodide: Annotated[
+        Path | None,
+        typer.Option(
+            "--pyodide",
+            metavar="DIR",
+            help="A folder with Pyodide, as `make web-rules` brings it. With it, browsers also check the rules of a "
+            "game file, and not only its signatures.",
+            show_default=False,
+        ),
+    ] = None,
+    languages: Annotated[
+        str | None,
+        typer.Option(
+            "--languages",
+            metavar="en,LANG,...",
+            help="The languages of the pages; who asks for none of them gets the first. By default those whose "
+            "translation was read by somebody who speaks it: drafts are offered only by name.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print where the pages are, and what they lack, as one line of JSON.")
     ] = False,
@@ -112,9 +132,16 @@ def web(  # noqa: PLR0917 - typer reads options from the signature
         raise Failure(f"{TOKEN_VARIABLE} is not a token; expected one such as referee token issue makes", EXIT_USAGE)
     if token and not server:
         raise Failure("a gateway's token is for a referee; expected --server with it", EXIT_USAGE)
+    spoken = languages_named("--languages", languages)
     secured = security(server, tls_ca, None, None, insecure=False, token=token) if server else None
     if hashes:
-        site = Site(verifier, has_solver=secured is not None and may_bear_tokens(server, secured))
+        has_solver = secured is not None and may_bear_tokens(server, secured)
+        site = Site(
+            verifier,
+            has_solver=has_solver,
+            python=None if pyodide is None else pyodide_folder(pyodide),
+            languages=spoken,
+        )
         print(*(f"{digest}  {path}" for digest, path in site.hashes()), sep="\n")
         return
     try:
@@ -128,6 +155,8 @@ def web(  # noqa: PLR0917 - typer reads options from the signature
                 verifier=verifier,
                 token=token,
                 security=secured,
+                python=pyodide,
+                languages=spoken,
             ),
             bind(host, port),
             _tell_as_json if as_json else _tell,

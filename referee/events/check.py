@@ -16,7 +16,7 @@ from typing import Final, cast
 from referee.events import trf_acts, trf_read
 from referee.events.act_words import signer
 from referee.events.document import Read, read
-from referee.events.game_logs import LogRead, Where, read_game
+from referee.events.game_logs import Auditor, LogRead, Where, audit_alone, read_game
 from referee.events.log import EventLog, event_id
 from referee.events.rebuilding import differences, rebuild
 from referee.events.words import told_broken
@@ -25,7 +25,7 @@ from referee.games.event.acts import Result
 from referee.games.event.scoring import Scores
 from referee.games.game import InputError
 from referee.log import file
-from referee.log.audit import Policy, audit
+from referee.log.audit import Policy
 from referee.log.entry import decode_entry
 from referee.log.errors import LogError, RulesError
 from referee.log.events import Moved
@@ -43,6 +43,7 @@ _PAIRING_RULES: Final = ("EVT-P", "EVT-O", "EVT-B", "EVT-K")
 _STANDING_RULES: Final = ("EVT-S",)
 _GAMES: Final = "*.gamelog"
 _DAMAGED: Final = (Verdict.CORRUPT, Verdict.FORK, Verdict.STALE)
+_WHOLE: Final = (Verdict.COMPLETE, Verdict.PREFIX, Verdict.UNLOGGED)
 _NO_KEY: Final = "no --games-key was given: who refereed the games is not known"
 _MOST_BYTES: Final = 16 * 1024 * 1024
 """Of a document."""
@@ -67,6 +68,10 @@ class EventReport:
     """Results that no log gives."""
     not_found: int = 0
     """Results whose log is not among the games, or that were not asked for."""
+    logged: int | None = None
+    """Results whose log was found in the public log; None: nobody asked."""
+    unlogged: tuple[str, ...] = ()
+    """Games that should be there and are not shown to be, a line each."""
     signed: Mapping[int, int] = field(default_factory=dict)
     """How many acts each of those who may sign has signed, by their number in the log; empty: not known."""
     remarks: tuple[str, ...] = field(default=())
@@ -77,9 +82,11 @@ class EventReport:
         damaged = self.audit.decisive is not None and self.audit.decisive.verdict in _DAMAGED
         if self.broken_code and not damaged:
             return self.broken_code
-        if self.audit.exit_code not in (0, int(Verdict.PREFIX)):
+        if self.audit.verdict not in _WHOLE:
             return self.audit.exit_code
-        return int(Verdict.RULES) if self.games else self.audit.exit_code
+        if self.games:
+            return int(Verdict.RULES)
+        return self.audit.exit_code or int(Verdict.UNLOGGED if self.unlogged else Verdict.COMPLETE)
 
     @property
     def verdict(self) -> str:
@@ -93,12 +100,14 @@ class EventReport:
         if self.broken:
             yield f"  {self.broken}"
         yield from (f"  {finding.layer}: {finding}" for finding in self.audit.findings)
-        yield from (f"  {line}" for line in self.games)
+        yield from (f"  {line}" for line in (*self.games, *self.unlogged))
         yield f"{self.audit.entries} entries, {self.audit.signed_entries} under a signed checkpoint"
         sheets = f", {self.by_sheet} by sheet, for which only the organiser vouches" if self.by_sheet else ""
         missing = f", {self.not_found} whose log was not given" if self.not_found else ""
         unplaced = f", {self.unplaced} with one that does not say for which table" if self.unplaced else ""
-        yield f"results: {self.audited} with an audited log{unplaced}{sheets}{missing}"
+        logged = f", {self.logged} of which the public log has" if self.logged is not None else ""
+        yield f"results: {self.audited} with an audited log{logged}{unplaced}{sheets}{missing}"
+        yield from (f"logged: {head}" for head in self.audit.logged)
         if len(self.signed) > 1:
             yield f"acts: {', '.join(f'{acts} by {signer(scribe)}' for scribe, acts in self.signed.items())}"
         yield from (f"comment: {remark}" for remark in (*self.audit.remarks, *self.remarks))
@@ -115,11 +124,13 @@ class EventReport:
             "entry": self._entry,
             "broken": self.broken,
             "games": list(self.games),
+            "unlogged": list(self.unlogged),
             "results": {
                 "audited": self.audited,
                 "unplaced": self.unplaced,
                 "by_sheet": self.by_sheet,
                 "not_found": self.not_found,
+                "logged": self.logged,
             },
             "signed": {signer(scribe): acts for scribe, acts in self.signed.items()},
             "audit": json.loads(self.audit.as_json()),
@@ -127,10 +138,14 @@ class EventReport:
         return json.dumps(value, indent=2) + "\n"
 
 
-def check_event(path: Path, policy: Policy, games: Path | None, games_policy: Policy) -> EventReport:
-    """Check a file, and with ``games`` the logs below that folder. Raise ``InputError``, ``OSError``."""
-    with path.open("rb") as stream:
-        report = audit(stream, policy)
+def check_event(
+    path: Path, policy: Policy, games: Path | None, games_policy: Policy, auditor: Auditor | None = None
+) -> EventReport:
+    """Check a file, and with ``games`` the logs below that folder. Raise ``InputError``, ``OSError``.
+
+    ``auditor``: looks for each file in the public log as well.
+    """
+    report = (auditor or audit_alone)(path, policy)
     if report.rules is not None and report.rules[0] != GAME.rules_id:
         raise InputError(str(path), f"a game of {report.rules[0]}", "an event's file")
     state, broken, signed = _replayed(path)
@@ -139,7 +154,7 @@ def check_event(path: Path, policy: Policy, games: Path | None, games_policy: Po
     if state is None:
         return EventReport(report)
     found = _Games(state, report.game_id or b"", {} if games is None else _indexed(games), games_policy)
-    found.compare()
+    found.compare(auditor or audit_alone)
     return EventReport(
         report,
         games=tuple(found.wrong),
@@ -147,6 +162,8 @@ def check_event(path: Path, policy: Policy, games: Path | None, games_policy: Po
         unplaced=found.unplaced,
         by_sheet=found.by_sheet,
         not_found=found.not_found,
+        logged=None if auditor is None or games is None else found.logged,
+        unlogged=tuple(found.unlogged),
         signed=signed,
         remarks=(_NO_KEY,) if found.audited + found.unplaced and games_policy.verifier is None else (),
     )
@@ -289,13 +306,14 @@ class _Games:
 
     def __init__(self, state: State, event: bytes, paths: Mapping[bytes, Path], policy: Policy) -> None:
         self.wrong: list[str] = []
-        self.audited = self.unplaced = self.by_sheet = self.not_found = 0
+        self.unlogged: list[str] = []
+        self.audited = self.unplaced = self.by_sheet = self.not_found = self.logged = 0
         self._state = state
         self._event = event
         self._paths = paths
         self._policy = policy
 
-    def compare(self) -> None:
+    def compare(self, auditor: Auditor) -> None:
         """Look at every result."""
         for round_ in self._state.rounds:
             for number, result in sorted(round_.results.items()):
@@ -305,9 +323,12 @@ class _Games:
                     self.not_found += 1
                 else:
                     where = Where(event_id(self._event), round_.number, number)
-                    read = read_game(path, self._policy, self._state, where)
+                    read = read_game(path, self._policy, self._state, where, auditor)
                     wrong = [*self._compare(read, result)]
-                    self.wrong += [f"round {round_.number}, table {number}: {path.name}: {what}" for what in wrong]
+                    table = f"round {round_.number}, table {number}: {path.name}"
+                    self.wrong += [f"{table}: {what}" for what in wrong]
+                    self.unlogged += [f"{table}: {read.unlogged}"] if read.unlogged else []
+                    self.logged += read.is_logged and not wrong
                     self.audited += read.is_placed and not wrong
                     self.unplaced += not read.is_placed and not wrong
 

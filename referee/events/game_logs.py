@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -22,6 +22,16 @@ from referee.notation.outcomes import seats
 UNPLACED: Final = "it does not say for which event, round and table it is, and the event does not name it (EVT-G1)"
 
 
+Auditor = Callable[[Path, Policy], Report]
+"""Audits a file. Raises ``OSError``, and as ``audit`` does."""
+
+
+def audit_alone(path: Path, policy: Policy) -> Report:
+    """Audit a file by itself."""
+    with path.open("rb") as stream:
+        return audit(stream, policy)
+
+
 class Where(NamedTuple):
     """A table of an event, which has that number."""
 
@@ -38,6 +48,10 @@ class LogRead(NamedTuple):
     """The audit, EVT-G1, EVT-O2."""
     is_placed: bool = True
     """Whether the game says for which table it is, or the event names it for this one."""
+    is_logged: bool = False
+    """The auditor has found its last head in the public log."""
+    unlogged: str = ""
+    """Why it has not, where that was demanded."""
 
     @property
     def against(self) -> list[str]:
@@ -45,12 +59,12 @@ class LogRead(NamedTuple):
         return self.wrong if self.is_placed else [*self.wrong, UNPLACED]
 
 
-def read_game(path: Path, policy: Policy, state: State, where: Where) -> LogRead:
+def read_game(path: Path, policy: Policy, state: State, where: Where, auditor: Auditor = audit_alone) -> LogRead:
     """Read the game that is, or is to be, a table's. Raise ``OSError``."""
-    with path.open("rb") as stream:
-        report = audit(stream, policy)
-    unkeyed = Verdict.UNTRUSTED_KEY if policy.verifier is None else None
-    if failed := next((finding for finding in report.findings if finding.verdict is not unkeyed), None):
+    report = auditor(path, policy)
+    # What is not known to be logged is the game of the table all the same.
+    told = {Verdict.UNLOGGED} | ({Verdict.UNTRUSTED_KEY} if policy.verifier is None else set())
+    if failed := next((finding for finding in report.findings if finding.verdict not in told), None):
         return LogRead(None, [f"the game does not audit: {failed.verdict.name}: {failed}"])
     with path.open("rb") as stream:
         record = Record.replay(file.entries(stream))
@@ -61,7 +75,9 @@ def read_game(path: Path, policy: Policy, state: State, where: Where) -> LogRead
     opened = decode_open(record.open_data)
     wrong = [*of_table(opened, state, where), *_players(opened, report, state, where), *_order(record)]
     named = state.rounds[where.round - 1].games.get(where.table)
-    return LogRead(found, wrong, opened.HasField("event_id") or named == record.game_id)
+    unlogged = next((finding.what for finding in report.findings if finding.verdict is Verdict.UNLOGGED), "")
+    is_placed = opened.HasField("event_id") or named == record.game_id
+    return LogRead(found, wrong, is_placed, report.is_logged, unlogged)
 
 
 def from_log(path: Path, state: State, where: Where) -> Result:

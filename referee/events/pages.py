@@ -24,6 +24,8 @@ from referee.games.event.round import Round
 from referee.games.event.scoring import Scores, standings, table_points
 from referee.games.event.terms import shown
 from referee.log.events import Moved
+from referee.notation.outcomes import IN_ENGLISH
+from referee.words.catalogue import Words
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,8 @@ class Sheet:
     numeric: frozenset[int]
     """Columns of numbers, which stand to the right."""
     rows: Sequence[Sequence[str]]
+    named: int
+    """The column of names or sentences, which may be broken into lines."""
     note: str = ""
     look: str = ""
     """``columns``: short rows, of which a printed page has two columns; ``landscape``: long ones."""
@@ -61,30 +65,34 @@ class Page:
     """What was signed, so that anyone can check it."""
 
 
-def pages(log: EventLog, names: Names, title: str, web: str = "") -> Mapping[str, str]:
+def pages(log: EventLog, names: Names, title: str, web: str = "", say: Words = IN_ENGLISH) -> Mapping[str, str]:
     """Return each file's name and text: pairings by table and by name, why, result slips, standings, cross table.
 
     ``web``: the address of the pages on which a phone enters results; empty: the slips hold numbers for a scanner.
+    ``say``: the language of all but why, which is in English.
     """
     state = log.state
-    proof = f"Log {log.record.game_id.hex()}, {log.record.size} entries, root {log.record.root().hex()}"
+    proved = {"id": log.record.game_id.hex(), "n": log.record.size, "root": log.record.root().hex()}
     made = {
-        "standings.html": ("Standings", [_standings(state, names)]),
-        "crosstable.html": ("Cross table", [_cross(state, names)]),
+        "standings.html": (say, say("page.standings"), _standings(state, names, say)),
+        "crosstable.html": (say, say("page.cross"), _cross(state, names, say)),
     }
     for round_ in state.rounds:
-        made[f"round-{round_.number}-tables.html"] = (f"Round {round_.number}", [_by_table(state, round_, names)])
-        made[f"round-{round_.number}-names.html"] = (f"Round {round_.number}, by name", [_by_name(round_, names)])
+        n = round_.number
+        made[f"round-{n}-tables.html"] = (say, say("page.round", n=n), _by_table(state, round_, names, say))
+        made[f"round-{n}-names.html"] = (say, say("page.names", n=n), _by_name(round_, names, say))
     for before, paired in _pairings(log):
-        made[f"round-{paired.round}-why.html"] = (f"Round {paired.round}, why", [_why(before, paired, names)])
+        subtitle = f"Round {paired.round}, why"
+        made[f"round-{paired.round}-why.html"] = (IN_ENGLISH, subtitle, _why(before, paired, names))
     template = _environment().get_template("page.html.j2")
     texts = {
-        name: template.render(page=Page(title, subtitle, found, proof)) for name, (subtitle, found) in made.items()
+        name: template.render(page=Page(title, subtitle, [found], own("page.log", **proved)), say=own)
+        for name, (own, subtitle, found) in made.items()
     }
     return texts | {
         f"round-{round_.number}-slips.html": _environment()
         .get_template("slips.html.j2")
-        .render(title=title, round=round_.number, slips=slips(round_, names, title, log.event_id, web))
+        .render(title=title, round=round_.number, slips=slips(round_, names, title, log.event_id, web), say=say)
         for round_ in state.rounds
     }
 
@@ -108,67 +116,74 @@ def _why(before: State, paired: Pair, names: Names) -> Sheet:
         "What the lines of the quality count is in docs/rules/event.md. No exchange of two players makes them better."
     )
     by_program = paired.origin is Origin.SWISS
-    return Sheet("Why these tables", ["What", "Why"], frozenset(), rows, note if by_program else "")
+    return Sheet("Why these tables", ["What", "Why"], frozenset(), rows, 1, note if by_program else "")
 
 
-def _standings(state: State, names: Names) -> Sheet:
-    head = ["Place", "No.", "Player", "Points", *(each.id for each in state.terms.tie_breaks)]
+def _standings(state: State, names: Names, say: Words) -> Sheet:
+    head = [*_head(say, "place", "number", "player", "points"), *(each.id for each in state.terms.tie_breaks)]
     rows = []
     for row in standings(state):
-        left = " (withdrawn)" if state.entrants[row.number].has_withdrawn else ""
+        left = f" {say('page.withdrawn')}" if state.entrants[row.number].has_withdrawn else ""
         figures = [shown(row.points), *map(rounded, row.tie_breaks)]
         rows.append([str(row.place), str(row.number), names[row.number] + left, *figures])
     numeric = frozenset({0, 1, *range(3, len(head))})
-    note = "Ties are decided from left to right, then by lot. Fractions are compared exactly and shown rounded."
+    note = say("page.standings.note")
     if state.knock_out:
-        note = f"Players of the knock-out come first, by how far they came. {note}"
-    return Sheet(f"After round {len(state.rounds)}", head, numeric, rows, note)
+        note = f"{say('page.standings.knock_out')} {note}"
+    return Sheet(say("page.after", n=len(state.rounds)), head, numeric, rows, 2, note)
 
 
-def _cross(state: State, names: Names) -> Sheet:
-    head = ["Place", "No.", "Player", *(str(each.number) for each in state.rounds), "Points"]
+def _head(say: Words, *columns: str) -> list[str]:
+    return [say(f"slip.{column}") for column in columns]
+
+
+def _cross(state: State, names: Names, say: Words) -> Sheet:
+    first, last = _head(say, "place", "number", "player"), _head(say, "points")
+    head = [*first, *(str(each.number) for each in state.rounds), *last]
     rows = [
         [
             str(row.place),
             str(row.number),
             names[row.number],
-            *(cross_cell(state, each, row.number) for each in state.rounds),
+            *(cross_cell(state, each, row.number, say) for each in state.rounds),
             shown(row.points),
         ]
         for row in standings(state)
     ]
-    note = "Of each round: table, place at the table, points."
-    return Sheet("Who did what", head, frozenset({0, 1, len(head) - 1}), rows, note, look="landscape")
+    numeric = frozenset({0, 1, len(head) - 1})
+    return Sheet(say("page.cross.caption"), head, numeric, rows, 2, say("page.cross.note"), look="landscape")
 
 
-def _by_table(state: State, round_: Round, names: Names) -> Sheet:
+def _by_table(state: State, round_: Round, names: Names, say: Words) -> Sheet:
     scores = Scores(state, state.rounds[: round_.number - 1])
     rows = []
     for number, table in enumerate(round_.tables, 1):
         result = round_.played(number)
         points = () if result is None or round_.is_knock_out else table_points(state.terms, result)
         for seat, who in enumerate(table):
-            place = str(result.places[seat] or "absent") if result else ""
+            place = str(result.places[seat] or say("page.absent")) if result else ""
             gained = shown(points[seat]) if points else ""
             first = str(number) if seat == 0 else ""
             rows.append([first, str(seat), str(who), names[who], shown(scores.points[who]), place, gained])
-    rows += [["bye", "", str(who), names[who], shown(scores.points[who]), "", ""] for who in round_.byes]
-    head = ["Table", "Seat", "No.", "Player", "Points before", "Place", "Points"]
-    return Sheet(f"Tables, {round_.origin.words}", head, frozenset({0, 1, 2, 4, 5, 6}), rows, _quality(round_))
+    bye = say("page.bye")
+    rows += [[bye, "", str(who), names[who], shown(scores.points[who]), "", ""] for who in round_.byes]
+    head = _head(say, "at_table", "seat", "number", "player", "before", "place", "points")
+    caption = say(f"page.tables.{round_.origin.name.lower()}")
+    return Sheet(caption, head, frozenset({0, 1, 2, 4, 5, 6}), rows, 3, _quality(round_, say))
 
 
-def _quality(round_: Round) -> str:
+def _quality(round_: Round, say: Words) -> str:
     if not round_.vector:
         return ""
     found = Vector(*round_.vector)
-    return f"Meetings again: {found.repeats}. Spread of points: {shown(found.spread)} (at least {shown(round_.bound)})."
+    return say("page.quality", n=found.repeats, spread=shown(found.spread), bound=shown(round_.bound))
 
 
-def _by_name(round_: Round, names: Names) -> Sheet:
+def _by_name(round_: Round, names: Names, say: Words) -> Sheet:
     rows = [[names[who], str(who), str(table), str(seat)] for who, (table, seat) in round_.seats.items()]
-    rows += [[names[who], str(who), "bye", ""] for who in round_.byes]
-    head = ["Player", "No.", "Table", "Seat"]
-    return Sheet("Where you play", head, frozenset({1, 2, 3}), sorted(rows, key=_folded), look="columns")
+    rows += [[names[who], str(who), say("page.bye"), ""] for who in round_.byes]
+    head = _head(say, "player", "number", "at_table", "seat")
+    return Sheet(say("page.where"), head, frozenset({1, 2, 3}), sorted(rows, key=_folded), 0, look="columns")
 
 
 def _folded(row: Sequence[str]) -> str:

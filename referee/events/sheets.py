@@ -13,6 +13,8 @@ from referee.games.event import State
 from referee.games.event.round import Round
 from referee.games.event.scoring import standings, table_points
 from referee.games.event.terms import shown
+from referee.notation.outcomes import IN_ENGLISH
+from referee.words.catalogue import Words
 
 _FORMULAS = ("=", "+", "-", "@", "\t")
 
@@ -34,17 +36,18 @@ def sheets(state: State, names: Names) -> Mapping[str, str]:
     }
 
 
-def cross_cell(state: State, round_: Round, who: int) -> str:
+def cross_cell(state: State, round_: Round, who: int, say: Words = IN_ENGLISH) -> str:
     """Return what a cross table has of an entrant and a round: ``3 (2.) 5``, table, place and points."""
     if who in round_.byes:
-        return f"bye {shown(round_.awards.get(who, state.terms.bye_points))}"
+        return f"{say('page.bye')} {shown(round_.awards.get(who, state.terms.bye_points))}"
     if who not in round_.seats:
         return shown(round_.awards[who]) if who in round_.awards else "–"
     table, seat = round_.seats[who]
     result = round_.played(table)
     if result is None or not result.places[seat]:
         points = round_.awards.get(who)
-        missing = "void" if table in round_.results and result is None else "absent" if result is not None else ""
+        why = "void" if table in round_.results and result is None else "absent" if result is not None else ""
+        missing = say(f"page.{why}") if why else ""
         return " ".join(part for part in (str(table), missing, "" if points is None else shown(points)) if part)
     if round_.is_knock_out:
         return f"{table} ({result.places[seat]}.)"

@@ -54,6 +54,11 @@ class Simulation:
     def _state(self) -> State:
         return self._log.state
 
+    @property
+    def strongest(self) -> int:
+        """The number of the entrant whose results are best in the long run."""
+        return max(self._skill, key=lambda number: self._skill[number])
+
     def run(self) -> None:
         """Play it. Raise ``LogError``, ``InputError``."""
         late = [each for each in range(self._players) if self._happens(self._chances.late)]

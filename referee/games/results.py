@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
+from enum import Enum, auto
 
 from referee.games.forfeits import is_decided, places_after, places_by, places_of_last
 from referee.games.game import Ending, Over, Pending
@@ -36,12 +36,12 @@ class Result:
         return all(place < other for score, place in ranked for points, other in ranked if score > points)
 
 
-class Wait(StrEnum):
+class Wait(Enum):
     """For what a result waits that a game has come to."""
 
-    PROTESTS = "protests"
+    PROTESTS = auto()
     """There is still time to protest."""
-    RULING = "a ruling"
+    RULING = auto()
     """A protest or an appeal is open."""
 
 

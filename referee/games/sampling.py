@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from hashlib import sha256
 from typing import TypeVar
 
 Below = Callable[[int], int]
@@ -28,6 +29,26 @@ def weighted(weights: Sequence[int], below: Below) -> int:
             return index
         at -= weight
     raise AssertionError  # pragma: no cover - ``below`` returned what it must not
+
+
+class Expanded:
+    """Uniform draws without end, all of which follow from one: what else the source is asked for changes none.
+
+    Blocks of SHA-256 over the seed and a counter; numbers that would make some likelier are passed over.
+    """
+
+    def __init__(self, below: Below) -> None:
+        self._seed = below(1 << 128).to_bytes(16, "big")
+        self._blocks = 0
+
+    def below(self, n: int) -> int:
+        """Return a number in 0..n-1; ``n`` is at most 2^128."""
+        limit = (1 << 256) - (1 << 256) % n
+        while True:
+            block = sha256(self._seed + self._blocks.to_bytes(8, "big")).digest()
+            self._blocks += 1
+            if (number := int.from_bytes(block, "big")) < limit:
+                return number % n
 
 
 class Sampled:

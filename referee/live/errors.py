@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from referee.store.nodes import Node
+
 
 class LiveGameError(Exception):
     """Nothing has changed."""
@@ -9,6 +11,17 @@ class LiveGameError(Exception):
 
 class UnknownGame(LiveGameError):
     """There is no such game here."""
+
+
+class Elsewhere(LiveGameError):
+    """Another node goes on with the game: ``node``."""
+
+    def __init__(self, game_id: bytes, node: Node, *, what: str = "") -> None:
+        """``what``: is wrong there, if it cannot be asked."""
+        where = f"{node.address or node.name}{what and f', which {what}'}"
+        super().__init__(f"game {game_id.hex()}: another referee of this club goes on with it, {where}")
+        self.game_id = game_id
+        self.node = node
 
 
 class GameOver(LiveGameError):
@@ -63,6 +76,8 @@ class BadField(LiveGameError):
         self.expected = expected
 
 
+ELSEWHERE_RETRY_S = 0.2
+"""Until a game whose owner changes just now has been found again."""
 RETRY_S = 1.0
 """Until to try again, where nobody knows when there will be room."""
 

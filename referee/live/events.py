@@ -7,6 +7,7 @@ from typing import cast
 from referee.games.event import State
 from referee.live.games import LiveGames
 from referee.live.opening import ENTRANT, EVENTS
+from referee.live.turns import Payer
 from referee.log.identity import GAME_ID_BYTES
 
 _NUMBER_BYTES = 8
@@ -26,12 +27,12 @@ async def event_of(live_games: LiveGames, number: int) -> bytes | None:
     return None
 
 
-async def registered_key(live_games: LiveGames, principal: str) -> bytes:
+async def registered_key(live_games: LiveGames, principal: str, payer: Payer) -> bytes:
     """Return the key with which the principal has to join; empty if it is no entrant, or has registered none."""
     if (entrant := ENTRANT.match(principal)) is None:
         return b""
     if (event_id := await event_of(live_games, int(entrant[1]))) is None:
         return b""
-    record = await (await live_games.game(event_id)).record()
+    record = await live_games.record(event_id, payer)
     found = cast("State", record.game.position.state).entrants.get(int(entrant[2]))
     return b"" if found is None else found.key

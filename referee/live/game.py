@@ -20,7 +20,7 @@ from referee.live.act import Act, AwaitedReply, Reply
 from referee.live.answers import Accepted, Answer, Refused
 from referee.live.calls import Calls
 from referee.live.context import Context
-from referee.live.errors import BeyondHead, GameOver, NotAwaited, StaleHead, UnknownGame, Unsound
+from referee.live.errors import BeyondHead, Elsewhere, GameOver, NotAwaited, StaleHead, UnknownGame, Unsound
 from referee.live.history import Attempts, History
 from referee.live.timekeeper import Timekeeper, awaited_mover, is_up
 from referee.live.view import awaited_text
@@ -32,6 +32,7 @@ from referee.log.intent import Author, Role, SignedIntent, author_of
 from referee.log.replay import Record, signed_part
 from referee.log.v1 import log_pb2
 from referee.store.errors import StoreFailed
+from referee.store.nodes import Node
 from referee.store.store import Opening, Row
 
 _log = structlog.get_logger("referee.live")
@@ -42,6 +43,9 @@ class Owner(Protocol):
 
     def opened(self, game: LiveGame) -> None:
         """Note that its game is durable now."""
+
+    def grown(self, game: LiveGame) -> None:
+        """Note that there is more of it that is durable."""
 
     def stale(self, game: LiveGame) -> None:
         """Note that memory and store may differ: ask for ``record`` until they agree."""
@@ -72,6 +76,8 @@ class LiveGame:
         self._stale = False
         """Memory is not, or may not be, what the store has."""
         self._is_aside = False
+        self._left_for: Node | None = None
+        """The node that goes on with it."""
         self._watchers: set[Watcher] = set()
         self._legal: tuple[int, int | None, list[bytes]] = (-1, None, [])
         self._keeper = Timekeeper(context.time, record.opened.terms, self._rung)
@@ -298,7 +304,7 @@ class LiveGame:
     # --- how an act becomes durable ------------------------------------------------------------------------
 
     def _is_ready(self) -> bool:
-        return not self._stale and self._idle.is_set()
+        return not self._stale and self._idle.is_set() and self._left_for is None
 
     def _distrust(self) -> None:
         """Have the game read back before it is used again; by the owner if no caller comes."""
@@ -309,9 +315,11 @@ class LiveGame:
     async def _ready(self) -> Record:
         """Return the record when it equals what the store has.
 
-        Raise ``Unsound``, ``StoreFailed``; ``UnknownGame`` if the game never became durable.
+        Raise ``Unsound``, ``StoreFailed``, ``Elsewhere``; ``UnknownGame`` if the game never became durable.
         """
         while not self._is_ready():
+            if self._left_for is not None:
+                raise Elsewhere(self.game_id, self._left_for)
             if not self._idle.is_set():
                 await self._idle.wait()
                 continue
@@ -403,8 +411,10 @@ class LiveGame:
             if watcher is not served:
                 watcher.push(commit)
         is_new, self._durable = not self._durable, commit.seq + 1
-        if is_new and self._owner is not None:
-            self._owner.opened(self)
+        if self._owner is not None:
+            self._owner.grown(self)
+            if is_new:
+                self._owner.opened(self)
         if self.is_closed:
             for watcher in self._watchers:
                 watcher.over(self.game_id)
@@ -449,6 +459,34 @@ class LiveGame:
         """Resume after ``rest``: whoever is awaited can act from now on."""
         self._keeper.serve(self._record.game)
         self._set_alarm()
+
+    async def leave(self, node: Node) -> None:
+        """Let another node go on with the game: nothing is under way when this returns, and nothing will be.
+
+        Raise as ``record``, and ``GameOver``.
+        """
+        self.rest()
+        try:
+            record = await self._ready()
+        except BaseException:
+            self.serve()
+            raise
+        if record.is_final:
+            raise GameOver("the game is over")
+        self._left_for = node
+        for watcher in self._watchers:
+            watcher.over(self.game_id, Ending.DRAINING)
+        self._watchers.clear()
+
+    @property
+    def has_left(self) -> bool:
+        """Return whether another node goes on with it."""
+        return self._left_for is not None
+
+    @property
+    def due_ms(self) -> int | None:
+        """Return when something is due if no author acts before, in milliseconds since 1970."""
+        return self._keeper.alarm_ms(self._record.game)
 
     def came(self, author: Author) -> None:
         """Note that a stream of the author's was opened."""
@@ -515,6 +553,8 @@ class LiveGame:
             watcher.over(self.game_id, Ending.SET_ASIDE)
         elif self.is_closed:
             watcher.over(self.game_id)
+        elif self.has_left:
+            watcher.over(self.game_id, Ending.DRAINING)
         else:
             self._watchers.add(watcher)
         return self._durable

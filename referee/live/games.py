@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, OrderedDict
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import structlog
@@ -13,19 +13,22 @@ from google.protobuf.message import DecodeError
 from referee.live.answers import Answer
 from referee.live.archive import HASHED_AT_ONCE, Archive, Replays
 from referee.live.context import Context
-from referee.live.errors import RETRY_S, Draining, LimitReached, UnknownGame, Unsound
+from referee.live.errors import RETRY_S, Draining, Elsewhere, LimitReached, UnknownGame, Unsound
 from referee.live.game import LiveGame
 from referee.live.history import History
 from referee.live.listing import Wanted
 from referee.live.opening import Prepared, bad_field, prepare, prepare_event
+from referee.live.sharing import Sharing
 from referee.live.turns import Payer, Work
 from referee.live.view import game_message, game_state, snapshot_message
 from referee.live.watch import Ending, SeatWatcher, Watcher
 from referee.log.errors import LogError
-from referee.log.note import Checkpoint
+from referee.log.note import Checkpoint, Note
+from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.store.errors import StoreDamaged, StoreFailed
 from referee.store.marks import Mark
+from referee.store.nodes import Node
 from referee.store.store import Player, Row, StoredGame
 from referee.v1 import game_pb2 as pb
 from referee.v1.event_service_pb2 import CreateEventRequest
@@ -78,20 +81,28 @@ class LiveGames:
         """How the games ended that were closed since the start: how many by the name of their ``Ending``."""
         self._of_proofs: Watcher | None = None
         """Watches all games that are to have certificates."""
-        self._feeds: dict[str, set[SeatWatcher]] = {}
+        self._feeds: dict[str | bytes, set[SeatWatcher]] = {}
         self._mending: dict[LiveGame, asyncio.Task[None]] = {}
         """Tables that are read back after a failure."""
         self._mender = asyncio.Lock()
         """One at a time: those at which somebody acts are read back at once in any case."""
+        nodes = context.store.nodes
+        self.sharing = Sharing(self, nodes) if nodes.shares else None
+        """What there is to do because of other nodes."""
+        self._letting_go: dict[bytes, Node] = {}
+        """Games that are handed over just now, and to whom."""
+        self._is_serving = False
 
     async def start(self, alive_ms: int | None = None) -> list[Unsound]:
         """Read every open game back and goes on with it; returns those with which that is impossible.
 
         ``alive_ms``: when the referee was last running, by its own clock: games in play were interrupted; None: that is
         not entered. What time brings about waits for ``serve``. Of the games that are over only the last checkpoint is
-        held against the mark.
+        held against the mark. Where other nodes can be, this one's games are read back later, beside what is served.
         """
         marks = self.context.store.marks.all()
+        if self.sharing is not None:
+            return await self._start_sharing(marks)
         writing = list[asyncio.Future[Answer]]()
         async for stored in self._stored_open():
             marks.pop(stored.game_id, None)
@@ -113,10 +124,21 @@ class LiveGames:
         self._seat([p for p in await self.context.store.players() if p.game_id in self._open])
         return list(self._aside.values())
 
+    async def _start_sharing(self, marks: dict[bytes, Mark]) -> list[Unsound]:
+        async for stored in self._stored_open():
+            marks.pop(stored.game_id, None)
+        await self._check_closed(marks)
+        for game_id, mark in marks.items():
+            self.set_aside(_missing(game_id, mark))
+        return list(self._aside.values())
+
     def serve(self) -> None:
         """Let players act from now on."""
+        self._is_serving = True
         for game in self._open.values():
             game.serve()
+        if self.sharing is not None:
+            self.sharing.start()
 
     async def _check_closed(self, marks: dict[bytes, Mark]) -> None:
         """Take out of ``marks`` what it has checked."""
@@ -135,6 +157,8 @@ class LiveGames:
                     promised = Checkpoint(origin, stored.game_id, mark.size, mark.root).text()
                     if note.startswith(promised.encode()):
                         continue
+                    if self.sharing is not None and mark.size < _size_in(note):
+                        continue  # another node went on with it: it is compared when it is read
                 try:
                     await LiveGame.load(self.context, stored.game_id)
                 except Unsound as error:
@@ -162,16 +186,21 @@ class LiveGames:
         return list(self._seats.get(principal, ()))
 
     @contextmanager
-    def feeding(self, principal: str, feed: SeatWatcher) -> Iterator[None]:
-        """Report every game of the principal that is opened meanwhile to the feed."""
-        feeds = self._feeds.setdefault(principal, set())
-        feeds.add(feed)
+    def feeding(self, of: Collection[str | bytes], feed: SeatWatcher) -> Iterator[None]:
+        """Report to the feed every game that is opened meanwhile, or that becomes this node's.
+
+        ``of``: whose games, by principal, and which, by id.
+        """
+        for each in of:
+            self._feeds.setdefault(each, set()).add(feed)
         try:
             yield
         finally:
-            feeds.discard(feed)
-            if not feeds:
-                self._feeds.pop(principal, None)
+            for each in of:
+                feeds = self._feeds[each]
+                feeds.discard(feed)
+                if not feeds:
+                    del self._feeds[each]
 
     def _seat(self, players: Sequence[Player]) -> None:
         for player in players:
@@ -217,6 +246,18 @@ class LiveGames:
         """Return whether the referee is stopping."""
         return self._draining
 
+    def check_streams(self) -> None:
+        """Raise ``Draining`` or ``StoreFailed`` if no stream can begin now."""
+        if self._draining:
+            raise Draining("the referee is stopping")
+        self._check_connected()
+
+    def _check_connected(self) -> None:
+        """Raise ``StoreFailed`` if this node is cut off from the database: others may have gone on with its games."""
+        health = self.context.store.nodes.health
+        if health is not None and health.is_cut_off:
+            raise StoreFailed(f"cut off from the database for {health.silent_s:.0f} s")
+
     async def create(self, request: CreateGameRequest) -> tuple[LiveGame, Prepared]:
         """Open a game. Raise ``LiveGameError``, ``LogError``, ``StoreFailed``.
 
@@ -251,17 +292,61 @@ class LiveGames:
         await opened
         return game
 
+    async def elsewhere(self, game_id: bytes) -> Node | None:
+        """Return the other node that goes on with this game; None: it is this one's, over, or unknown. Raise
+        ``StoreFailed``.
+        """
+        if game_id in self._open or game_id in self._closed or self.sharing is None:
+            return None
+        return self._letting_go.get(game_id) or await self.context.store.nodes.elsewhere(game_id)
+
+    def is_known(self, game_id: bytes) -> bool:
+        """Return whether the game is live here, or cannot be."""
+        return game_id in self._open or game_id in self._aside
+
+    @contextmanager
+    def letting_go(self, game_id: bytes, to: Node) -> Iterator[None]:
+        """Meanwhile the game is handed over: nobody gets it here."""
+        self._letting_go[game_id] = to
+        try:
+            yield
+        finally:
+            del self._letting_go[game_id]
+            self.context.store.nodes.forget(game_id)
+
+    async def let_go(self, game_id: bytes, to: Node) -> None:
+        """Have nothing under way in the game, for the other node to go on with it.
+
+        Raise ``LiveGameError`` if it is over or set aside, ``StoreFailed``.
+        """
+        if (loading := self._loading.get(game_id)) is not None:
+            await asyncio.wait([loading])
+        if game_id in self._aside:
+            raise self._aside[game_id]
+        if (game := self._open.get(game_id)) is not None:
+            await game.leave(to)
+            self._open.pop(game_id, None)
+            self._unseat(game_id)
+
+    async def check_here(self, game_id: bytes) -> None:
+        """Raise ``Elsewhere`` if another node goes on with this game; ``StoreFailed``."""
+        if (node := await self.elsewhere(game_id)) is not None:
+            raise Elsewhere(game_id, node)
+
     def running(self, game_id: bytes) -> LiveGame | None:
         """Return the live game of this id, if it is not over."""
         return self._open.get(game_id)
 
     async def game(self, game_id: bytes, payer: Payer | None = None) -> LiveGame:
-        """Return the live game. Raise ``UnknownGame``, ``Unsound``, ``StoreFailed``.
+        """Return the live game. Raise ``UnknownGame``, ``Elsewhere``, ``Unsound``, ``StoreFailed``.
 
         A game that is over may have to be replayed: that is charged to ``payer``, and ``LimitReached`` is raised if too
         many wait for it already. None waits for as long as it takes.
         """
+        if (to := self._letting_go.get(game_id)) is not None:
+            raise Elsewhere(game_id, to)
         if (game := self._open.get(game_id)) is not None:
+            self._check_connected()
             return game
         if (game := self._closed.get(game_id)) is not None:
             self._closed.move_to_end(game_id)
@@ -277,6 +362,19 @@ class LiveGames:
         finally:
             del loading  # the traceback of what it raised has this frame
 
+    async def record(self, game_id: bytes, payer: Payer) -> Record:
+        """Return the game's record to be looked at: of another node's game what is in the store, and not taken up.
+
+        Raise as ``game``, but never ``Elsewhere``.
+        """
+        try:
+            return await (await self.game(game_id, payer)).record()
+        except Elsewhere:
+            async with self._replays.turn(payer):
+                record, _ = await History(self.context, game_id).replay(gently=True)
+            payer.charge(Work.REPLAY, record.size)
+            return record
+
     async def _load(self, game_id: bytes, payer: Payer | None) -> LiveGame:
         try:
             if (stored := await self.context.store.game(game_id)) is None:
@@ -284,7 +382,7 @@ class LiveGames:
                     raise _missing(game_id, mark)
                 raise UnknownGame(f"no game {game_id.hex()}")
             if stored.closed is None:
-                game = await LiveGame.load(self.context, game_id, self)
+                game = await self._take_up(game_id)
             else:
                 async with self._replays.turn(payer):
                     game = await LiveGame.load(self.context, game_id, self, gently=True)
@@ -293,15 +391,34 @@ class LiveGames:
             if game.is_closed:
                 self._keep(game)
             else:
+                players = await self.context.store.players(game_id)
+                # At once: who finds the game open here finds out as well whose its seats are.
                 self._open[game_id] = game
-                self._watch_for_proofs(game)
-                self._seat(await self.context.store.players(game_id))
+                self._seat(players)
+                self.opened(game)
             return game
         except Unsound as error:
             self.set_aside(error)
             raise
         finally:
             self._loading.pop(game_id, None)
+
+    async def _take_up(self, game_id: bytes) -> LiveGame:
+        """Read back a game that is not over. Raise ``Elsewhere``, ``Unsound``, ``StoreFailed``."""
+        nodes = self.context.store.nodes
+        nodes.forget(game_id)  # what is known from before it became this node's would have it live nowhere
+        if (node := await nodes.elsewhere(game_id)) is not None:
+            raise Elsewhere(game_id, node)
+        alive_ms = await nodes.alive_ms(game_id)
+        game, written = await LiveGame.take_up(self.context, game_id, self, alive_ms=alive_ms)
+        if self.sharing is not None:
+            self.sharing.grown(game)
+            game.rest()
+        if written is not None:
+            await written
+        if self.sharing is not None and self._is_serving and not self._draining:
+            game.serve()
+        return game
 
     async def archive(self, game_id: bytes, payer: Payer) -> Archive | None:
         """Return the game, readable without a replay; None if it is not over, or live. Raises as ``game``."""
@@ -354,6 +471,7 @@ class LiveGames:
         looked_at = 0
         while True:
             page = await self._candidates(before, wanted)
+            shown = await self._shown_elsewhere(page)
             for stored in page:
                 if stored.listing.opened_ms < wanted.opened_from_ms:
                     return found, None  # and so are all that follow
@@ -365,7 +483,11 @@ class LiveGames:
                 payer.charge(Work.LIST, 1)
                 if not wanted.listing_fits(stored.game_id, stored.listing, closed=stored.closed is not None):
                     continue
-                if (game := await self._listed(stored, wanted)) is not None:
+                if stored.game_id in shown:
+                    game = self._as_shown(stored, shown[stored.game_id], wanted)
+                else:
+                    game = await self._listed(stored, wanted)
+                if game is not None:
                     found.append(game)
             if not page:
                 return found, None
@@ -380,6 +502,16 @@ class LiveGames:
         if wanted.event_id is not None:
             return await store.games_of_event(wanted.event_id, before, _PAGE_GAMES)
         return await store.games(before, _PAGE_GAMES, closed=wanted.closed)
+
+    async def _shown_elsewhere(self, page: Sequence[StoredGame]) -> dict[bytes, bytes | None]:
+        """Return of which games other nodes show how they stand. None is taken up for a list."""
+        ids = [stored.game_id for stored in page if stored.closed is None and stored.game_id not in self._open]
+        return await self.context.store.nodes.shown(ids) if ids and self.sharing is not None else {}
+
+    def _as_shown(self, stored: StoredGame, listed: bytes | None, wanted: Wanted) -> pb.Game | None:
+        """Return the game as the node that has it showed it; None if it is not in the state that is wanted."""
+        game = pb.Game.FromString(listed) if listed is not None else _unread(stored, pb.GAME_STATE_UNREADABLE)
+        return game if wanted.state_fits(game.state) else None
 
     async def _listed(self, stored: StoredGame, wanted: Wanted) -> pb.Game | None:
         """Return the game as it is listed; None if it is not in the state that is wanted.
@@ -401,6 +533,8 @@ class LiveGames:
                 error if isinstance(error, Unsound) else Unsound(stored.game_id, "its ending cannot be read")
             )
             game = _unread(stored, pb.GAME_STATE_SET_ASIDE)
+        except Elsewhere:  # since the page was read
+            game = _unread(stored, pb.GAME_STATE_UNREADABLE)
         except StoreFailed as error:
             _log.error("game not read", game=stored.game_id.hex(), error=str(error))
             game = _unread(stored, pb.GAME_STATE_UNREADABLE)
@@ -427,8 +561,12 @@ class LiveGames:
             game.rest()
 
     def drain(self) -> None:
-        """Refuse as ``refuse`` does, and tell watchers to come back later."""
+        """Refuse as ``refuse`` does, and end all streams."""
         self.refuse()
+        self.end_streams()
+
+    def end_streams(self) -> None:
+        """Tell everybody who plays or watches to come back later, or elsewhere."""
         for game in [*self._open.values(), *self._closed.values()]:
             game.end_watching(Ending.DRAINING)
         for feeds in self._feeds.values():
@@ -438,6 +576,8 @@ class LiveGames:
     async def close(self) -> None:
         """Let go of what is done without being asked for. Before the store is closed."""
         self._is_closed = True
+        if self.sharing is not None:
+            await self.sharing.close()
         tasks = [*self._mending.values(), *self._loading.values()]
         for task in tasks:
             task.cancel()
@@ -446,9 +586,14 @@ class LiveGames:
     def opened(self, game: LiveGame) -> None:
         """Do as an ``Owner`` does."""
         self._watch_for_proofs(game)
-        for principal in set(self.principals(game.game_id).values()):
-            for feed in self._feeds.get(principal, ()):
-                feed.opened(game.game_id)
+        followed: set[str | bytes] = {game.game_id, *self.principals(game.game_id).values()}
+        for feed in {feed for each in followed for feed in self._feeds.get(each, ())}:
+            feed.opened(game.game_id)
+
+    def grown(self, game: LiveGame) -> None:
+        """Do as an ``Owner`` does."""
+        if self.sharing is not None:
+            self.sharing.grown(game)
 
     def stale(self, game: LiveGame) -> None:
         """Do as an ``Owner`` does."""
@@ -509,6 +654,14 @@ class LiveGames:
 
 def _missing(game_id: bytes, mark: Mark) -> Unsound:
     return Unsound(game_id, f"not in the database, although {mark.size} entries were signed")
+
+
+def _size_in(note: bytes) -> int:
+    """Return how many entries the checkpoint is for; 0 if it is none."""
+    try:
+        return Checkpoint.parse(Note.parse(note).text).size
+    except LogError:
+        return 0
 
 
 def _unread(stored: StoredGame, state: pb.GameState.ValueType) -> pb.Game:

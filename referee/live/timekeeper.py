@@ -42,6 +42,7 @@ class Timekeeper:
         """Since when seats could act, if the game is older than the referee's present life."""
         self._absent_ms: dict[int, int] = {}
         """By awaited seat: when it was first awaited, or its last stream ended, whichever is later."""
+        time.keeps(self)
 
     # --- what happens in the game ----------------------------------------------------------------------------
 
@@ -80,6 +81,12 @@ class Timekeeper:
         since_ms = max(since_ms, self._spans[-1][1]) if self._spans else since_ms
         if since_ms < now_ms:
             self._spans.append((since_ms, now_ms))
+
+    def leapt(self, from_ms: int, to_ms: int) -> None:
+        """Note that the referee's time leapt: nobody is charged for that, nor was absent for longer."""
+        if self._has_times:
+            self._took(from_ms, to_ms)
+            self._absent_ms = {seat: ms + to_ms - from_ms for seat, ms in self._absent_ms.items()}
 
     def came(self, author: Author) -> None:
         """Note that a stream of the author's was opened."""

@@ -7,6 +7,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
+from weakref import WeakSet
 
 TICK_MS = 20
 """How often the loop is looked at."""
@@ -31,10 +32,18 @@ class Receipt(NamedTuple):
     """How long it may have waited for the loop before."""
 
 
+class Keeper(Protocol):
+    """Measures how long something lasts."""
+
+    def leapt(self, from_ms: int, to_ms: int) -> None:
+        """Note that the time went on from ``to_ms`` when it was ``from_ms``: nothing lasted so long."""
+
+
 class Time(ABC):
     """Milliseconds since 1970 that never go back, and what is to happen when. All on the event loop."""
 
     def __init__(self) -> None:
+        self._keepers: WeakSet[Keeper] = WeakSet()
         self._tick: Handle | None = None
         self._ticks_ms = 0
         """When the next tick is due."""
@@ -45,9 +54,23 @@ class Time(ABC):
     def now_ms(self) -> int:
         """Return the time, never earlier than it was before."""
 
-    @abstractmethod
     def reach(self, ms: int) -> None:
-        """Go on from ``ms`` if that is later than now: for the start, when no clock runs."""
+        """Go on from ``ms`` if that is later than now, as it was stamped before, maybe by another referee."""
+        now_ms = self.now_ms()
+        if ms <= now_ms:
+            return
+        self._leap(ms)
+        self._ticks_ms += ms - now_ms
+        for keeper in self._keepers:
+            keeper.leapt(now_ms, ms)
+
+    @abstractmethod
+    def _leap(self, ms: int) -> None:
+        """Go on from ``ms``, which is later than now."""
+
+    def keeps(self, keeper: Keeper) -> None:
+        """Tell the keeper of leaps, for as long as anybody has it."""
+        self._keepers.add(keeper)
 
     @abstractmethod
     def ahead_ms(self) -> int:
@@ -146,8 +169,8 @@ class SystemTime(Time):
         self._now_ns += max(-most_ns, min(self._wall_ns() - self._now_ns, most_ns))
         return self._now_ns // 1_000_000
 
-    def reach(self, ms: int) -> None:
-        self._now_ns = max(self._now_ns, ms * 1_000_000)
+    def _leap(self, ms: int) -> None:
+        self._now_ns = ms * 1_000_000
 
     def ahead_ms(self) -> int:
         return self.now_ms() - self._wall_ns() // 1_000_000

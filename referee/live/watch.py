@@ -125,10 +125,8 @@ class Watcher:
     async def next(self) -> Item | Ending | None:
         """Return what comes next, or the end; None if a sign of life is due."""
         while True:
-            if self._items:
-                return self._items.popleft()
-            if self._ending is not None:
-                return self._ending
+            if (found := self._take()) is not None:
+                return found
             if self.beat_due:
                 self.beat_due = False
                 return None
@@ -137,6 +135,9 @@ class Watcher:
                 await self._wake
             finally:
                 self._wake = None
+
+    def _take(self) -> Item | Ending | None:
+        return self._items.popleft() if self._items else self._ending
 
     def _push(self, item: Item) -> None:
         if self._ending is not None:
@@ -158,11 +159,24 @@ class Watcher:
 class SeatWatcher(Watcher):
     """A watcher of many games: it is sent the end of one game, and goes on."""
 
-    __slots__ = ()
+    __slots__ = ("_opened",)
+
+    def __init__(self, limit: int = QUEUE_ITEMS, waker: Turns | None = None) -> None:
+        super().__init__(limit, waker)
+        self._opened: dict[bytes, None] = {}
+        """Apart from the queue, whose limit is for what a slow reader lets pile up: each game is here at most once."""
 
     def over(self, game_id: bytes, ending: Ending = Ending.GAME_OVER) -> None:
         self._push(Item(over=game_id, ending=ending))
 
     def opened(self, game_id: bytes) -> None:
-        """Note that there is one more game to watch."""
-        self._push(Item(opened=game_id))
+        """Note that there is one more game to watch. It comes after everything else: its end here may be before it."""
+        self._opened[game_id] = None
+        self._ring()
+
+    def _take(self) -> Item | Ending | None:
+        if (found := super()._take()) is not None or not self._opened:
+            return found
+        game_id = next(iter(self._opened))
+        del self._opened[game_id]
+        return Item(opened=game_id)

@@ -33,6 +33,7 @@ from referee.log.v1 import log_pb2
 from referee.log.verdict import CertificateReport, Finding, Layer, Report, SeatStanding
 from referee.notation.options import chosen
 from referee.notation.outcomes import counted
+from referee.words.catalogue import Said
 
 _MAX_REMARKS = 20
 """On older checkpoints."""
@@ -54,6 +55,8 @@ class Policy:
     scribe_keys: Mapping[int, bytes] = field(default_factory=dict)
     receipts: tuple[bytes, ...] = ()
     """Signed checkpoints of this game that somebody was given."""
+    logged: tuple[Checkpoint, ...] = ()
+    """Heads that a public log has; those of other games are passed over."""
 
 
 def audit(stream: BinaryIO, policy: Policy, *, engines: Engines | None = None) -> Report:
@@ -138,7 +141,7 @@ class _Auditor:
         self.remarks: list[str] = []
         self.recoveries: list[str] = []
         self.useless_heads = 0
-        self.heads = Heads(policy.verifier, policy.receipts)
+        self.heads = Heads(policy.verifier, policy.receipts, policy.logged)
 
     def note(self, error: LogError, layer: Layer | None = None) -> None:
         entry, offset = self.at
@@ -384,6 +387,7 @@ class _Auditor:
             findings=tuple(self.findings[layer] for layer in Layer if layer in self.findings),
             entries=self.tree.size,
             signed_entries=self.heads.signed,
+            head=self.heads.final,
             checked=self.checked,
             game_id=self.identity,
             rules=(self.opened.rules_id, self.opened.rules_version) if self.opened is not None else None,
@@ -474,12 +478,11 @@ class _Auditor:
             if self.policy.verifier is None:
                 self.note(LogError(Code.UNTRUSTED_KEY, "no verifier key was given"))
                 return
-            open_checkpoint(data, self.policy.verifier)
+            self.heads.final = open_checkpoint(data, self.policy.verifier)
         except LogError as error:
             self.note(error, Layer.CHECKPOINT)
         else:
             self.heads.signed = self.tree.size
-            self.heads.final_holds = True
 
     def _standings(self) -> tuple[SeatStanding, ...]:
         if self.opened is None or self.keyring is None:
@@ -488,24 +491,26 @@ class _Auditor:
         for number, seat in enumerate(self.opened.seats):
             used, pinned = self.keyring.used[number], self.policy.seat_keys.get(number)
             if seat.scribed:
-                standings.append(SeatStanding(number, "scribed", None))
+                standings.append(SeatStanding(number, (Said("standing.scribed"),), None))
             elif not used:
-                standings.append(SeatStanding(number, "pinned, never joined" if pinned else "not joined", None))
+                how = Said("standing.never_joined" if pinned else "standing.not_joined")
+                standings.append(SeatStanding(number, (how,), None))
             else:
                 raw = next((key.raw for _, key in used if key.raw == pinned), used[-1][1].raw)
                 standings.append(SeatStanding(number, _standing(self.keyring, number, pinned), raw))
         return tuple(standings)
 
 
-def _standing(keyring: Keyring, seat: int, pinned: bytes | None) -> str:
+def _standing(keyring: Keyring, seat: int, pinned: bytes | None) -> tuple[Said, ...]:
     """Return how the keys of a seat that joined are known, and for which entries the one that was given holds."""
     used = keyring.used[seat]
     number = next((number for number, (_, key) in enumerate(used) if key.raw == pinned), None)
     if number is None:
         changed = ", ".join(str(entry) for entry, _ in used[1:])
-        return f"self-declared, changed in entry {changed}" if changed else "self-declared"
+        own = Said("standing.self_declared")
+        return (own, Said("standing.changed", {"entries": changed})) if changed else (own,)
     entry, key = used[number]
     ended = keyring.ended[seat].get(key)
-    first = f" from entry {entry}" if number else ""
-    last = f" up to entry {ended - 1}" if ended is not None else ""
-    return f"pinned{first}{last}"
+    first = [Said("standing.from", {"n": entry})] if number else []
+    last = [Said("standing.to", {"n": ended - 1})] if ended is not None else []
+    return (Said("standing.pinned"), *first, *last)

@@ -68,6 +68,8 @@ class Code(StrEnum):
     """In the format, or made by a later version; not offered by this one."""
     ENGINE = "ENGINE"
     """The rules engine itself failed."""
+    UNLOGGED = "UNLOGGED"
+    """Nothing shows that the public log has the head of the file."""
     UNDISCLOSED = "UNDISCLOSED"
     """The game is over and the referee's seed is not in the log."""
     INCOMPLETE = "INCOMPLETE"

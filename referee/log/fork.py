@@ -76,7 +76,7 @@ def read_side(data: bytes, verifier: VerifierKey) -> Side:
         return read_file(data, verifier)
     if data.startswith(FIRST_LINE.encode()):
         proof = TlogProof.parse(data)
-        return Side((Head(proof.check(verifier), proof.checkpoint),), {proof.index: proof.entry}, data)
+        return Side((Head(proof.check(verifier), proof.checkpoint),), {proof.index: proof.own_entry()}, data)
     return Side((Head(open_checkpoint(data, verifier), data),), {})
 
 

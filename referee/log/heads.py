@@ -24,15 +24,20 @@ def check_head(checkpoint: Checkpoint, identity: bytes | None, tree: Tree) -> No
         raise LogError(Code.CHECKPOINT, f"checkpoint with root {checkpoint.root.hex()}", tree.root().hex())
 
 
+_LOGGED = "head in the public log"
+
+
 class Heads:
     """Signed heads beside the final one, each compared when the tree has its size."""
 
-    def __init__(self, verifier: VerifierKey | None, receipts: tuple[bytes, ...]) -> None:
-        """Raise ``LogError`` for a receipt that is not a checkpoint signed by the verifier key."""
+    def __init__(
+        self, verifier: VerifierKey | None, receipts: tuple[bytes, ...], logged: tuple[Checkpoint, ...] = ()
+    ) -> None:
+        """``logged``: heads that a public log has. Raise ``LogError`` for a receipt not signed by the verifier key."""
         self.signed = 0
         """Entries that a signed and matching head covers."""
-        self.final_holds = False
-        """The file's last checkpoint is signed and matches."""
+        self.final: Checkpoint | None = None
+        """The file's last checkpoint, if it is signed and matches."""
         self._verifier = verifier
         self._waiting: dict[int, list[tuple[str, Checkpoint]]] = {}
         self._mismatched: dict[tuple[str, bytes], Checkpoint] = {}
@@ -44,6 +49,8 @@ class Heads:
                 raise LogError(Code.UNTRUSTED_KEY, "a receipt was given without a verifier key")
             receipt = open_checkpoint(data, verifier)
             self._waiting.setdefault(receipt.size, []).append(("receipt", receipt))
+        for head in logged:
+            self._waiting.setdefault(head.size, []).append((_LOGGED, head))
         self.grown(Tree())
 
     def seen(self, frame: Frame, tree: Tree) -> str:
@@ -65,7 +72,8 @@ class Heads:
         """Compare the heads of the tree's new size."""
         for kind, checkpoint in self._waiting.pop(tree.size, ()):
             if checkpoint.root == tree.root():
-                self.signed = tree.size
+                if kind != _LOGGED:  # the log's signature is not the referee's under the game
+                    self.signed = tree.size
                 self._matched.setdefault((kind, checkpoint.game_id), checkpoint)
             else:
                 self._mismatched.setdefault((kind, checkpoint.game_id), checkpoint)
@@ -74,8 +82,9 @@ class Heads:
         """Yield what the signed heads show against the file, when all entries are read."""
         for (kind, _), checkpoint in self._mismatched.items():
             if checkpoint.game_id != identity:
-                yield self._other_game(kind, checkpoint, identity)
-            elif self.final_holds:
+                if kind != _LOGGED:
+                    yield self._other_game(kind, checkpoint, identity)
+            elif self.final is not None:
                 # Both signed, one history cannot have both: that is the referee's doing, not the copy's.
                 what = f"a signed {kind} of {checkpoint.size} entries with root {checkpoint.root.hex()}"
                 yield LogError(Code.FORK, what, "one history", entry=checkpoint.size - 1)
@@ -83,11 +92,13 @@ class Heads:
                 what = f"a signed {kind} has another root"
                 yield LogError(Code.CHECKPOINT, what, "its first entries", entry=checkpoint.size - 1)
         for (kind, _), checkpoint in self._matched.items():
-            if identity is not None and checkpoint.game_id != identity:
+            if identity is not None and checkpoint.game_id != identity and kind != _LOGGED:
                 yield self._other_game(kind, checkpoint, identity)
         for newest in sorted(self._waiting, reverse=True):
             for kind, checkpoint in self._waiting[newest]:
                 # A file without any entry does not say of which game it is.
+                if checkpoint.game_id != identity and kind == _LOGGED:
+                    continue
                 if checkpoint.game_id != identity and size > 0:
                     yield self._other_game(kind, checkpoint, identity)
                 else:

@@ -33,6 +33,20 @@ class Tree:
         self.size = 0
         self._peaks: list[bytes] = []
 
+    @classmethod
+    def resumed(cls, size: int, peaks: Sequence[bytes]) -> Tree:
+        """Return the tree that had this size and these ``peaks``. Raise ``ValueError`` if no tree has."""
+        if len(peaks) != size.bit_count() or any(len(peak) != HASH_BYTES for peak in peaks):
+            raise ValueError(f"{len(peaks)} subtrees of a tree of {size} leaves")
+        tree = cls()
+        tree.size, tree._peaks = size, list(peaks)
+        return tree
+
+    @property
+    def peaks(self) -> tuple[bytes, ...]:
+        """Return the roots of the perfect subtrees, largest first: with the size all that the tree is."""
+        return tuple(self._peaks)
+
     def append(self, leaf: bytes) -> None:
         """Add a leaf hash: O(log n) at worst, two hashes on average."""
         size = self.size

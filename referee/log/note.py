@@ -22,7 +22,14 @@ from referee.log.merkle import HASH_BYTES
 from referee.notation.errors import cut
 
 MAX_NOTE_BYTES = 16 * 1024
+"""Of a game's checkpoint, as the format has it."""
 MAX_SIGNATURES = 16
+MAX_COSIGNED_BYTES = 256 * 1024
+"""Of a checkpoint that witnesses have signed: signatures of 5 KB each leave room for 32 of them."""
+MAX_COSIGNERS = 65
+"""As many witnesses as a policy may have, and the log itself."""
+MAX_SIZE: Final = (1 << 63) - 1
+"""Of a tree: what others count with, and databases keep, is signed and has 64 bits."""
 ED25519 = 0x01
 """The signature type that a referee signs with; keys of other types parse, and verify nothing here."""
 
@@ -39,6 +46,21 @@ class NoteSignature:
     key_id: bytes
     signature: bytes
 
+    @classmethod
+    def parse(cls, line: str) -> NoteSignature:
+        """Read a line, without its newline. Raise ``LogError``."""
+        name, space, encoded = line.removeprefix(_DASH).partition(" ")
+        if not line.startswith(_DASH) or not space:
+            raise _bad(f"signature line {line[:100]!r}", "an em dash, a space, the key's name, a space, base64")
+        check_name(name)
+        value = canonical_base64(encoded)
+        if len(value) < 5:
+            raise _bad(f"signature of {len(value)} bytes", "a key id of 4 bytes and a signature")
+        return cls(name, value[:4], value[4:])
+
+    def __str__(self) -> str:
+        return f"{_DASH}{self.name} {b64encode(self.key_id + self.signature).decode()}"
+
 
 @dataclass(frozen=True, slots=True)
 class Note:
@@ -48,8 +70,8 @@ class Note:
     signatures: tuple[NoteSignature, ...]
 
     @classmethod
-    def parse(cls, data: bytes, most: int = MAX_NOTE_BYTES) -> Note:
-        """Parse a note of at most ``most`` bytes. Raise ``LogError``."""
+    def parse(cls, data: bytes, most: int = MAX_NOTE_BYTES, signatures: int = MAX_SIGNATURES) -> Note:
+        """Parse a note of at most ``most`` bytes and so many signatures. Raise ``LogError``."""
         if len(data) > most:
             raise _bad(f"note of {len(data)} bytes", f"at most {most}")
         try:
@@ -64,27 +86,15 @@ class Note:
         if not below.endswith("\n"):
             raise _bad("the note does not end with a newline")
         lines = below[:-1].split("\n")
-        if len(lines) > MAX_SIGNATURES:
-            raise _bad(f"{len(lines)} signatures", f"at most {MAX_SIGNATURES}")
-        signatures = tuple(_parse_signature(line) for line in lines)
-        if len({(s.name, s.key_id) for s in signatures}) != len(signatures):
+        if len(lines) > signatures:
+            raise _bad(f"{len(lines)} signatures", f"at most {signatures}")
+        found = tuple(map(NoteSignature.parse, lines))
+        if len({(s.name, s.key_id) for s in found}) != len(found):
             raise _bad("two signatures by one key")
-        return cls(text + "\n", signatures)
+        return cls(text + "\n", found)
 
     def encode(self) -> bytes:
-        lines = [f"{_DASH}{s.name} {b64encode(s.key_id + s.signature).decode()}\n" for s in self.signatures]
-        return "".join([self.text, "\n", *lines]).encode()
-
-
-def _parse_signature(line: str) -> NoteSignature:
-    name, space, encoded = line.removeprefix(_DASH).partition(" ")
-    if not line.startswith(_DASH) or not space:
-        raise _bad(f"signature line {line[:100]!r}", "an em dash, a space, the key's name, a space, base64")
-    _check_name(name)
-    value = canonical_base64(encoded)
-    if len(value) < 5:
-        raise _bad(f"signature of {len(value)} bytes", "a key id of 4 bytes and a signature")
-    return NoteSignature(name, value[:4], value[4:])
+        return "".join([self.text, "\n", *(f"{signature}\n" for signature in self.signatures)]).encode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +107,7 @@ class VerifierKey:
 
     @classmethod
     def of(cls, name: str, key: PublicKey) -> VerifierKey:
-        _check_name(name)
+        check_name(name)
         return cls(name, ED25519, key.raw)
 
     @classmethod
@@ -107,7 +117,7 @@ class VerifierKey:
         hex_id, plus, encoded = rest.partition("+")
         if not plus or not _HEX_ID.match(hex_id):
             raise _bad(f"verifier key {cut(text)!r}", "name+hex(key id)+base64(type and key)")
-        _check_name(name)
+        check_name(name)
         value = canonical_base64(encoded)
         if len(value) < 2:
             raise _bad("verifier key without a key")
@@ -131,11 +141,43 @@ class VerifierKey:
             raise LogError(Code.UNSUPPORTED, f"verifier key of type {self.type:#04x}", "type 0x01, Ed25519")
         for line in note.signatures:
             if line.name == self.name and line.key_id == self.id:
-                if not _public_key(self.key).is_signed(note.text.encode(), line.signature):
+                if not public_key(self.key).is_signed(note.text.encode(), line.signature):
                     raise LogError(Code.NOTE_SIGNATURE, f"signature of {self.name} is wrong")
                 return
         names = ", ".join(f"{s.name}+{s.key_id.hex()}" for s in note.signatures)
         raise LogError(Code.UNTRUSTED_KEY, f"signed by {names}", f"a signature by {self.name}+{self.id.hex()}")
+
+
+@dataclass(frozen=True, slots=True)
+class TreeHead:
+    """The first ``size`` leaves of the log of this origin have this root (C2SP tlog-checkpoint)."""
+
+    origin: str
+    """The first line: which log it is."""
+    size: int
+    root: bytes
+    extensions: tuple[str, ...] = ()
+    """Further lines, which other logs may have; no writer here makes any."""
+
+    def text(self) -> str:
+        more = "".join(f"{line}\n" for line in self.extensions)
+        return f"{self.origin}\n{self.size}\n{b64encode(self.root).decode()}\n{more}"
+
+    @classmethod
+    def parse(cls, text: str) -> TreeHead:
+        """Read a note's text. Raise ``LogError``."""
+        lines = text.split("\n")
+        if len(lines) < 4 or lines[-1] or not all(lines[:-1]):
+            raise _bad(f"checkpoint of {len(lines) - 1} lines", "origin, size and root, a line each")
+        origin, size, encoded, *extensions = lines[:-1]
+        if not _DECIMAL.match(size):
+            raise _bad(f"size {size!r}", "a decimal number")
+        if int(size) > MAX_SIZE:
+            raise _bad(f"size {size}", f"at most {MAX_SIZE}")
+        root = canonical_base64(encoded)
+        if len(root) != HASH_BYTES:
+            raise _bad(f"root of {len(root)} bytes", f"{HASH_BYTES} bytes")
+        return cls(origin, int(size), root, tuple(extensions))
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,29 +191,28 @@ class Checkpoint:
     root: bytes
 
     def text(self) -> str:
-        return f"{self.origin}/g/{self.game_id.hex()}\n{self.size}\n{b64encode(self.root).decode()}\n"
+        return self.head.text()
+
+    @property
+    def head(self) -> TreeHead:
+        return TreeHead(f"{self.origin}/g/{self.game_id.hex()}", self.size, self.root)
 
     @classmethod
     def parse(cls, text: str) -> Checkpoint:
         """Read a note's text. Raise ``LogError``, also for extension lines: no writer makes any."""
-        lines = text.split("\n")
-        if len(lines) != 4 or lines[3]:
-            raise _bad(f"checkpoint of {len(lines) - 1} lines", "origin, size and root, a line each")
-        origin, separator, game = lines[0].rpartition("/g/")
+        head = TreeHead.parse(text)
+        if head.extensions:
+            raise _bad(f"checkpoint of {3 + len(head.extensions)} lines", "origin, size and root, a line each")
+        origin, separator, game = head.origin.rpartition("/g/")
         game_id = parse_game_id(game)
         if not separator or game_id is None:
-            raise _bad(f"origin {lines[0]!r}", f"<origin>/g/<game id, {GAME_ID_TEXT}>")
-        _check_name(origin)
-        if not _DECIMAL.match(lines[1]):
-            raise _bad(f"size {lines[1]!r}", "a decimal number")
-        root = canonical_base64(lines[2])
-        if len(root) != HASH_BYTES:
-            raise _bad(f"root of {len(root)} bytes", f"{HASH_BYTES} bytes")
-        return cls(origin, game_id, int(lines[1]), root)
+            raise _bad(f"origin {head.origin!r}", f"<origin>/g/<game id, {GAME_ID_TEXT}>")
+        check_name(origin)
+        return cls(origin, game_id, head.size, head.root)
 
 
 class CheckpointSigner:
-    """Signs checkpoints under one name, for all games of a referee."""
+    """Signs checkpoints under one name: of all games of a referee, or of a log."""
 
     def __init__(self, origin: str, key: PrivateKey) -> None:
         self.verifier = VerifierKey.of(origin, key.public)
@@ -180,8 +221,12 @@ class CheckpointSigner:
         self._id = self.verifier.id
 
     def sign(self, game_id: bytes, size: int, root: bytes) -> bytes:
-        """Return the signed note."""
-        text = Checkpoint(self.verifier.name, game_id, size, root).text().encode()
+        """Return the signed note of a game's head."""
+        return self.sign_head(Checkpoint(self.verifier.name, game_id, size, root).head)
+
+    def sign_head(self, head: TreeHead) -> bytes:
+        """Return the signed note of any head."""
+        text = head.text().encode()
         return b"%b\n%b%b\n" % (text, self._line, b64encode(self._id + self._key.sign(text)))
 
 
@@ -196,7 +241,8 @@ def open_checkpoint(data: bytes, verifier: VerifierKey) -> Checkpoint:
 
 
 @lru_cache(maxsize=64)
-def _public_key(raw: bytes) -> PublicKey:
+def public_key(raw: bytes) -> PublicKey:
+    """Return a key that is used again and again. Raise ``LogError`` for one that may not be used."""
     return PublicKey(raw)
 
 
@@ -209,7 +255,8 @@ def is_name(name: str) -> bool:
     return bool(name) and "+" not in name and all("!" <= c <= "~" for c in name)
 
 
-def _check_name(name: str) -> None:
+def check_name(name: str) -> None:
+    """Raise ``LogError`` (``NOTE``) unless ``is_name``."""
     if not is_name(name):
         raise _bad(f"name {name[:40]!r}", NAME_EXPECTED)
 

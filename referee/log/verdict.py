@@ -12,8 +12,11 @@ from referee.console import printable
 from referee.games.game import Fact
 from referee.games.results import Contest, Result, Wait
 from referee.log.errors import Code, LogError
+from referee.log.note import Checkpoint
 from referee.notation.options import Plain, words
-from referee.notation.outcomes import outcome
+from referee.notation.outcomes import IN_ENGLISH, counted, outcome
+from referee.notation.times import moment_utc
+from referee.words.catalogue import ENGLISH, Said, Words
 
 
 class Verdict(IntEnum):
@@ -28,6 +31,8 @@ class Verdict(IntEnum):
     RULES = 8
     UNSUPPORTED = 9
     UNDISCLOSED = 10
+    UNLOGGED = 13
+    """11 and 12 are of events (``referee.events.check``)."""
 
 
 class Layer(StrEnum):
@@ -39,6 +44,7 @@ class Layer(StrEnum):
     DECODE = "decode"
     CHAIN = "chain"
     TREE = "tree"
+    LOG = "log"
     CHECKPOINT = "checkpoint"
     RECEIPTS = "receipts"
     AUTHORS = "authors"
@@ -58,6 +64,7 @@ _MEANING: dict[Code, tuple[Layer, Verdict]] = {
     Code.STALE_HEAD: (Layer.CHAIN, Verdict.CORRUPT),
     Code.CHECKPOINT: (Layer.TREE, Verdict.CORRUPT),
     Code.NOTE: (Layer.TREE, Verdict.CORRUPT),
+    Code.UNLOGGED: (Layer.LOG, Verdict.UNLOGGED),
     Code.NOTE_SIGNATURE: (Layer.CHECKPOINT, Verdict.CORRUPT),
     Code.UNTRUSTED_KEY: (Layer.CHECKPOINT, Verdict.UNTRUSTED_KEY),
     Code.FORK: (Layer.RECEIPTS, Verdict.FORK),
@@ -79,8 +86,9 @@ _MEANING: dict[Code, tuple[Layer, Verdict]] = {
     Code.DISPROVED: (Layer.PROOFS, Verdict.RULES),
 }
 _MOST_NAMED = 10
-_SHORTFALLS = (Verdict.UNDISCLOSED, Verdict.PREFIX)
-"""Nothing is proven wrong, so any failure outweighs them: a cut must not turn a forgery into a mere prefix."""
+_SHORTFALLS = (Verdict.UNDISCLOSED, Verdict.PREFIX, Verdict.UNLOGGED)
+"""From the gravest down. Nothing is proven wrong, so any failure outweighs them: a cut must not turn a forgery into a
+mere prefix."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +123,14 @@ class Finding:
             "offset": self.offset,
         }
 
+    def words(self, say: Words) -> str:
+        """Return what is wrong, in a language: of what kind and where, and beside it the English that says more."""
+        if say.language == ENGLISH:
+            return f"{self.layer}: {self}"
+        places = [say("finding_at.entry", n=self.entry)] if self.entry is not None else []
+        places += [say("finding_at.byte", n=self.offset)] if self.offset is not None else []
+        return f"{', '.join((say(f'finding.{self.code}'), *places))} {say('original', text=self)}"
+
     def __str__(self) -> str:
         places = [f"entry {self.entry}"] if self.entry is not None else []
         places += [f"byte {self.offset}"] if self.offset is not None else []
@@ -125,12 +141,22 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class SeatStanding:
-    """``pinned``, ``self-declared``, ``scribed``, ``not joined`` or ``pinned, never joined``: how its key is known."""
+    """How the key of a seat is known."""
 
     seat: int
-    standing: str
+    how: tuple[Said, ...]
+    """Parts of one text."""
     key: bytes | None
     """The one that the caller knows from elsewhere, or else the newest."""
+
+    @property
+    def standing(self) -> str:
+        """``pinned``, ``self-declared``, ``scribed``, ``not joined`` or ``pinned, never joined``."""
+        return self.words(IN_ENGLISH)
+
+    def words(self, say: Words) -> str:
+        """Return how it is known, in a language."""
+        return "".join(part.by(say) for part in self.how)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,10 +187,13 @@ class CertificateReport:
         }
 
     def as_text(self) -> str:
-        holds = "1 holds" if self.checked == 1 else f"{self.checked} hold"
-        failed = f", {self.failed} {'does' if self.failed == 1 else 'do'} not" if self.failed else ""
-        asked = f"{self.policy}: {self.wanted} in all" if self.wanted else self.policy
-        return f"certificates: {holds}{failed}; the terms ask for {asked}"
+        return f"certificates: {self.words(IN_ENGLISH)}"
+
+    def words(self, say: Words) -> str:
+        """Return what they come to, in a language."""
+        failed = say("certificates.failed", n=self.failed) if self.failed else ""
+        asked = say("certificates.in_all", policy=self.policy, n=self.wanted) if self.wanted else self.policy
+        return say("certificates", n=self.checked, failed=failed, asked=asked)
 
     def remarks(self) -> Iterator[str]:
         """Yield what is odd, and not wrong, and what helps."""
@@ -179,6 +208,38 @@ class CertificateReport:
 
 
 @dataclass(frozen=True, slots=True)
+class LoggedHead:
+    """A head of the file that a public log has, and who has seen it there."""
+
+    size: int
+    """Entries of the file that it is of."""
+    origin: str
+    """The log."""
+    index: int
+    """Which entry of the log it is."""
+    cosigned: Mapping[str, int]
+    """When each witness signed, in seconds since the Epoch, by the policy's names."""
+    quorum_s: int | None
+    """When a quorum of them had signed; None if the policy asks for none."""
+
+    def __str__(self) -> str:
+        where = f"{counted(self.size, 'entry', 'entries')} as entry {self.index} of {self.origin}"
+        if not self.cosigned:
+            return f"{where}, cosigned by nobody"
+        since = f", by a quorum at {moment_utc(1000 * self.quorum_s)}" if self.quorum_s is not None else ""
+        return f"{where}, cosigned by {', '.join(self.cosigned)}{since}"
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "size": self.size,
+            "origin": self.origin,
+            "index": self.index,
+            "cosigned": dict(self.cosigned),
+            "quorum_s": self.quorum_s,
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """The outcome of an audit. COMPLETE if there are no findings."""
 
@@ -188,6 +249,8 @@ class Report:
     """Whole entries that the file holds."""
     signed_entries: int
     """Entries that a checkpoint with a good signature covers."""
+    head: Checkpoint | None
+    """The file's last checkpoint, if its signature and its root are right."""
     checked: dict[Layer, int]
     """For layers that go entry by entry: how many they looked at; for the rules, how many they accept."""
     game_id: bytes | None
@@ -211,6 +274,13 @@ class Report:
     """For what it waits, if it is not."""
     proofs: CertificateReport
     remarks: tuple[str, ...]
+    logged: tuple[LoggedHead, ...] = ()
+    """Heads of the file that the public log has, as far as somebody has shown it; the longest first."""
+
+    @property
+    def is_logged(self) -> bool:
+        """Whether somebody has shown that the public log has the file's last head."""
+        return self.head is not None and any(each.size == self.head.size for each in self.logged)
 
     @property
     def ending(self) -> str:
@@ -236,8 +306,8 @@ class Report:
     def decisive(self) -> Finding | None:
         """The finding that makes the verdict: the first failure, else the first shortfall."""
         failures = [f for f in self.findings if not f.is_shortfall]
-        undisclosed = [f for f in self.findings if f.verdict is Verdict.UNDISCLOSED]
-        return next(iter([*failures, *undisclosed, *self.findings]), None)
+        shortfalls = [f for verdict in _SHORTFALLS for f in self.findings if f.verdict is verdict]
+        return next(iter([*failures, *shortfalls]), None)
 
     @property
     def verdict(self) -> Verdict:
@@ -280,6 +350,7 @@ class Report:
             "scores": list(self.scores),
             "places": list(self.places),
             "certificates": self.proofs.as_json(),
+            "logged": [head.as_json() for head in self.logged],
             "layers": layers,
             "comments": list(self.remarks),
         }
@@ -305,6 +376,7 @@ class Report:
             lines.append(f"ending: {self.result.ending.words}{scores}{places}")
         if self.proofs != CertificateReport():
             lines.append(self.proofs.as_text())
+        lines += [f"logged: {head}" for head in self.logged]
         lines += [f"comment: {remark}" for remark in self.remarks]
         return "".join(f"{printable(line)}\n" for line in lines)
 

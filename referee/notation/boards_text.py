@@ -14,6 +14,7 @@ from referee.notation import contest_text, headers
 from referee.notation.game_text import parse
 from referee.notation.headers import Setup
 from referee.notation.position_text import Position, head, read_value
+from referee.words.catalogue import Said
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class Boards:
     """Over. Whatever nobody wrote down, such as turns and the order of moves, is as it was at the beginning."""
     contest: Contest = field(default_factory=Contest)
     """What happened beside the moves."""
-    remarks: tuple[str, ...] = ()
+    remarks: tuple[Said, ...] = ()
     """How the score had to be counted where the boards do not tell."""
 
 

@@ -17,13 +17,14 @@ from referee.notation.contest_text import Contradiction
 from referee.notation.errors import Kind, NotationError, cut
 from referee.notation.grammar import grammar, place_of
 from referee.notation.headers import Headers, Setup
-from referee.notation.outcomes import counted
+from referee.notation.outcomes import IN_ENGLISH
 from referee.notation.scorings import Scorings
 from referee.notation.table import Due, Table
 from referee.report import repair
 from referee.report.record import PASSED_OVER, STANDS, Adjudication, Entered, Illegal, Log, LogOf, Step
 from referee.report.rulings import LineRuling, Policy, RulingError, by_line, can_be_ruled, in_the_log
 from referee.report.sheet import is_over
+from referee.words.catalogue import Words
 
 _MOST_ADVICE: Final = 3
 """Moves that are proposed for a line that cannot stand."""
@@ -46,24 +47,26 @@ def adjudicate(
     log_of: LogOf | None = None,
     *,
     most_illegal: int | None = None,
+    say: Words = IN_ENGLISH,
 ) -> Adjudication:
     """Return the record, judged: ``rulings`` decide about their lines, ``policy`` about all others.
 
     ``log_of``: by which acts of the table are judged; without, each is as the record has it. ``most_illegal``: lines
-    that are judged, or all. Raise ``NotationError`` for a text that is not in the notation, or that can mean several
-    moves; ``RulingError`` for a ruling that cannot be applied; ``TooManyIllegal``.
+    that are judged, or all. ``say``: the language of what becomes of them. Raise ``NotationError`` for a text that is
+    not in the notation, or that can mean several moves; ``RulingError`` for a ruling that cannot be applied;
+    ``TooManyIllegal``.
     """
-    found = _run(text, policy, rulings, log_of, advises=True, most_illegal=most_illegal)
+    found = _run(text, policy, rulings, log_of, advises=True, most_illegal=most_illegal, say=say)
     found.changes = tuple(_changes(text, found, rulings, log_of))
     return found
 
 
-def list_illegal(text: str, log_of: LogOf | None = None) -> Adjudication:
+def list_illegal(text: str, log_of: LogOf | None = None, say: Words = IN_ENGLISH) -> Adjudication:
     """Return the record with every illegal line judged on its own, as if those before it had been repaired.
 
     Raise ``NotationError`` as ``adjudicate`` does.
     """
-    return _run(text, Policy.SKIP, (), log_of, is_listing=True)
+    return _run(text, Policy.SKIP, (), log_of, is_listing=True, say=say)
 
 
 def _run(
@@ -76,6 +79,7 @@ def _run(
     marks_count: bool = True,
     advises: bool = False,
     most_illegal: int | None = None,
+    say: Words = IN_ENGLISH,
 ) -> Adjudication:
     """``marks_count``: a move that the record marks as accepted stands. ``advises``: say what else can be ruled."""
     found, acts = game_text.parse(text)
@@ -98,6 +102,7 @@ def _run(
         is_listing=is_listing,
         marks_count=marks_count,
         tried=tried if advises else None,
+        say=say,
     )
     for index in range(len(acts)):
         judge.read(index)
@@ -123,15 +128,15 @@ def _changes(text: str, found: Adjudication, rulings: Sequence[LineRuling], log_
     except NotationError:
         played = None
     before = played.told.result if played is not None and played.stopped is None else None
+    say, now = found.say, _score(result)
     if before is not None and before.scores:
-        as_played = f"By the record as played {_score(before)}"
+        yield say("change.played", before=_score(before), now=now)
     elif found.claimed is not None:
-        as_played = f"By the result that the record states {':'.join(found.claimed.split())}"
+        yield say("change.stated", before=":".join(found.claimed.split()), now=now)
+    elif played is not None and played.stopped is not None:
+        yield say("change.unknown.line", line=played.stopped.line, now=now)
     else:
-        as_played = "By the record as played the points cannot be computed"
-        if played is not None and played.stopped is not None:
-            as_played += f" (line {played.stopped.line} cannot stand)"
-    yield f"{as_played}; with the rulings {_score(result)}."
+        yield say("change.unknown", now=now)
     standing = {entered.line for entered in found.entered if entered.step is Step.ACCEPTED}
     if not standing:
         return
@@ -142,10 +147,12 @@ def _changes(text: str, found: Adjudication, rulings: Sequence[LineRuling], log_
     except (NotationError, RulingError):
         without = None
     if without is None or not without.ended or (points := without.told.result) is None or not points.scores:
-        where = "" if without is None or without.stopped is None else f" (line {without.stopped.line} does not follow)"
-        yield f"Without the moves that stand, the points cannot be computed{where}."
+        if without is None or without.stopped is None:
+            yield say("change.without.unknown")
+        else:
+            yield say("change.without.unknown.line", line=without.stopped.line)
     else:
-        yield f"Without the moves that stand it would be {_score(points)}."
+        yield say("change.without", points=_score(points))
 
 
 def _score(result: Result) -> str:
@@ -181,11 +188,13 @@ class _Judge:
         is_listing: bool,
         marks_count: bool,
         tried: Callable[[int], Adjudication] | None,
+        say: Words,
     ) -> None:
         """``tried``: what comes of skipping a line; None: nobody wants advice."""
         self._table = Table(setup)
         self._log = log
-        self.outcome = Adjudication(setup, policy, self._table.state)
+        self.outcome = Adjudication(setup, policy, self._table.state, say)
+        self._say = say
         self._lines = text.split("\n")
         self._acts = acts
         self._is_listing = is_listing
@@ -266,7 +275,7 @@ class _Judge:
             self._judge_beside(index, wrong or game_text.no_stand_in(self._table, act, event, due), due)
         elif wrong is None:
             self._check_unruled(line)
-            self._resolve("the seat moved again", again=True)
+            self._resolve(self._say("became.moved_again"), again=True)
             self._played(act, event)
         elif self._skipped is not None and (moves := self._stand_ins(self._skipped, act)):
             self._stand_in(self._skipped, moves)
@@ -296,7 +305,7 @@ class _Judge:
     def end(self, found: Headers) -> None:
         """End after the last line: the seat skipped last does not move again; then the result."""
         if self._skipped is not None and self._refused(place_of(self._acts[-1])[0]) is not None:
-            self._resolve("no move is missing, as the game does not go on")
+            self._resolve(self._say("became.not_missing"))
         if self._skipped is not None:
             ahead, moves = self.outcome.state.copy(), 0
             while (move := _stand_in(ahead, self._skipped)) is not None:
@@ -345,10 +354,10 @@ class _Judge:
         seat, mark = game_text.seat_of(act), game_text.mark_of(act)
         violations = self.outcome.state.check(event)
         if mark is not None and self._marks_count:
-            outcome, reason = f"stands as it was played ({STANDS}), as the record says", ""
+            outcome, reason = self._say("became.stands.record", rule=STANDS), ""
             if not violations:
-                outcome = "is played: it needed no ruling"
-                reason = f"the record says that it breaks {', '.join(mark.children)}; it breaks no rule"
+                outcome = self._say("became.no_ruling")
+                reason = self._say("reason.breaks_none", rules=", ".join(mark.children))
             ruled = bool(violations)
             self.outcome.illegal.append(
                 Illegal(line, column, seat, self._told(line), violations, reason, outcome, stopped=False, ruled=ruled)
@@ -389,13 +398,13 @@ class _Judge:
             said.append(game_text.line(self.outcome.setup.rules_id, self.outcome.state, move))
             step = Step.PLAYED if isinstance(move, ForcedPass) else Step.STOOD_IN
             self._enter(step, move, seat, None, ruling=told)
-        self._resolve(f"entered instead ({PASSED_OVER}): {', '.join(said)}")
+        self._resolve(self._say("became.instead", rule=PASSED_OVER, moves=", ".join(said)))
 
     def _resolve(self, words: str, *, again: bool = False) -> None:
         """What is played instead of the moves that do not count is known. ``again``: the seat itself played it."""
         for number, index in enumerate(self._open):
             found = self.outcome.illegal[index]
-            told = words if again or not number else f"see line {self.outcome.illegal[self._open[0]].line}"
+            told = words if again or not number else self._say("became.see", n=self.outcome.illegal[self._open[0]].line)
             self.outcome.illegal[index] = replace(found, outcome=f"{found.outcome}; {told}")
             if again and found.ruling:
                 self._restore(found)
@@ -405,7 +414,7 @@ class _Judge:
 
     def _restore(self, found: Illegal) -> None:
         """The arbiter's ruling that a line does not count, where no stand-in's move says so."""
-        words = f"line {found.line} does not count"
+        words = self._say("restored", n=found.line)
         told = in_the_log(found.line, found.ruling)
         self._add(Entered(Step.RESTORED, None, words, found.line, found.seat, ruling=told))
 
@@ -418,7 +427,7 @@ class _Judge:
         ruling = self._rulings.get(line)
         if ruling is None and self._fell is not None and self._belongs(self._fell, act, wrong):
             first = self._fell.line
-            self._illegal(act, wrong, f"falls with line {first}, to which it belongs", follows=first)
+            self._illegal(act, wrong, self._say("became.falls", n=first), follows=first)
             return
         policy = self.outcome.policy if ruling is None else ruling.policy
         if policy is None and ruling is not None:
@@ -428,7 +437,7 @@ class _Judge:
         is_cut_off = seat is None and ruling is None and self._fell is not None
         advice = self._advice(index) if ends and (policy is not Policy.STOP or is_cut_off) else ""
         skips = policy is Policy.SKIP
-        goes_on = "does not count" if skips else f"stands as it was played ({STANDS})"
+        goes_on = self._say("became.not_counted") if skips else self._say("became.stands", rule=STANDS)
         found = self._illegal(act, wrong, ends or goes_on, ruling, stopped=bool(ends), advice=advice)
         if ends:
             self._stop(ruling)
@@ -468,16 +477,19 @@ class _Judge:
             raise RulingError(ruling.at, what, f"{line}: skip, or {line}: stop")
         if policy is not Policy.SKIP:
             stands = policy is Policy.ACCEPT
-            ends = "the adjudication ends here" + (": this is nothing that can stand" if stands else "")
-            advice = can_be_ruled(line, [f"{line}: skip"] if self._can_skip(line) else []) if stands else ""
+            ends = self._say("ends.nothing" if stands else "ends")
+            skips = [f"{line}: skip"] if stands and self._can_skip(line) else []
+            advice = can_be_ruled(line, skips, self._say) if stands else ""
             self._illegal(act, wrong, ends, ruling, stopped=True, advice=advice)
             self._stop(ruling)
             return
         if self._is_listing:
-            self._illegal(act, wrong, f"taken as {entered}" if entered else "taken as if it were not there")
+            self._illegal(act, wrong, self._say("taken.as", move=entered) if entered else self._say("taken.nothing"))
         else:
-            instead = f"; entered instead ({PASSED_OVER}): {entered}" if entered else ""
-            found = self._illegal(act, wrong, f"does not count{instead}", ruling)
+            told = self._say("became.not_counted")
+            if entered:
+                told += "; " + self._say("became.instead", rule=PASSED_OVER, moves=entered)
+            found = self._illegal(act, wrong, told, ruling)
             if ruling is not None:
                 try:
                     self._restore(found)
@@ -493,11 +505,11 @@ class _Judge:
         act = self._acts[index]
         move, words = self._ruled_move(act, ruling)
         seat = _seat_on_turn(self.outcome.state)
-        found = self._illegal(act, wrong, f"does not count; the arbiter rules {words}", ruling)
+        found = self._illegal(act, wrong, self._say("became.replaced", move=words), ruling)
         before = self.outcome.state.copy()
         if on_turn:
             self._refuse(act, event, wrong)
-        self._resolve("the arbiter ruled on the next attempt", again=True)
+        self._resolve(self._say("became.next_attempt"), again=True)
         self._restore(found)
         self._enter(Step.REPLACED, move, seat, found.line)
         if seat is not None:
@@ -542,9 +554,8 @@ class _Judge:
         reason = "" if wrong.violations else wrong.reason
         if reason and wrong.expected:
             reason += f"; expected {wrong.expected}"
-        off = "".join(
-            f"; {counted(off.points, 'point')} off seat {off.seat}" for off in (ruling.points_off if ruling else ())
-        )
+        taken = ruling.points_off if ruling else ()
+        off = "".join(f"; {self._say('points_off', n=off.points, seat=off.seat)}" for off in taken)
         found = Illegal(
             wrong.line,
             wrong.column,
@@ -568,7 +579,7 @@ class _Judge:
         event, _ = self._meant(self.outcome.state, act)
         events = (entered.event for entered in self.outcome.entered)
         header = game_text.allowed_by(self.outcome.setup, events, event)
-        return f"with the header {header} it is legal" if header else ""
+        return self._say("advice.header", header=header) if header else ""
 
     def _refuse(self, act: Any, event: Any, wrong: NotationError) -> None:
         if event is not None and not isinstance(event, ForcedPass):
@@ -576,7 +587,7 @@ class _Judge:
 
     def _take_off(self, ruling: LineRuling | None) -> None:
         for off in ruling.points_off if ruling is not None else ():
-            words = f"{counted(off.points, 'point')} off seat {off.seat}"
+            words = self._say("points_off", n=off.points, seat=off.seat)
             told = in_the_log(ruling.line, str(ruling)) if ruling is not None else ""
             line = None if ruling is None else ruling.line
             self._add(Entered(Step.PENALTY, None, words, line, off.seat, points=off.points, ruling=told))
@@ -593,21 +604,21 @@ class _Judge:
     ) -> str:
         """Why the adjudication ends before this line; empty if it does not. ``is_ruled``: about this line alone."""
         if policy is Policy.STOP:
-            return "the adjudication ends here"
+            return self._say("ends")
         if is_over(self.outcome.state) and not (is_ruled and policy is Policy.SKIP):
-            return "the adjudication ends here: the game is over"
+            return self._say("ends.over")
         if seat is None:
-            return "the adjudication ends here: a draw or a roll can be neither skipped nor accepted"
+            return self._say("ends.draw")
         if policy is Policy.SKIP:
             if not on_turn and self._lost and not is_ruled:
-                return "the adjudication ends here: the rest of the record does not follow"
+                return self._say("ends.rest")
             return ""
         if event is None:
-            return "the adjudication ends here: this is not a move that can stand"
+            return self._say("ends.no_move")
         waivable = self.outcome.setup.game.waivable
         fixed = sorted({violation.rule_id for violation in wrong.violations} - waivable)
         if fixed:
-            return f"the adjudication ends here: a move that breaks {', '.join(fixed)} cannot stand ({STANDS})"
+            return self._say("ends.breaks", rules=", ".join(fixed), rule=STANDS)
         return ""
 
     def _belongs(self, fallen: _Fallen, act: Any, wrong: NotationError) -> bool:
@@ -632,12 +643,12 @@ class _Judge:
         line, seat = place_of(self._acts[index])[0], game_text.seat_of(self._acts[index])
         if seat is not None:
             others = [] if is_over(self.outcome.state) else self._others(self.outcome.state, index)
-            return can_be_ruled(line, [f"{line}: skip", *others] if self._can_skip(line) else others)
+            return can_be_ruled(line, [f"{line}: skip", *others] if self._can_skip(line) else others, self._say)
         if self._fell is None:
             return ""
         first = self._fell.line
-        what = f"line {first} does not count, and what was drawn after it does not fit"
-        return f"{what}; {can_be_ruled(first, self._others(self._fell.before, self._fell.index))}"
+        advice = can_be_ruled(first, self._others(self._fell.before, self._fell.index), self._say)
+        return f"{self._say('advice.draw', n=first)}; {advice}"
 
     def _can_skip(self, line: int) -> bool:
         """Return whether the record goes on without the line: it does not come to a draw that does not fit."""
@@ -651,7 +662,7 @@ class _Judge:
     def _others(self, state: State, index: int) -> list[str]:
         """Rulings that replace a line by another move, after which the record goes on."""
         line, seat = place_of(self._acts[index])[0], game_text.seat_of(self._acts[index])
-        repairs = repair.moves(self._table, state, self._acts, index, self._words(line))
+        repairs = repair.moves(self._table, state, self._acts, index, self._words(line), say=self._say)
         found = [each for each in repairs if each.seat == seat and each.follow]
         return [f"{line}: {each.words}" for each in found if each.follow == found[0].follow][:_MOST_ADVICE]
 
@@ -661,11 +672,11 @@ class _Judge:
         line = place_of(act)[0]
         best = None
         if not is_over(state):
-            best = repair.best(self._table, self._acts, index, words=self._words(line), event=event)
+            best = repair.best(self._table, self._acts, index, words=self._words(line), event=event, say=self._say)
         if best is None and not is_over(state):
-            self._illegal(act, wrong, "the list ends here: the rest of the record does not follow", stopped=True)
+            self._illegal(act, wrong, self._say("ends.list"), stopped=True)
             return
-        self._illegal(act, wrong, best.told if best is not None else "taken as if it were not there: the game is over")
+        self._illegal(act, wrong, best.told if best is not None else self._say("taken.over"))
         if best is None or best.event is None:
             return
         is_accepted = best.is_played and bool(state.check(best.event))

@@ -9,15 +9,16 @@ from referee.games.alhambra.options import LoopRule
 from referee.games.alhambra.phases import Phase
 from referee.games.alhambra.scoring import NEUTRAL, Line, place_points, places, score_position
 from referee.games.alhambra.tiles import TYPES
-from referee.notation.outcomes import counted, named, seats
-from referee.report.sheet import Item, Player, Reason, Sheet, SheetError, ordinals, tied, upper
+from referee.notation.outcomes import seats
+from referee.report.sheet import Item, Player, Reason, Sheet, SheetError, share, tied, upper
+from referee.words.catalogue import Words
 
 _LAST = 3
 _Round = tuple[int, State]
 """Its number, and the position whose boards it scores."""
 
 
-def sheet(state: State, scored: Sequence[State], *, final: bool) -> Sheet:
+def sheet(state: State, scored: Sequence[State], *, final: bool, say: Words) -> Sheet:
     """Score round by round, as far as the boards are known; what they do not explain is taken over.
 
     Raise ``SheetError`` if the points are fewer than the last round gives, or come from no round at all.
@@ -42,17 +43,16 @@ def sheet(state: State, scored: Sequence[State], *, final: bool) -> Sheet:
     ranks = places(totals)
     players = []
     for seat in range(state.seats):
-        items = [item for each in rounds for item in _items(seat, *each)]
+        items = [item for each in rounds for item in _items(seat, *each, say)]
         if before:
-            held = "earlier scoring rounds, as the text states the points"
-            items.insert(0, Item("taken over", "before", held, rest[seat], ("ALH-E1",)))
-        players.append(Player(f"seat {seat}", tuple(items), totals[seat], ranks[seat]))
+            group, what, how = (say(f"alhambra.before.{part}") for part in ("group", "what", "how"))
+            items.insert(0, Item(group, what, how, rest[seat], ("ALH-E1",)))
+        players.append(Player(say("seat", n=seat), tuple(items), totals[seat], ranks[seat]))
     ties = [
-        Reason(f"{upper(seats(group))} have {counted(totals[group[0]], 'point')} each: a draw.", ("ALH-E10", "ALH-F12"))
+        Reason(upper(say("alhambra.tie", who=seats(group, say), n=totals[group[0]])), ("ALH-E10", "ALH-F12"))
         for group in tied(totals)
     ]
-    taken_over = "The text does not show how the points of earlier rounds arose, so they are taken over."
-    remarks = [*([taken_over] if before else []), *(f"{upper(comment)}." for comment in state.comments())]
+    remarks = [*([say("alhambra.before")] if before else []), *(f"{upper(comment)}." for comment in state.comments())]
     return Sheet(tuple(players), tuple(ties), tuple(remarks))
 
 
@@ -70,30 +70,29 @@ def _points(round_: int, state: State) -> list[int]:
     return score_position(state, round_)[0]
 
 
-def _items(seat: int, round_: int, state: State) -> Iterator[Item]:
+def _items(seat: int, round_: int, state: State, say: Words) -> Iterator[Item]:
     """Yield a line for each type of which the seat has tiles, and its wall."""
     _, lines = score_position(state, round_)
-    group = f"round {round_}"
+    group = say("group.round", n=round_)
     for type_, count in enumerate(state.counts(seat)):
         if not count:
             continue
         own = next((line for line in lines if line.type == type_ and seat in line.players), None)
-        how, rules = _share(seat, round_, own) if own else ("no place is left", ("ALH-E1",))
-        yield Item(group, TYPES[type_], f"{counted(count, 'tile')}, {how}", own.each if own else 0, rules)
+        how, rules = _share(seat, round_, own, say) if own else (say("places.none"), ("ALH-E1",))
+        how = say("alhambra.tiles", n=count, how=how)
+        yield Item(group, say(f"type.{TYPES[type_]}"), how, own.each if own else 0, rules)
     rules = ("ALH-B8", "ALH-B6") if state.options.loop_rule is LoopRule.ONE_LESS else ("ALH-B8",)
-    yield Item(group, "wall", "the longest wall, a point for each side", state.wall(seat), rules)
+    yield Item(group, say("alhambra.wall"), say("alhambra.wall.how"), state.wall(seat), rules)
 
 
-def _share(seat: int, round_: int, line: Line) -> tuple[str, tuple[str, ...]]:
+def _share(seat: int, round_: int, line: Line, say: Words) -> tuple[str, tuple[str, ...]]:
     """``1st and 2nd places shared with seat 1 and the neutral player, (21 + 13) / 2 = 17 each``."""
     points = place_points(round_, line.type)[line.place - 1 : line.place - 1 + len(line.players)]
-    what = ordinals(line.place, len(points))
-    if len(line.players) == 1:
-        return what, ("ALH-E1",)
-    others = ["the neutral player" if other == NEUTRAL else f"seat {other}" for other in line.players if other != seat]
-    sum_ = " + ".join(map(str, points))
-    sum_ = f"({sum_})" if len(points) > 1 else sum_
+    others = [other for other in line.players if other != seat]
+    names = [say("alhambra.neutral") if other == NEUTRAL else say("seat", n=other) for other in others]
+    words = share(line.place, points, names, line.each, say)
+    if not others:
+        return words, ("ALH-E1",)
     missing = ("ALH-E3",) if len(points) < len(line.players) else ()
     neutral = ("ALH-E6",) if NEUTRAL in line.players else ()
-    words = f"{what} shared with {named(others)}, {sum_} / {len(line.players)} = {line.each} each"
     return words, ("ALH-E1", "ALH-E2", *missing, *neutral)

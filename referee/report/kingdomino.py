@@ -8,64 +8,72 @@ from referee.games.kingdomino import State
 from referee.games.kingdomino.dominoes import TERRAINS, UNKNOWN
 from referee.games.kingdomino.options import Central
 from referee.games.kingdomino.scoring import Standing, central_bonus, harmony_bonus, places
-from referee.notation.outcomes import counted, seats
+from referee.notation.outcomes import seats
 from referee.report.sheet import Item, Player, Reason, Sheet, tied, upper
+from referee.words.catalogue import Words
 
 
-def sheet(state: State, scored: Sequence[State], *, final: bool) -> Sheet:  # noqa: ARG001 - it scores once
+def sheet(
+    state: State,
+    scored: Sequence[State],  # noqa: ARG001 - it scores once
+    *,
+    final: bool,  # noqa: ARG001
+    say: Words,
+) -> Sheet:
     """Score the kingdoms as they are."""
     standings = [state.standing(seat) for seat in range(state.seats)]
     ranks = places(standings)
     players = [
-        Player(f"seat {seat}", tuple(_items(state, seat)), state.score(seat), ranks[seat])
+        Player(say("seat", n=seat), tuple(_items(state, seat, say)), state.score(seat), ranks[seat])
         for seat in range(state.seats)
     ]
-    remarks = ["One of the games of a dynasty, whose points are added (KDO-26)."] if state.options.dynasty else []
-    return Sheet(tuple(players), tuple(_ties(standings)), tuple(remarks))
+    remarks = [say("kingdomino.dynasty")] if state.options.dynasty else []
+    return Sheet(tuple(players), tuple(_ties(standings, say)), tuple(remarks))
 
 
-def _items(state: State, seat: int) -> Iterator[Item]:
+def _items(state: State, seat: int, say: Words) -> Iterator[Item]:
     kingdom, options = state.kingdoms[seat], state.options
     for area in kingdom.areas():
-        words = f"{counted(area.squares, 'square')} × {counted(area.crowns, 'crown')}"
-        yield Item("areas", TERRAINS[area.terrain], words, area.squares * area.crowns, ("KDO-20",))
+        words = f"{say('kingdomino.squares', n=area.squares)} × {say('kingdomino.crowns', n=area.crowns)}"
+        terrain = say(f"terrain.{TERRAINS[area.terrain]}")
+        yield Item(say("group.areas"), terrain, words, area.squares * area.crowns, ("KDO-20",))
     if options.central is not Central.NO:
         points = central_bonus(kingdom, options)
-        where = "the middle of the frame" if options.central is Central.FRAME else "the middle of a full kingdom"
-        words = f"the castle is {'' if points else 'not '}{where}"
-        yield Item("bonuses", "centralised kingdom", words, points, ("KDO-24", "KDO-27"))
+        where = "frame" if options.central is Central.FRAME else "kingdom"
+        words = say(f"kingdomino.central.{where}{'' if points else '.not'}")
+        yield Item(say("group.bonuses"), say("kingdomino.central"), words, points, ("KDO-24", "KDO-27"))
     if options.harmony:
         points = harmony_bonus(state.discarded[seat], options)
-        words = _discarded(state.discarded[seat])
-        yield Item("bonuses", "harmony", words, points, ("KDO-24", "KDO-28"))
+        words = _discarded(state.discarded[seat], say)
+        yield Item(say("group.bonuses"), say("kingdomino.harmony"), words, points, ("KDO-24", "KDO-28"))
 
 
-def _discarded(discarded: Sequence[int]) -> str:
+def _discarded(discarded: Sequence[int], say: Words) -> str:
     if not discarded:
-        return "nothing was discarded"
+        return say("kingdomino.discarded.none")
     if UNKNOWN in discarded:
-        return f"{counted(len(discarded), 'domino', 'dominoes')} discarded"
-    return f"discarded: {' '.join(map(str, discarded))}"
+        return say("kingdomino.discarded.unknown", n=len(discarded))
+    return say("kingdomino.discarded", dominoes=" ".join(map(str, discarded)))
 
 
-def _ties(standings: Sequence[Standing]) -> Iterator[Reason]:
+def _ties(standings: Sequence[Standing], say: Words) -> Iterator[Reason]:
     """KDO-21 to KDO-23: of each group of seats with equal points, what told them apart."""
     for group in tied([standing.points for standing in standings]):
         areas = {standings[seat].largest_area for seat in group}
-        words = f"{seats(group)} have {counted(standings[group[0]].points, 'point')} each. "
+        sizes = _each(group, [standings[seat].largest_area for seat in group], say)
+        words = say("kingdomino.tie", who=seats(group, say), n=standings[group[0]].points, areas=sizes)
         rules = ["KDO-21"]
-        words += "Their largest areas: " + _each(group, [standings[seat].largest_area for seat in group])
         if still := tied([standings[seat].largest_area for seat in group]):
             rules.append("KDO-22")
-            words += "; equal, so crowns count" if len(areas) == 1 else "; where these are equal, crowns count"
-            equal = [group[index] for indices in still for index in indices]
-            words += ": " + _each(sorted(equal), [standings[seat].crowns for seat in sorted(equal)])
+            equal = sorted(group[index] for indices in still for index in indices)
+            crowns = _each(equal, [standings[seat].crowns for seat in equal], say)
+            words += "; " + say(f"kingdomino.tie.crowns.{'all' if len(areas) == 1 else 'some'}", crowns=crowns)
             alike = [seat for seat in equal if standings.count(standings[seat]) > 1]
             if alike:
                 rules.append("KDO-23")
-                words += f"; {seats(sorted(alike))} are equal in that, too, and share the place"
+                words += "; " + say("kingdomino.tie.alike", who=seats(alike, say))
         yield Reason(upper(f"{words}."), tuple(rules))
 
 
-def _each(group: Sequence[int], values: Sequence[int]) -> str:
-    return ", ".join(f"seat {seat} {value}" for seat, value in zip(group, values, strict=True))
+def _each(group: Sequence[int], values: Sequence[int], say: Words) -> str:
+    return ", ".join(say("seat.has", seat=seat, n=value) for seat, value in zip(group, values, strict=True))

@@ -14,21 +14,16 @@ from referee.games.results import Result
 from referee.notation import contest_text
 from referee.notation.headers import Setup
 from referee.notation.options import chosen, words
-from referee.notation.outcomes import counted, named
+from referee.notation.outcomes import IN_ENGLISH, named
 from referee.notation.sentences import sentence
 from referee.render.registry import renderer
 from referee.report.record import Adjudication, Entered, Illegal, Step
-from referee.report.rulings import Policy
 from referee.report.sheet import Player, Sheet, Told, is_over, rules_of, upper
+from referee.words.catalogue import Words
 
 Facts = tuple[tuple[str, str], ...]
 """Names and values, in order."""
 
-_POLICIES = {
-    Policy.STOP: "stop: the adjudication ends before the first of them",
-    Policy.SKIP: "skip: they do not count; the stand-in moves for a seat that does not move again (TBL-2)",
-    Policy.ACCEPT: "accept as played: they stand if every rule that they break allows that (TBL-7)",
-}
 _REFERENCE = re.compile(r'(\bid="|\bhref="#|\burl\(#)')
 """To or of a part of a picture; in a page every picture has names of its own for them."""
 
@@ -49,9 +44,12 @@ class Seat:
     name: str = ""
     facts: Facts = ()
     """Its key, how the log calls the player, the salt that makes this a proof."""
+    key: str = ""
+    """Its public key in hexadecimal, where a log tells it."""
 
-    def __str__(self) -> str:
-        return f"seat {self.number}" + (f", {self.name}" if self.name else "")
+    def called(self, say: Words = IN_ENGLISH) -> str:
+        """Return ``seat 0, Blue``; without a name the seat alone."""
+        return say("seat", n=self.number) + (f", {self.name}" if self.name else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +127,8 @@ class Report:
     hashes: Facts
     signatures: tuple[str, ...] = ()
     """Who signs the printed page; nobody where there are none."""
+    say: Words = IN_ENGLISH
+    """The language of all of it."""
 
     @property
     def has_times(self) -> bool:
@@ -137,7 +137,8 @@ class Report:
 
     def name_of(self, player: str) -> str:
         """Return a player of the sheet with the name, if it has one."""
-        return next((str(seat) for seat in self.seats if player == f"seat {seat.number}"), player)
+        say = self.say
+        return next((seat.called(say) for seat in self.seats if player == say("seat", n=seat.number)), player)
 
 
 # Parts that reports have in common
@@ -150,57 +151,66 @@ def score_value(told: Told, found: Sheet) -> dict[str, Any]:
     return {
         "game": setup.rules_id,
         "version": setup.version,
+        "seats": setup.seats,
         "over": is_over(told.state),
         "result": contest_text.value(result),
         "places": list(result.places) if result else [],
-        "outcome": told.outcome,
+        "outcome": told.outcome(),
         **asdict(found),
         "rules": {rule.id: rule.text for rule in rules},
     }
 
 
-def title(setup: Setup) -> str:
+def title(setup: Setup, say: Words = IN_ENGLISH) -> str:
     """Return ``Kingdomino, 2 seats``."""
-    return f"{setup.rules_id.capitalize()}, {counted(setup.seats, 'seat')}"
+    return say("title", game=say(f"game.{setup.rules_id}"), n=setup.seats)
 
 
-def about(setup: Setup, more: Iterable[tuple[str, str]] = (), heading: Heading | None = None) -> Facts:
+def about(
+    setup: Setup,
+    more: Iterable[tuple[str, str]] = (),
+    heading: Heading | None = None,
+    say: Words = IN_ENGLISH,
+) -> Facts:
     """Return date, event, arbiter, rules, options, numbers of the tournament."""
     heading = heading or Heading()
-    said = [("date", heading.date), ("name of the event", heading.event), ("arbiter", heading.arbiter)]
-    facts = [
-        *(fact for fact in said if fact[1]),
-        ("game", setup.rules_id),
-        ("rules", f"version {setup.version}"),
-        ("options", words(chosen(setup.options))),
-        ("seats", str(setup.seats)),
-    ]
+    options = chosen(setup.options)
+    facts = {
+        "date": heading.date,
+        "event_name": heading.event,
+        "arbiter": heading.arbiter,
+        "game": setup.rules_id,
+        "rules": say("about.version", n=setup.version),
+        "options": words(options) if options else say("about.options.none"),
+        "seats": str(setup.seats),
+    }
     tournament = {"event": setup.event, "round": setup.round, "table": setup.table}
-    facts += [(name, str(number)) for name, number in tournament.items() if number is not None]
-    if provenance := getattr(setup.components or setup.game.default_components(), "provenance", ""):
-        facts.append(("components", provenance))
-    return (*facts, *more)
+    facts |= {name: str(number) for name, number in tournament.items() if number is not None}
+    facts["components"] = getattr(setup.components or setup.game.default_components(), "provenance", "")
+    return (*((say(f"about.{name}"), fact) for name, fact in facts.items() if fact), *more)
 
 
 def with_names(report: Report, seats: Sequence[Seat]) -> Report:
     """Return the report with these seats, of the same numbers."""
-    drawn = tuple((str(seat), svg) for seat, (_, svg) in zip(seats, report.pictures, strict=True))
+    drawn = tuple((seat.called(report.say), svg) for seat, (_, svg) in zip(seats, report.pictures, strict=True))
     return replace(report, seats=tuple(seats), pictures=drawn)
 
 
-def signatures(seats: Sequence[Seat], heading: Heading) -> tuple[str, ...]:
+def signatures(seats: Sequence[Seat], heading: Heading, say: Words = IN_ENGLISH) -> tuple[str, ...]:
     """Return who signs the printed report."""
-    arbiter = "arbiter" + (f", {heading.arbiter}" if heading.arbiter else "")
-    return ("scribe", arbiter, *map(str, seats))
+    arbiter = say("arbiter") + (f", {heading.arbiter}" if heading.arbiter else "")
+    return (say("scribe"), arbiter, *(seat.called(say) for seat in seats))
 
 
-def pictures(rules_id: str, state: State, seats: Sequence[Seat]) -> tuple[tuple[str, str], ...]:
+def pictures(
+    rules_id: str, state: State, seats: Sequence[Seat], say: Words = IN_ENGLISH
+) -> tuple[tuple[str, str], ...]:
     """Return every seat's board. The name is not in the picture, which is the same whoever played."""
     draw = renderer(rules_id)
     drawn = []
     for seat in seats:
-        svg = draw.seat_svg(state, seat.number, f"Seat {seat.number}")
-        drawn.append((str(seat), _REFERENCE.sub(rf"\1s{seat.number}-", svg)))
+        svg = draw.seat_svg(state, seat.number, upper(say("seat", n=seat.number)))
+        drawn.append((seat.called(say), _REFERENCE.sub(rf"\1s{seat.number}-", svg)))
     return tuple(drawn)
 
 
@@ -210,19 +220,19 @@ def rules_named(rules_id: str, version: int, found: Sheet | None) -> tuple[Rule,
     return tuple(rules[rule_id] for rule_id in found.rule_ids()) if found else ()
 
 
-def broken(rules_id: str, version: int, violations: Sequence[Violation]) -> tuple[str, ...]:
+def broken(rules_id: str, version: int, violations: Sequence[Violation], say: Words = IN_ENGLISH) -> tuple[str, ...]:
     """Return a sentence for each."""
     rules = rules_of(rules_id, version)
-    return tuple(sentence(violation, rules) for violation in violations)
+    return tuple(sentence(violation, rules, say) for violation in violations)
 
 
-def standings(result: Result | None, players: Sequence[Player] = ()) -> tuple[Standing, ...]:
+def standings(result: Result | None, players: Sequence[Player] = (), say: Words = IN_ENGLISH) -> tuple[Standing, ...]:
     """Return the seats by places; with those of ``players`` who have points and no seat. None without a result."""
     if result is None:
         return ()
     points = result.scores or (None,) * len(result.places)
     by_seat = enumerate(zip(result.places, points, strict=True))
-    found = [Standing(place, f"seat {seat}", own) for seat, (place, own) in by_seat]
+    found = [Standing(place, say("seat", n=seat), own) for seat, (place, own) in by_seat]
     if result.scores:
         found += [Standing(player.place, player.name, player.total) for player in players[len(found) :]]
     return tuple(sorted(found, key=lambda standing: standing.place))
@@ -234,52 +244,59 @@ def standings(result: Result | None, players: Sequence[Player] = ()) -> tuple[St
 def of_adjudication(
     found: Adjudication, seats: Sequence[Seat], hashes: Facts = (), heading: Heading | None = None
 ) -> Report:
-    """``seats``: with what the log says of them, if there is one; ``hashes``: of that log."""
-    setup = found.setup
+    """``seats``: with what the log says of them, if there is one; ``hashes``: of that log. In its language."""
+    setup, say = found.setup, found.say
     heading = heading or Heading()
-    scores = found.told.sheet(final=False)
-    wrong = [wrong_line(setup, each) for each in found.illegal]
+    scores = found.told.sheet(final=False, say=say)
+    wrong = [wrong_line(found, each) for each in found.illegal]
     if found.claimed is not None:
         wrong.append(wrong_result(found))
     headline, tone = _headline(found)
+    more = [(say("about.illegal"), _policy(found)), (say("about.result"), _result(found))]
     return Report(
-        title=f"{title(setup)}: adjudication",
+        title=say("adjudication.title", title=title(setup, say)),
         headline=headline,
         tone=tone,
         verdict=_verdict(found),
-        result=standings(found.told.result, scores.players),
-        about=about(setup, [("illegal moves", _policy(found)), ("result", _result(found))], heading),
+        result=standings(found.told.result, scores.players, say),
+        about=about(setup, more, heading, say),
         seats=tuple(seats),
         sheet=scores,
         no_sheet="",
         rules=rules_named(setup.rules_id, setup.version, scores),
         wrong=tuple(wrong),
-        rows=tuple(map(_row, found.entered)),
-        numbered="line",
-        pictures=pictures(setup.rules_id, found.state, seats),
+        rows=tuple(_row(entered, say) for entered in found.entered),
+        numbered=say("line"),
+        pictures=pictures(setup.rules_id, found.state, seats, say),
         hashes=hashes,
-        signatures=signatures(seats, heading),
+        signatures=signatures(seats, heading, say),
+        say=say,
     )
 
 
-def wrong_line(setup: Setup, found: Illegal) -> Wrong:
+def wrong_line(found: Adjudication, illegal: Illegal) -> Wrong:
     """Return an illegal line of a record."""
-    reasons = broken(setup.rules_id, setup.version, found.violations) or (found.reason,)
-    ruled = "ruled" + (f" {found.ruling}" if found.stopped else "") + ": " if found.ruling else ""
-    outcome = f"{ruled}{found.outcome}"
-    advice = f"; {found.advice}" if found.advice else ""
-    return Wrong(f"line {found.line}", found.words, reasons, f"{outcome}{advice}")
+    setup, say = found.setup, found.say
+    reasons = broken(setup.rules_id, setup.version, illegal.violations, say) or (illegal.reason,)
+    outcome = illegal.outcome
+    if illegal.ruling:
+        named_ = ".as" if illegal.stopped else ""
+        outcome = say(f"wrong.ruled{named_}", ruling=illegal.ruling, outcome=outcome)
+    advice = f"; {illegal.advice}" if illegal.advice else ""
+    return Wrong(say("wrong.line", n=illegal.line), illegal.words, reasons, f"{outcome}{advice}")
 
 
 def wrong_result(found: Adjudication) -> Wrong:
     """Return the result that the record states, which is another one."""
-    reason = f"By the rules it is {found.result}{_places(found)}."
-    return Wrong("the result", found.claimed or "", (reason,), "the points of the rules count")
+    say = found.say
+    reason = say("wrong.result.why", result=f"{found.result}{_places(found)}")
+    return Wrong(say("wrong.result"), found.claimed or "", (reason,), say("wrong.result.outcome"))
 
 
 def _policy(found: Adjudication) -> str:
+    policy = found.say(f"policy.{found.policy.name.lower()}")
     by_line = any(illegal.ruling for illegal in found.illegal) or found.unreached
-    return f"{'rulings by line; others ' if by_line else ''}{_POLICIES[found.policy]}"
+    return found.say("policy.by_line", policy=policy) if by_line else policy
 
 
 def _places(found: Adjudication) -> str:
@@ -287,60 +304,58 @@ def _places(found: Adjudication) -> str:
     result = found.told.result
     if found.told.contest.is_plain or result is None or not result.places:
         return ""
-    return f", places {' '.join(map(str, result.places))}"
+    return found.say("wrong.result.places", places=" ".join(map(str, result.places)))
 
 
 def _headline(found: Adjudication) -> tuple[str, Tone]:
+    say = found.say
     if stopped := found.stopped:
-        given = ", with the result that the arbiter gives" if found.ended else ""
-        return f"Stopped at line {stopped.line}{given}", Tone.OPEN if found.ended else Tone.BAD
+        given = ".given" if found.ended else ""
+        return say(f"headline.stopped{given}", n=stopped.line), Tone.OPEN if found.ended else Tone.BAD
     if found.is_clean:
-        return ("Nothing illegal" + (", apart from rulings in the record" if found.illegal else "")), Tone.GOOD
+        return say("headline.clean.rulings" if found.illegal else "headline.clean"), Tone.GOOD
     count = sum(not illegal.ruled and illegal.follows is None for illegal in found.illegal)
     if not count:
-        return "A wrong result", Tone.OPEN
-    return counted(count, "illegal move"), Tone.OPEN
+        return say("headline.result"), Tone.OPEN
+    return say("headline.illegal", n=count), Tone.OPEN
 
 
 def _verdict(found: Adjudication) -> tuple[str, ...]:
+    say = found.say
     beside = (Step.REFUSED, Step.TABLE)
     played = sum(entered.event is not None and entered.step not in beside for entered in found.entered)
-    lines = [f"{played} events were entered."]
+    lines = [say("verdict.entered", n=played)]
     steps = Counter(entered.step for entered in found.entered)
-    rest = {
-        Step.ACCEPTED: "against the rules",
-        Step.REPLACED: "in the place of a line",
-        Step.STOOD_IN: "by the stand-in",
-    }
+    rest = (Step.ACCEPTED, Step.REPLACED, Step.STOOD_IN)
     if ruled := sum(steps[step] for step in rest):
-        told = named([f"{steps[step]} {how}" for step, how in rest.items() if steps[step]])
-        lines.append(f"{ruled} of them {'rests' if ruled == 1 else 'rest'} on a ruling of the arbiter: {told}.")
+        told = named([say(f"verdict.ruled.{step.name.lower()}", n=steps[step]) for step in rest if steps[step]], say)
+        lines.append(say("verdict.ruled", n=ruled, how=told))
     if due := steps[Step.DUE]:
-        what = "is the stand-in's move" if due == 1 else "are the stand-in's moves"
-        lines.append(f"{due} of them {what}, which the record does not have (TBL-2).")
+        lines.append(say("verdict.due", n=due))
     wrong = [illegal for illegal in found.illegal if not illegal.ruled]
     fallen = sum(illegal.follows is not None for illegal in wrong)
     if wrong and (found.stopped or fallen):
-        more = f"; {fallen} of them only because of a line that does not count" if fallen else ""
-        lines.append(f"{counted(len(wrong), 'line is', 'lines are')} illegal{more}.")
+        more = say("verdict.fallen", n=fallen) if fallen else ""
+        lines.append(say("verdict.illegal", n=len(wrong), more=more))
     if found.stopped:
-        lines.append("The rest of the record was not checked.")
+        lines.append(say("verdict.rest"))
     if found.unreached:
-        lines.append(f"Not reached, and so not ruled: {', '.join(f'line {each.line}' for each in found.unreached)}.")
+        reached = ", ".join(say("wrong.line", n=each.line) for each in found.unreached)
+        lines.append(say("verdict.unreached", lines=reached))
     lines += found.changes
     if not found.told.contest.is_plain:
-        lines.append(f"{upper(found.told.outcome)}.")
+        lines.append(f"{upper(found.told.outcome(say))}.")
     return tuple(lines)
 
 
 def _result(found: Adjudication) -> str:
     if not found.told.contest.is_plain:
-        return found.told.outcome
-    return "none: the game is not over" if found.told.result is None else contest_text.value(found.told.result)
+        return found.told.outcome(found.say)
+    return found.say("about.result.none") if found.told.result is None else contest_text.value(found.told.result)
 
 
-def _row(entered: Entered) -> Row:
-    mark = "" if entered.step in (Step.PLAYED, Step.TABLE) else str(entered.step)
+def _row(entered: Entered, say: Words) -> Row:
+    mark = "" if entered.step in (Step.PLAYED, Step.TABLE) else say(f"step.{entered.step.name.lower()}")
     if entered.violations:
         mark += f" ({', '.join(entered.rule_ids)})"
     return Row(entered.line, "", entered.words, mark)

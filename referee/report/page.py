@@ -5,23 +5,28 @@ All that is written in it is escaped, whatever it is; only the pictures, the ref
 
 from __future__ import annotations
 
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-from referee.notation.outcomes import counted
+from referee.notation.sentences import original, rule_text
 from referee.report.model import Report
 from referee.report.sheet import upper
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 
 def html(report: Report) -> str:
     """Return the whole document."""
-    return _environment().get_template("report.html.j2").render(report=report)
+    return _environment().get_template("report.html.j2").render(report=report, say=report.say)
 
 
 @cache
 def _environment() -> Environment:
+    # Only who wants pages installs this.
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415
+
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         autoescape=True,
@@ -30,5 +35,6 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters |= {"upper_first": upper, "points": partial(counted, what="point")}
+    environment.filters["upper_first"] = upper
+    environment.globals |= {"original": original, "rule_text": rule_text}
     return environment

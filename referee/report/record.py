@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
+from enum import Enum, auto
 from typing import Any, Final, Protocol
 
 from referee.games.game import State, Violation
 from referee.games.results import Contest, Wait
 from referee.notation import accepted, contest_text
 from referee.notation.headers import Setup
+from referee.notation.outcomes import IN_ENGLISH
 from referee.notation.table_acts import TableAct
 from referee.report.rulings import LineRuling, Policy
 from referee.report.sheet import Told
+from referee.words.catalogue import Words
 
 PASSED_OVER: Final = "TBL-2"
 STANDS: Final = "TBL-7"
@@ -21,23 +23,23 @@ REINSTATED: Final = "TBL-18"
 """Rules of the table that rulings rest on."""
 
 
-class Step(StrEnum):
+class Step(Enum):
     """What became of a line of the record, or was entered beside it."""
 
-    PLAYED = "played"
-    REFUSED = "refused"
+    PLAYED = auto()
+    REFUSED = auto()
     """An attempt that changes nothing."""
-    STOOD_IN = "stand-in"
-    DUE = "stand-in due"
+    STOOD_IN = auto()
+    DUE = auto()
     """The record leaves the line out: a move for a seat that had forfeited, or that the record says was passed over."""
-    ACCEPTED = "accepted"
-    TABLE = "table"
+    ACCEPTED = auto()
+    TABLE = auto()
     """An act of the table, not of the game."""
-    RESTORED = "restored"
+    RESTORED = auto()
     """A line does not count, as the arbiter ruled."""
-    REPLACED = "as ruled"
+    REPLACED = auto()
     """The move that the arbiter put in the place of a line."""
-    PENALTY = "penalty"
+    PENALTY = auto()
     """Points off a seat."""
 
 
@@ -106,6 +108,8 @@ class Adjudication:
     policy: Policy
     state: State
     """After all that was entered."""
+    say: Words = IN_ENGLISH
+    """The language of what is said of the lines."""
     entered: list[Entered] = field(default_factory=list)
     illegal: list[Illegal] = field(default_factory=list)
     """In the order of the record."""

@@ -12,6 +12,7 @@ from referee.games.game import Decision, Forced, ForcedPass, State
 from referee.notation import accepted, game_text
 from referee.notation.errors import NotationError
 from referee.notation.table import Table, due_of
+from referee.words.catalogue import Words
 
 _AHEAD: Final = 200
 """Lines that are looked at behind the illegal one."""
@@ -36,18 +37,18 @@ class Repair:
     """The move goes before the line, which then follows."""
 
 
-def moves(table: Table, state: State, acts: Sequence[Any], index: int, words: str) -> list[Repair]:
+def moves(table: Table, state: State, acts: Sequence[Any], index: int, words: str, *, say: Words) -> list[Repair]:
     """Return the legal moves in place of line ``index`` in this position of ``table``, those first after which most
     lines follow, then the nearest to what is written, which is ``words``.
     """
-    return _sorted(_others(table, state, _moves(acts[index + 1 :])), words)
+    return _sorted(_others(table, state, _moves(acts[index + 1 :]), say), words)
 
 
 def _moves(acts: Sequence[Any]) -> list[Any]:
     return [act for act in acts if act.data != "by_table"]
 
 
-def best(table: Table, acts: Sequence[Any], index: int, *, words: str, event: Any) -> Repair | None:
+def best(table: Table, acts: Sequence[Any], index: int, *, words: str, event: Any, say: Words) -> Repair | None:
     """Return the repair after which most lines follow; None if none leads on.
 
     ``words``: what is written; ``event``: what it would be, if it is a move. Of equal ones, in this order: the line
@@ -60,23 +61,23 @@ def best(table: Table, acts: Sequence[Any], index: int, *, words: str, event: An
     broken = {*accepted.rule_ids(state.check(event))} if event is not None and seat is not None else set()
     if broken and broken <= waivable:
         after = _after(state, event)
-        told = "taken as it was played: it can stand (TBL-7)"
+        told = say("taken.played")
         found.append(Repair(event, words, seat, told, _follow(table, after, rest), is_played=True))
     if _seat_on_turn(state) == seat is not None:
-        found += moves(table, state, acts, index, words)[:1]
+        found += moves(table, state, acts, index, words, say=say)[:1]
     left_out = _follow(table, state.copy(), rest)
-    found.append(Repair(None, "", seat, "taken as if it were not there", left_out))
+    found.append(Repair(None, "", seat, say("taken.nothing"), left_out))
     if _seat_on_turn(state) is not None:
         missing = [
             Repair(
                 each.event,
                 each.words,
                 each.seat,
-                f"taken as if {each.words} were before it",
+                say("taken.before", move=each.words),
                 each.follow - 1,
                 is_before=True,
             )
-            for each in _sorted(_others(table, state, _moves(acts[index:])), words)
+            for each in _sorted(_others(table, state, _moves(acts[index:]), say), words)
             if each.follow
         ]
         found += missing[:1]
@@ -91,7 +92,7 @@ def best(table: Table, acts: Sequence[Any], index: int, *, words: str, event: An
     return None
 
 
-def _others(table: Table, state: State, rest: Sequence[Any]) -> Iterator[Repair]:
+def _others(table: Table, state: State, rest: Sequence[Any], say: Words) -> Iterator[Repair]:
     """Yield every legal move of the seat on turn, with how many lines follow it."""
     awaited = state.pending()[0]
     events: Iterator[Any] = iter(())
@@ -102,7 +103,7 @@ def _others(table: Table, state: State, rest: Sequence[Any]) -> Iterator[Repair]
     for event in events:
         words = game_text.line(table.setup.rules_id, state, event)
         follow = _follow(table, _after(state, event), rest)
-        yield Repair(event, words, _seat_on_turn(state), f"taken as {words}", follow)
+        yield Repair(event, words, _seat_on_turn(state), say("taken.as", move=words), follow)
 
 
 def _sorted(repairs: Iterator[Repair], words: str) -> list[Repair]:

@@ -6,21 +6,29 @@ from collections.abc import Iterator, Sequence
 
 from referee.games.rollwrite import TYPES, State
 from referee.games.rollwrite.scoring import Score, Share, place_of
-from referee.notation.outcomes import counted, named
-from referee.report.sheet import Item, Player, Reason, Sheet, ordinals, tied, upper
+from referee.notation.outcomes import named
+from referee.report.sheet import Item, Player, Reason, Sheet, tied, upper
+from referee.report.sheet import share as shared
+from referee.words.catalogue import Words
 
 
-def sheet(state: State, scored: Sequence[State], *, final: bool) -> Sheet:  # noqa: ARG001 - awards are in the position
+def sheet(
+    state: State,
+    scored: Sequence[State],  # noqa: ARG001 - awards are in the position
+    *,
+    final: bool,  # noqa: ARG001
+    say: Words,
+) -> Sheet:
     """Score the sheets as they are; places of types that nobody has completed are those of the end."""
     scores, shares = state.score()
-    names = [f"seat {seat}" for seat in range(state.seats)]
-    names += [f"virtual {player}" for player in range(len(state.virtual))]
+    names = [say("seat", n=seat) for seat in range(state.seats)]
+    names += [say("rollwrite.virtual", n=player) for player in range(len(state.virtual))]
     ranked = range(len(scores) if state.is_against else state.seats)
     totals = [scores[player].total for player in ranked]
     players = [
         Player(
             names[player],
-            tuple(_items(state, player, scores[player], shares, names)),
+            tuple(_items(state, player, scores[player], shares, names, say=say)),
             totals[player],
             place_of(totals[player], totals),
         )
@@ -29,31 +37,35 @@ def sheet(state: State, scored: Sequence[State], *, final: bool) -> Sheet:  # no
     rules = ("RNW-41", "RNW-46") if state.is_against else ("RNW-41",)
     ties = []
     for group in tied(totals):
-        who = named([names[player] for player in group])
-        ties.append(Reason(f"{upper(who)} have {counted(totals[group[0]], 'point')} each and share the place.", rules))
-    remarks = [f"{state.sheet.provenance}."] if state.sheet.provenance else [f"Sheet {state.sheet.name}."]
-    return Sheet(tuple(players), tuple(ties), tuple(map(upper, remarks)))
+        who = named([names[player] for player in group], say)
+        ties.append(Reason(upper(say("rollwrite.tie", who=who, n=totals[group[0]])), rules))
+    of = "rollwrite.sheet.default" if state.sheet.provenance else "rollwrite.sheet"
+    return Sheet(tuple(players), tuple(ties), (say(of, name=state.sheet.name),))
 
 
-def _items(state: State, player: int, score: Score, shares: Sequence[Share], names: Sequence[str]) -> Iterator[Item]:
+def _items(
+    state: State, player: int, score: Score, shares: Sequence[Share], names: Sequence[str], *, say: Words
+) -> Iterator[Item]:
     counts = state.all_counts()[player]
     for type_, name in enumerate(TYPES):
-        how, rules = _type(state, player, type_, shares, names)
-        boxes = f"{counts[type_]} of {state.sheet.boxes[type_]}"
-        yield Item("buildings", name, f"{boxes}: {how}" if how else boxes, score.types[type_], rules)
+        how, rules = _type(state, player, type_, shares, names, say=say)
+        boxes = say("rollwrite.boxes", n=counts[type_], boxes=state.sheet.boxes[type_])
+        words = f"{boxes}: {how}" if how else boxes
+        yield Item(say("group.buildings"), say(f"type.{name}"), words, score.types[type_], rules)
     for line in score.lines:
-        yield Item(
-            "rows and columns", f"{line.die} {line.value}", f"{line.buildings} buildings", line.points, ("RNW-39",)
-        )
+        what = say(f"rollwrite.line.{line.die}", n=line.value)
+        built = say("rollwrite.buildings", n=line.buildings)
+        yield Item(say("group.lines"), what, built, line.points, ("RNW-39",))
     if player < state.seats:
-        yield Item("coins", "coins", f"{state.coins[player]} not spent", score.coins, ("RNW-40",))
+        words = say("rollwrite.coins.how", n=state.coins[player])
+        yield Item(say("group.coins"), say("rollwrite.coins"), words, score.coins, ("RNW-40",))
     if score.bonus:
-        words = f"of each of {len(state.virtual)} virtual players"
-        yield Item("bonus", "virtual player", words, score.bonus, ("RNW-44",))
+        words = say("rollwrite.bonus.how", n=len(state.virtual))
+        yield Item(say("group.bonus"), say("rollwrite.bonus"), words, score.bonus, ("RNW-44",))
 
 
 def _type(
-    state: State, player: int, type_: int, shares: Sequence[Share], names: Sequence[str]
+    state: State, player: int, type_: int, shares: Sequence[Share], names: Sequence[str], *, say: Words
 ) -> tuple[str, tuple[str, ...]]:
     """Return what the player has of a type's places, and the rules."""
     for award in state.awards:
@@ -65,9 +77,10 @@ def _type(
             if player >= state.seats:
                 rules.append("RNW-45")
             others = [names[other] for other in members if other != player]
-            shared = f" with {named(others)}, each {award.each}" if others else ""
-            when = f"in round {award.round}" if award.round else "during the game"
-            return f"completed {when}{shared}", tuple(rules)
+            words = say(f"rollwrite.completed{'.round' if award.round else ''}", n=award.round)
+            if others:
+                words += say("rollwrite.completed.with", others=named(others, say), each=award.each)
+            return words, tuple(rules)
     late = ("RNW-36",) if any(award.type == type_ for award in state.awards) else ()
     for share in shares:
         if share.type == type_ and player in share.players:
@@ -75,13 +88,8 @@ def _type(
             sharing = [other for other in share.players if other != player]
             if not state.is_against and any(other >= state.seats for other in sharing):
                 rules.append("RNW-38")
-            what = ordinals(share.place, len(share.points))
-            if not sharing:
-                return what, tuple(rules)
-            sum_ = " + ".join(map(str, share.points))
-            sum_ = f"({sum_})" if len(share.points) > 1 else sum_
-            words = f"{what} shared with {named([names[other] for other in sharing])}"
-            return f"{words}, {sum_} / {len(share.players)} = {share.each} each", tuple(rules)
+            others = [names[other] for other in sharing]
+            return shared(share.place, share.points, others, share.each, say), tuple(rules)
     if not state.all_counts()[player][type_]:
         return "", ("RNW-35",)
-    return "no place is left", ("RNW-33", *late)
+    return say("places.none"), ("RNW-33", *late)

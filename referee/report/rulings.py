@@ -19,7 +19,8 @@ from typing import Final
 from referee.games.game import Ending, InputError
 from referee.games.results import Result
 from referee.notation.errors import cut
-from referee.notation.outcomes import counted
+from referee.notation.outcomes import IN_ENGLISH, counted
+from referee.words.catalogue import Words
 
 MOST_POINTS: Final = 1000
 """Of one penalty (TBL-33)."""
@@ -132,13 +133,14 @@ def by_line(rulings: Sequence[LineRuling], lines: Collection[int], seats: int) -
     return {ruling.line: ruling for ruling in rulings}
 
 
-def can_be_ruled(line: int, rulings: Sequence[str]) -> str:
+def can_be_ruled(line: int, rulings: Sequence[str], say: Words = IN_ENGLISH) -> str:
     """Return the advice to rule one of these about the line, or to give the result there."""
     stop = f"{line}: stop, places …"
     if not rulings:
-        return f"what can be ruled: {stop}"
-    each = "each also" if len(rulings) > 1 else "also"
-    return f"what can be ruled: {' or '.join(rulings)}, {each} with points off; or {stop}"
+        return say("advice.stop", stop=stop)
+    if len(rulings) == 1:
+        return say("advice.ruling", ruling=rulings[0], stop=stop)
+    return say("advice.rulings", rulings=say("or").join(rulings), stop=stop)
 
 
 def in_the_log(line: int, ruling: str) -> str:

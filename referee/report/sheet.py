@@ -17,8 +17,9 @@ from referee.games.table_rules import CATALOGUE as TABLE_RULES
 from referee.notation import boards_text, game_text, headers, position_text
 from referee.notation.game_text import GameText
 from referee.notation.headers import Setup
-from referee.notation.outcomes import ORDINALS, named, outcome
+from referee.notation.outcomes import IN_ENGLISH, named, outcome
 from referee.notation.scorings import Scorings
+from referee.words.catalogue import Said, Words
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +88,11 @@ class SheetError(InputError):
 class Scorer(Protocol):
     """What a game's module of this package offers."""
 
-    def sheet(self, state: Any, scored: Sequence[Any], *, final: bool) -> Sheet:
+    def sheet(self, state: Any, scored: Sequence[Any], *, final: bool, say: Words) -> Sheet:
         """Return the sheet. ``scored``: the positions right after each scoring of the game, where they are known.
 
-        ``final``: of a game that is not over, as if it ended here; otherwise as far as points were given. Raises
-        ``SheetError``.
+        ``final``: of a game that is not over, as if it ended here; otherwise as far as points were given. ``say``: the
+        language. Raises ``SheetError``.
         """
 
 
@@ -107,7 +108,9 @@ class Told:
     """The positions right after each scoring, where they are known."""
     waits: Wait | None = None
     """The game has come to its end, which is not entered yet: there is time to protest."""
-    remarks: tuple[str, ...] = ()
+    is_boards: bool = False
+    """It is of boards alone."""
+    remarks: tuple[Said, ...] = ()
     """What the sheet is to say of where it comes from."""
     game: GameText | None = None
     """The text of the game, if it is one."""
@@ -117,15 +120,17 @@ class Told:
         """What the game has come to; None: it goes on."""
         return self.contest.result(self.setup.seats, self.state.pending())
 
-    @property
-    def outcome(self) -> str:
-        """Who won and why, in words."""
-        return outcome(self.result, self.contest, waits=self.waits)
+    def outcome(self, say: Words = IN_ENGLISH) -> str:
+        """Return who won and why, in words."""
+        return outcome(self.result, self.contest, waits=self.waits, say=say)
 
-    def sheet(self, *, final: bool = True) -> Sheet:
+    def sheet(self, *, final: bool = True, say: Words = IN_ENGLISH) -> Sheet:
         """Return the score sheet; ``final`` as in ``sheet``. Raise ``SheetError``, ``UnknownRules``."""
-        found = sheet(self.setup.rules_id, self.state, self.scored, contest=self.contest, final=final, waits=self.waits)
-        return replace(found, remarks=(*found.remarks, *self.remarks))
+        contest, waits = self.contest, self.waits
+        found = sheet(self.setup.rules_id, self.state, self.scored, contest=contest, final=final, waits=waits, say=say)
+        boards = (say("remark.boards"),) if self.is_boards else ()
+        remarks = (remark.by(say) for remark in self.remarks)
+        return replace(found, remarks=(*found.remarks, *boards, *remarks))
 
 
 def sheet(
@@ -136,6 +141,7 @@ def sheet(
     contest: Contest | None = None,
     final: bool = True,
     waits: Wait | None = None,
+    say: Words = IN_ENGLISH,
 ) -> Sheet:
     """Return the score sheet of a position, with the places that the game has as it was contested.
 
@@ -143,37 +149,35 @@ def sheet(
     """
     contest = contest or Contest()
     scorer: Scorer = registry.part(__package__, rules_id)
-    found = scorer.sheet(state, scored, final=final)
+    found = scorer.sheet(state, scored, final=final, say=say)
     seats = found.players[: state.seats]
     result = contest.result(len(seats), state.pending())
     remarks = []
     if not contest.is_plain or waits:
-        remarks.append(f"{upper(outcome(result, contest, waits=waits))}.")
+        remarks.append(f"{upper(outcome(result, contest, waits=waits, say=say))}.")
     if result is not None and result.ending is Ending.ADJUDICATED and result.scores:
-        points = " ".join(map(str, result.scores))
-        remarks.append(f"The arbiter gave the points {points}; those below come from the boards.")
+        remarks.append(say("remark.given", points=" ".join(map(str, result.scores))))
     if not is_over(state):
-        so_far = "the points if it ended here" if final else "the points so far"
-        goes_on = "The game is not over" if result is None else "The moves did not end the game"
-        remarks.append(f"{goes_on}: these are {so_far}.")
+        why = "not_over" if result is None else "not_ended"
+        remarks.append(say(f"remark.{why}.{'if_ended' if final else 'so_far'}"))
     remarks += found.remarks
     if contest.is_plain:
         return replace(found, remarks=tuple(remarks))
     if result is None:  # as if it ended here
         scores, places = tuple(player.total for player in seats), tuple(player.place for player in seats)
         result = contest.result(len(seats), (Over(Ending.RULES, scores, places),))
-    contested = _contested(seats, contest, result)
+    contested = _contested(seats, contest, result, say)
     same = [player.place for player in contested] == [player.place for player in seats]
     return Sheet((*contested, *found.players[len(seats) :]), found.ties if same else (), tuple(remarks))
 
 
-def _contested(seats: Sequence[Player], contest: Contest, result: Result | None) -> list[Player]:
+def _contested(seats: Sequence[Player], contest: Contest, result: Result | None, say: Words) -> list[Player]:
     """Return the seats less what an arbiter took off, with the places of the result."""
     places = result.places if result is not None else ()
     contested = []
     for seat, player in enumerate(seats):
         off = contest.points_off[seat] if contest.points_off else 0
-        penalty = Item("penalties", "penalty", "points that an arbiter took off", -off, ("TBL-6",))
+        penalty = Item(say("group.penalties"), say("item.penalty"), say("item.penalty.how"), -off, ("TBL-6",))
         items = (*player.items, penalty) if off else player.items
         contested.append(replace(player, items=items, total=player.total - off, place=places[seat] if places else 0))
     return contested
@@ -189,8 +193,7 @@ def read(text: str) -> Told:
     found, _ = game_text.parse(text, boards=True)
     if headers.BOARDS in found.values:
         boards = boards_text.read(text)
-        remarks = ("Scored from the boards alone: nobody has checked how they came about.", *boards.remarks)
-        return Told(boards.setup, boards.state, boards.contest, remarks=remarks)
+        return Told(boards.setup, boards.state, boards.contest, is_boards=True, remarks=boards.remarks)
     if headers.POSITION in found.values:
         position = position_text.read(text)
         return Told(position.setup, position.state, position.contest)
@@ -218,10 +221,18 @@ def tied(totals: Sequence[int]) -> list[list[int]]:
     return [players for players in equal if len(players) > 1]
 
 
-def ordinals(first: int, count: int) -> str:
-    """Return ``1st and 2nd place``."""
-    names = [ORDINALS[place - 1] for place in range(first, first + count)]
-    return f"{named(names)} place{'s' if count > 1 else ''}"
+def share(first: int, points: Sequence[int], others: Sequence[str], each: int, say: Words = IN_ENGLISH) -> str:
+    """Return ``1st and 2nd places shared with seat 1, (21 + 13) / 2 = 17 each``; with nobody, the place alone.
+
+    ``first``: the best of the places; ``points``: of each place; ``each``: what every player gets of them.
+    """
+    places = named([say(f"ordinal.{first + beyond}") for beyond in range(len(points))], say)
+    what = say("places" if len(points) > 1 else "places.one", places=places)
+    if not others:
+        return what
+    sum_ = " + ".join(map(str, points))
+    sum_ = f"({sum_})" if len(points) > 1 else sum_
+    return say("places.shared", what=what, others=named(others, say), sum=sum_, n=len(others) + 1, each=each)
 
 
 def upper(words: str) -> str:

@@ -15,8 +15,8 @@ from referee.live.opening import ENTRANT, PRINCIPAL, entrant_principal, new_toke
 from referee.service.auth import Authenticator, Caller
 from referee.service.events import EventService
 from referee.service.fields import game_id_of, page_of, page_token
-from referee.service.guard import Calls
 from referee.service.permissions import Scope
+from referee.service.revocations import Revocations
 from referee.store.store import Grant
 from referee.v1 import access_service_pb2 as pb
 
@@ -32,12 +32,14 @@ _VALUES = {scope: value for value, scope in _SCOPES.items()}
 class AccessService:
     """Every method is one of the API's."""
 
-    def __init__(self, live_games: LiveGames, events: EventService, door: Authenticator, calls: Calls) -> None:
+    def __init__(
+        self, live_games: LiveGames, events: EventService, door: Authenticator, revocations: Revocations
+    ) -> None:
         self._live_games = live_games
         self._events = events
         self._store = live_games.context.store
         self._door = door
-        self._calls = calls
+        self._revocations = revocations
         self._log = structlog.get_logger("referee.access")
 
     async def IssueToken(self, request: pb.IssueTokenRequest, caller: Caller) -> pb.IssueTokenResponse:
@@ -76,12 +78,9 @@ class AccessService:
     async def RevokeToken(self, request: pb.RevokeTokenRequest, caller: Caller) -> pb.RevokeTokenResponse:
         if not _ID.match(request.id):
             raise BadField("id", f"{2 * ID_BYTES} lower-case hexadecimal digits")
-        grant = await self._store.revoke_grant(bytes.fromhex(request.id), self._live_games.context.time.now_ms())
+        grant = await self._revocations.revoke(bytes.fromhex(request.id), _name(caller))
         if grant is None:
             raise BadField("id", "that of a token that was issued here")
-        self._door.forget(grant.digest)
-        self._log.info("token revoked", id=request.id, principal=grant.principal, by=_name(caller))
-        self._calls.revoke(grant.digest)
         return pb.RevokeTokenResponse(token=_token(grant))
 
     async def ListTokens(self, request: pb.ListTokensRequest, caller: Caller) -> pb.ListTokensResponse:

@@ -18,9 +18,9 @@ from referee.live.games import LiveGames
 from referee.notation.errors import Kind, NotationError
 from referee.service.adjudication_worker import POLICIES, WRITERS, report_question
 from referee.service.auth import Caller
+from referee.service.calls import Calls
 from referee.service.fields import game_id_of
 from referee.service.games import GameService
-from referee.service.guard import Calls
 from referee.service.worker_queue import WorkerQueue
 from referee.v1 import adjudication_service_pb2 as pb
 from referee.workers.errors import BadQuestion

@@ -108,7 +108,7 @@ def _adjudicate(data: bytes) -> pb.AdjudicateRecordResponse:
         result=found.result,
         claimed=found.claimed,
         places=result.places if result else (),
-        outcome=found.told.outcome,
+        outcome=found.told.outcome(),
         sheet=_sheet_message(setup, made.sheet),
         reports=[WRITERS[wanted](made) for wanted in request.formats],
         changes=found.changes,
@@ -171,7 +171,7 @@ def _score(data: bytes) -> pb.ScorePositionResponse:
         sheet=_sheet_message(setup, told.sheet()),
         result=contest_text.value(result),
         places=result.places if result else (),
-        outcome=told.outcome,
+        outcome=told.outcome(),
     )
 
 

@@ -18,7 +18,8 @@ import grpc
 
 from referee.live.errors import BadField, LimitReached
 from referee.service.auth import Context, PermissionDenied, Unauthenticated
-from referee.service.guard import Gate, Gone, ResponseStream, charge_answer, fail
+from referee.service.calls import Gone, ResponseStream, charge_answer
+from referee.service.guard import Gate, fail
 from referee.service.limits import Account
 
 MOST_WAITING = 256
@@ -84,7 +85,7 @@ class Admission(grpc.GenericRpcHandler):
         async def call(_: object, context: Context) -> None:
             try:
                 caller = await gate.door.caller(context)
-                with caller.account.stream(), gate.calls.stream(ResponseStream(context, caller)):
+                with caller.account.stream(), gate.calls.stream(ResponseStream(context, caller, gate)):
                     request = await _request(handler, context)
             except Gone:
                 return
@@ -151,7 +152,7 @@ def _charged(handler: Handler, name: str, gate: Gate) -> Handler:
 
     async def unary(request: Any, context: Context) -> Any:
         try:
-            await gate.draw(await _account(context, gate))
+            await gate.refusals.draw(await _account(context, gate))
         except LimitReached as error:
             fail(context, error, name, gate)
             return None
@@ -160,7 +161,7 @@ def _charged(handler: Handler, name: str, gate: Gate) -> Handler:
     async def stream(request: Any, context: Context) -> None:
         try:
             account = await _account(context, gate)
-            await gate.draw(account)
+            await gate.refusals.draw(account)
             with account.stream():
                 await handler.unary_stream(request, context)
         except LimitReached as error:
@@ -169,7 +170,7 @@ def _charged(handler: Handler, name: str, gate: Gate) -> Handler:
     async def talk(requests: Any, context: Context) -> AsyncIterator[Any]:
         try:
             account = await _account(context, gate)
-            await gate.draw(account)
+            await gate.refusals.draw(account)
             with account.stream():
                 sent = 0
                 async for response in handler.stream_stream(_drawing(requests, account), context):
@@ -183,7 +184,7 @@ def _charged(handler: Handler, name: str, gate: Gate) -> Handler:
         is_first = True
         async for request in requests:
             if not is_first:
-                await gate.draw(account)
+                await gate.refusals.draw(account)
             is_first = False
             await gate.turns.next(account)
             yield request

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import ssl
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, cast
@@ -21,6 +22,7 @@ from referee.log.intent import Author
 from referee.log.intent import Role as Signs
 from referee.service.limits import Account, Accounts, host_named, host_of
 from referee.service.permissions import PERMISSIONS, Scope
+from referee.service.slowing import Guesses, Refusals
 from referee.store.store import Grant, Store
 
 _BEARER = re.compile(r"[Bb]earer ([A-Za-z0-9_-]{20,200})\Z")
@@ -29,6 +31,11 @@ FOR = "x-referee-for"
 """Metadata in which a gateway names the address that the call is for."""
 GATEWAY = "x-referee-gateway"
 """Metadata in which it shows its own token; ``authorization`` has that of the caller, if there is one."""
+_FROM_NODE = "x-referee-node-"
+"""What metadata begins with that one node tells another of a call that it passes on, and nobody else may tell."""
+_HOST, _PRINCIPAL, _CERTIFICATE = (_FROM_NODE + name for name in ("host", "gateway", "certificate"))
+"""The address that the call came from or, with the principal of a gateway, that this has named; and the digest of the
+certificate that was shown."""
 
 
 class Unauthenticated(Exception):
@@ -118,6 +125,26 @@ class Caller:
 
 _NEEDED = {Signs.SEAT: Scope.PLAY, Signs.SCRIBE: Scope.SCRIBE, Signs.ARBITER: Scope.ARBITER}
 
+
+class _Known(dict[bytes, Caller]):
+    """Callers by digest; one for all the doors of a referee."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.former: set[bytes] = set()
+        """Digests of some that were known before: no guesses."""
+
+    def clear(self) -> None:
+        """Forget all."""
+        if len(self.former) >= _KEPT:
+            self.former.clear()
+        self.former.update(self)
+        super().clear()
+
+    times_forgotten = 0
+    """How often something was to be forgotten: what the store was asked before that may be true no more."""
+
+
 Metadata = Sequence[tuple[str, str | bytes]]
 Context = grpc.aio.ServicerContext[Any, Any]
 
@@ -133,11 +160,19 @@ class Authenticator:
         self._accounts = accounts
         self._now_ms = now_ms
         self._certificates = certificates
-        self._known: dict[bytes, Caller] = {}
-        """By digest."""
+        self._known = _Known()
         self._digests: dict[bytes, bytes] = {}
         """Digests of certificates, by their PEM."""
         self._lent: dict[bytes, Grant] = {}
+        self._of_nodes = False
+        self.refusals = Refusals()
+        self._guesses = Guesses()
+
+    def of_nodes(self) -> Authenticator:
+        """Return the same for a port that only nodes can use: it believes what they tell of the caller."""
+        found = copy(self)
+        found._of_nodes = True
+        return found
 
     def lend(self, principal: str, scope: Scope) -> str:
         """Return a token that is good until this process ends, and is written nowhere."""
@@ -154,9 +189,10 @@ class Authenticator:
         ``OtherGeneration`` for a client with which no call would go well; ``PermissionDenied`` and ``BadField`` for
         the name of an address that is not a gateway's to give, or is none.
         """
+        if self._of_nodes:
+            return await self._passed_on(context)
         shown = named = gateway = None
-        # The stubs call it one thing, at runtime it is another; both are pairs.
-        for key, value in cast("Metadata", context.invocation_metadata() or ()):
+        for key, value in _metadata(context):
             if key == "authorization":
                 shown = str(value) if shown is None else ""
             elif key == "user-agent":
@@ -165,18 +201,51 @@ class Authenticator:
                 named = str(value) if named is None else ""
             elif key == GATEWAY:
                 gateway = str(value) if gateway is None else ""
+            elif key.startswith(_FROM_NODE):
+                await self.refusals.draw(self.address(context))
+                raise PermissionDenied(f"{key} is for the nodes of this referee among themselves", key)
         is_forwarded = named is not None or gateway is not None
         payer = await self._named(named, gateway, context) if is_forwarded else None
         try:
             if shown is not None:
-                return await self._by_token(shown)
+                return await self._by_token(shown, payer, context)
             if self._certificates and not is_forwarded:
-                return await self._known_by(self._digest_of_certificate(context), "certificate")
+                return await self._known_by(self._digest_of_certificate(context), "certificate", payer, context)
         except Unauthenticated as error:
             if not error.state:  # it may be a guess
-                (payer or self.address(context)).draw()
+                await self.refusals.draw(payer or self.address(context))
             raise
         return Caller(account=payer or self.address(context))
+
+    async def told_to_node(self, context: Context, caller: Caller) -> Metadata:
+        """Return the metadata with which a call is passed on to another node: all that ``caller`` looks at."""
+        told: list[tuple[str, str | bytes]] = [(_HOST, host_of(context.peer()))]
+        for key, value in _metadata(context):
+            if key == "authorization" and caller.digest not in self._lent:
+                told.append((key, value))
+            elif key == FOR:
+                told[0] = (_HOST, host_named(str(value)))
+            elif key == GATEWAY:
+                told.append((_PRINCIPAL, (await self._by_token(str(value), None, context)).principal))
+        if caller.credential == "certificate":
+            told.append((_CERTIFICATE, caller.digest.hex()))
+        return told
+
+    async def _passed_on(self, context: Context) -> Caller:
+        """Return the caller of a call that another node has passed on. Raise ``Unauthenticated``, ``LimitReached``."""
+        told = {key: str(value) for key, value in _metadata(context)}
+        host, gateway = told.get(_HOST, ""), told.get(_PRINCIPAL)
+        payer = self._accounts.at(host) if gateway is None else self._accounts.named(gateway, host)
+        try:
+            if "authorization" in told:
+                return await self._by_token(told["authorization"], payer, context)
+            if _CERTIFICATE in told:
+                return await self._known_by(bytes.fromhex(told[_CERTIFICATE]), "certificate", payer, context)
+        except Unauthenticated as error:
+            if not error.state:
+                await self.refusals.draw(payer)
+            raise
+        return Caller(account=payer)
 
     async def _named(self, named: str | None, shown: str | None, context: Context) -> Account:
         """Return the account of the address that a gateway names."""
@@ -184,7 +253,7 @@ class Authenticator:
         try:
             return self._accounts.named(gateway.principal, host_named(named or ""))
         except ValueError:
-            gateway.account.draw()
+            await self.refusals.draw(gateway.account)
             raise BadField(FOR, "one IPv4 or IPv6 address in numbers") from None
 
     async def _gateway(self, shown: str | None, context: Context) -> Caller:
@@ -193,34 +262,50 @@ class Authenticator:
             error = PermissionDenied(f"{FOR} is for gateways, which show their token in {GATEWAY}", FOR)
         else:
             try:
-                gateway = await self._by_token(shown)
+                gateway = await self._by_token(shown, None, context)
             except Unauthenticated as refused:
                 error = Unauthenticated(f"{GATEWAY}: {refused}", refused.state, GATEWAY)
             else:
                 if Scope.GATEWAY in gateway.scopes:
                     return gateway
                 error = PermissionDenied(f"{GATEWAY}: the token is not for {Scope.GATEWAY}", GATEWAY)
-        self.address(context).draw()
+        await self.refusals.draw(self.address(context))
         raise error
 
-    async def _by_token(self, shown: str) -> Caller:
+    async def _by_token(self, shown: str, payer: Account | None, context: Context) -> Caller:
+        """Return the caller by a token. ``payer``: of a guess; None: the address that the call comes from."""
         if (match := _BEARER.match(shown)) is None:
             raise Unauthenticated("malformed authorization; expected one: Bearer TOKEN")
-        return await self._known_by(token_digest(match[1]), "token")
+        return await self._known_by(token_digest(match[1]), "token", payer, context)
 
-    async def _known_by(self, digest: bytes, credential: str) -> Caller:
+    async def _known_by(self, digest: bytes, credential: str, payer: Account | None, context: Context) -> Caller:
         known = self._known.get(digest)
         if known is None:
-            grant = self._lent.get(digest) or await self._store.grant(digest)
-            if grant is None or grant.certificate != (credential == "certificate"):
-                raise Unauthenticated(f"unknown {credential}")
-            known = self._caller(grant, credential)
-            if len(self._known) >= _KEPT:
-                self._known.clear()
-            self._known[digest] = known
+            if digest in self._lent or digest in self._known.former:
+                known = await self._look_up(digest, credential)
+            else:
+                async with self._guesses.turn(payer or self.address(context), context.peer()):
+                    known = self._known.get(digest) or await self._look_up(digest, credential)
         if known.is_revoked or known.expires_ms:
             known.check_valid(self._now_ms())
         return known
+
+    async def _look_up(self, digest: bytes, credential: str) -> Caller:
+        grant = self._lent.get(digest) or await self._grant(digest)
+        if grant is None or grant.certificate != (credential == "certificate"):
+            raise Unauthenticated(f"unknown {credential}")
+        if len(self._known) >= _KEPT:
+            self._known.clear()
+        known = self._known[digest] = self._caller(grant, credential)
+        return known
+
+    async def _grant(self, digest: bytes) -> Grant | None:
+        """Return what the store has, asked again if something was to be forgotten before it had answered."""
+        while True:
+            times = self._known.times_forgotten
+            grant = await self._store.grant(digest)
+            if times == self._known.times_forgotten:
+                return grant
 
     @property
     def kept(self) -> dict[str, int]:
@@ -229,7 +314,14 @@ class Authenticator:
 
     def forget(self, digest: bytes) -> None:
         """Forget the token: the store knows something else about it from now on."""
-        self._known.pop(digest, None)
+        if self._known.pop(digest, None) is not None:
+            self._known.former.add(digest)
+        self._known.times_forgotten += 1
+
+    def forget_all(self) -> None:
+        """Forget every token, as it is not known about which the store knows something else."""
+        self._known.clear()
+        self._known.times_forgotten += 1
 
     def _caller(self, grant: Grant, credential: str) -> Caller:
         return Caller(
@@ -246,7 +338,7 @@ class Authenticator:
 
     def address(self, context: Context) -> Account:
         """Return the account of the address that the call comes from."""
-        return self._accounts.of(host_of(context.peer()))
+        return self._accounts.at(host_of(context.peer()))
 
     def _digest_of_certificate(self, context: Context) -> bytes:
         pem = next(iter(context.auth_context().get("x509_pem_cert", ())), b"")
@@ -256,3 +348,8 @@ class Authenticator:
                 self._digests.clear()
             digest = self._digests[pem] = sha256(ssl.PEM_cert_to_DER_cert(pem.decode("ascii"))).digest()
         return digest
+
+
+def _metadata(context: Context) -> Metadata:
+    # The stubs call it one thing, at runtime it is another; both are pairs.
+    return cast("Metadata", context.invocation_metadata() or ())

@@ -20,6 +20,7 @@ from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner, VerifierKey
 from referee.service.files import (
     ALIVE_FILE,
+    CLUSTER_MARK_FILE,
     DEFAULT_ORIGIN,
     KEY_FILE,
     LOCK_FILE,
@@ -28,24 +29,18 @@ from referee.service.files import (
     TOKEN_FILE,
     VERIFIER_FILE,
 )
+from referee.service.node_tls import SECRET_BYTES
 from referee.store.address import check_address
-from referee.store.errors import Away, Occupied, StoreFailed
+from referee.store.errors import StoreFailed
 from referee.store.files import make_whole
-from referee.store.sql import MARKS_FILE, SEAL_FILE, SqlStore
+from referee.store.seal import Seal
+from referee.store.sql import MARKS_FILE, SEAL_FILE, SqlStore, add_marks
 from referee.store.sqlite import SqliteStore
 from referee.store.store import BUSY_S, Store, Upgrade
 
 
 class DataError(Exception):
     """The directory cannot be used: what is wrong with it, in one line."""
-
-
-class DataAway(DataError):
-    """The database with the games does not answer; that may pass."""
-
-
-class DataOccupied(DataError):
-    """Another referee is running on the same database; when it is gone, the directory can be used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +69,10 @@ class Data:
     @property
     def verifier_path(self) -> Path:
         return self.path / VERIFIER_FILE
+
+    def node_secret(self) -> bytes:
+        """Return what only those have whose games are in the same database. Raise ``StoreFailed``."""
+        return Seal.load(self.seal_path).derived(b"tile-referee/v1/nodes", SECRET_BYTES)
 
     def note_alive(self) -> None:
         """Note that the referee is running; when it runs again, no clock has run since then. Raise ``OSError``."""
@@ -106,14 +105,18 @@ def open_data(
     new_seal: bool = False,
     busy_s: float = BUSY_S,
     on_upgrade: Callable[[Upgrade], None] = lambda _: None,
+    alone: bool = False,
+    require_standby: bool = False,
 ) -> Data:
     """Open the directory, or make it with all that is in it. Raise ``DataError``.
 
     ``origin``: the referee's name; it is the directory's own, so another than before is refused. ``store``: address of
     the database that the games are in, if it is not a file of the directory, which keeps the address. ``marks``,
     ``seal_key``: where these files are if not in the directory. ``new_marks``, ``new_seal``, ``on_upgrade``: as
-    ``SqliteStore`` takes them.
+    ``SqliteStore`` takes them. ``alone``, ``require_standby``: as ``PostgresStore`` takes them; without a database
+    there is no standby.
     """
+    _check_is_file(marks)
     marks, seal_key = marks or path / MARKS_FILE, seal_key or path / SEAL_FILE
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -123,30 +126,32 @@ def open_data(
         raise DataError(f"{path}: {error.strerror}") from error
     try:
         signer = CheckpointSigner(origin_of(path, origin), load_or_make_key(path / KEY_FILE))
-        _keep(path / VERIFIER_FILE, f"{signer.verifier}\n", 0o644)
+        keep(path / VERIFIER_FILE, f"{signer.verifier}\n", 0o644)
         database = store or store_address(path)
+        if database is None and require_standby:
+            what = "its games are in a file, of which there is no standby"
+            raise StoreFailed(f"{path}: {what}; expected --store, or no --require-standby")  # noqa: TRY301 - as others
+        organiser: bytes | None = None
+        files: dict[str, Any] = {"marks": marks, "seal_key": seal_key, "new_marks": new_marks, "new_seal": new_seal}
         if database is None:
-            opened: SqlStore = SqliteStore(
-                path / STORE_FILE,
-                marks=marks,
-                seal_key=seal_key,
-                new_marks=new_marks,
-                new_seal=new_seal,
+            opened: SqlStore = SqliteStore(path / STORE_FILE, **files, busy_s=busy_s, on_upgrade=on_upgrade)
+        else:
+            shared = opened = _postgres("postgres").PostgresStore(
+                database,
+                **files,
+                verifier=str(signer.verifier),
                 busy_s=busy_s,
                 on_upgrade=on_upgrade,
+                alone=alone,
+                require_standby=require_standby,
+                cluster_mark=path / CLUSTER_MARK_FILE,
             )
-        else:
-            opened = _postgres("postgres").PostgresStore(
-                database,
-                marks=marks,
-                seal_key=seal_key,
-                verifier=str(signer.verifier),
-                new_marks=new_marks,
-                new_seal=new_seal,
-                busy_s=busy_s,
-            )
-            _keep(path / STORE_ADDRESS_FILE, f"{database}\n", 0o600)
-        opened.set_organiser(token_digest(_token(path / TOKEN_FILE)))
+            organiser = shared.organiser
+            keep(path / STORE_ADDRESS_FILE, f"{database}\n", 0o600)
+        if organiser is None:
+            opened.set_organiser(token_digest(_token(path / TOKEN_FILE)))
+        elif not alone:
+            _check_token(path / TOKEN_FILE, organiser)
         time = SystemTime()
         time.reach(max(_alive_ms(path), opened.alive_ms))
     except BaseException as error:
@@ -154,10 +159,6 @@ def open_data(
         if isinstance(error, OSError):
             # Of a disk that is full, writing says no name.
             raise DataError(f"{error.filename or path}: {error.strerror}") from error
-        if isinstance(error, Occupied):
-            raise DataOccupied(str(error)) from error
-        if isinstance(error, Away):
-            raise DataAway(str(error)) from error
         if isinstance(error, LogError | StoreFailed | UnicodeEncodeError):
             raise DataError(str(error)) from error
         raise
@@ -184,7 +185,7 @@ def move_data(path: Path, address: str, *, marks: Path | None = None, seal_key: 
             file = SqliteStore(path / STORE_FILE, marks=marks, seal_key=seal_key, on_upgrade=_refuse_upgrade)
             asyncio.run(file.close())
             count: int = _postgres("moving").copy_games(path / STORE_FILE, address, str(signer.verifier), BUSY_S)
-            _keep(path / STORE_ADDRESS_FILE, f"{address}\n", 0o600)
+            keep(path / STORE_ADDRESS_FILE, f"{address}\n", 0o600)
         finally:
             os.close(lock)
     except OSError as error:
@@ -192,6 +193,42 @@ def move_data(path: Path, address: str, *, marks: Path | None = None, seal_key: 
     except (LogError, StoreFailed) as error:
         raise DataError(str(error)) from error
     return count
+
+
+def found_cluster(path: Path, store: str | None) -> None:
+    """Let several referees run on the database of a directory, whose referee is stopped. Raise ``DataError``.
+
+    Its token is the organiser's from then on, at all of them. ``store``: as ``open_data`` takes it.
+    """
+    if store is None and not (path / STORE_ADDRESS_FILE).exists():
+        what = "its games are not in PostgreSQL"
+        raise DataError(f"{path}: {what}; expected --store, or referee migrate for games that are in a file")
+    data = open_data(path, origin_of(path, None), store=store, alone=True)
+    try:
+        digest = token_digest(_token(data.token_path))
+        shared: Any = data.store
+        shared.found_cluster(digest, data.alive_ms())
+    except (OSError, StoreFailed) as error:
+        raise DataError(str(error)) from error
+    finally:
+        asyncio.run(data.close())
+
+
+def take_marks(data: Data, path: Path) -> int:
+    """Have the directory's marks know what those of another node know, too; return of how many games that is newer.
+
+    Raise ``DataError``.
+    """
+    _check_is_file(path)
+    try:
+        return add_marks(data.store.marks, path)
+    except StoreFailed as error:
+        raise DataError(str(error)) from error
+
+
+def cluster_module() -> Any:
+    """Return the module that knows clusters. Raise ``DataError`` if what it needs is not installed."""
+    return _postgres("postgres_cluster")
 
 
 def _refuse_upgrade(upgrade: Upgrade) -> None:
@@ -215,6 +252,13 @@ def origin_of(path: Path, wanted: str | None) -> str:
     if wanted not in {None, kept}:
         raise DataError(f"{path}: this referee's name is {kept}, not {wanted}; expected no --origin, or the same")
     return kept
+
+
+def _check_is_file(marks: Path | None) -> None:
+    """Raise ``DataError`` for an address: what a file there would be called is not what somebody meant."""
+    if marks is not None and str(marks).startswith(("postgres:", "postgresql:")):
+        what = "marks are kept in a file of each referee, not in a database"
+        raise DataError(f"--marks: {what}; expected a file, on another disk than the games")
 
 
 def _check_mode(path: Path) -> None:
@@ -269,7 +313,7 @@ def _postgres(module: str) -> Any:
         raise DataError(f"{what}; expected: pip install 'tile-referee[postgresql]'") from error
 
 
-def _keep(path: Path, text: str, mode: int) -> None:
+def keep(path: Path, text: str, mode: int) -> None:
     """Make the file unless it is there and right."""
     if not (path.exists() and path.read_text(encoding="utf-8", errors="replace") == text):
         make_whole(path, lambda file: _write(file, text, mode))
@@ -292,6 +336,13 @@ def _locked(path: Path) -> int:
         os.close(lock)
         raise DataError(f"{path}: another referee is running on this directory") from None
     return lock
+
+
+def _check_token(path: Path, organiser: bytes) -> None:
+    """Raise ``DataError`` if there is another token than the cluster's; a node needs none."""
+    if path.exists() and token_digest(_token(path)) != organiser:
+        what = "not the organiser's token of the cluster"
+        raise DataError(f"{path}: {what}; expected that of the other nodes, or none; referee cluster init makes it so")
 
 
 def _token(path: Path) -> str:

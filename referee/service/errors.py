@@ -8,7 +8,7 @@ Details travel in trailers, and large trailers get lost: whatever is variable is
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import ceil
 
 import grpc
@@ -20,6 +20,7 @@ from referee.games.game import UnknownRules
 from referee.live import errors
 from referee.log.errors import Code, LogError
 from referee.notation.errors import NotationError, cut
+from referee.publishing.proofs import Missing, NotLogged
 from referee.service.auth import PermissionDenied, Unauthenticated
 from referee.service.limits import TookTooLong
 from referee.store.errors import StoreFailed
@@ -29,6 +30,8 @@ from referee.workers.errors import BadQuestion
 from referee.workers.pool import WorkerFailed
 
 DOMAIN = "referee.v1"
+STATUS_KEY = "grpc-status-details-bin"
+"""In trailing metadata: the status with its details."""
 MAX_DETAILS_BYTES = 4096
 _MAX_MESSAGE, _MAX_VALUE = 300, 200
 """Characters. With four bytes each and every value there is, the details stay below their limit."""
@@ -58,7 +61,9 @@ STATUS_OF: Mapping[str, grpc.StatusCode] = {
     "DEADLINE": _S.DEADLINE_EXCEEDED,
     "SET_ASIDE": _S.FAILED_PRECONDITION,
     "SOLVER_FAILED": _S.ABORTED,
+    "NOT_OWNER": _S.UNAVAILABLE,
     "OTHER_API": _S.FAILED_PRECONDITION,
+    "NOT_LOGGED": _S.FAILED_PRECONDITION,
 }
 
 _OF_TABLE: dict[type[Exception], str] = {
@@ -113,7 +118,9 @@ def retry_s(error: Exception) -> float:
     match error:
         case errors.LimitReached(retry_s=wait_s):
             return wait_s
-        case errors.Draining() | StoreFailed():
+        case errors.Elsewhere():
+            return errors.ELSEWHERE_RETRY_S
+        case errors.Draining() | StoreFailed() | NotLogged(missing=Missing.TURN | Missing.CHECKPOINT):
             return errors.RETRY_S
     return 0
 
@@ -121,6 +128,15 @@ def retry_s(error: Exception) -> float:
 def reason_of(error: Exception) -> str:
     """Return the name in ``ErrorReason``, without its prefix."""
     return _explained(error)[0]
+
+
+def reason_in(trailing: Iterable[tuple[str, str | bytes]]) -> str:
+    """Return the same of a status that another node has sent; empty if it is not one of a referee."""
+    found, info = status_pb2.Status(), error_details_pb2.ErrorInfo()
+    for key, value in trailing:
+        if key == STATUS_KEY and isinstance(value, bytes):
+            found.ParseFromString(value)
+    return info.reason if any(detail.Unpack(info) and info.domain == DOMAIN for detail in found.details) else ""
 
 
 def _explained(error: Exception) -> tuple[str, str, dict[str, object]]:
@@ -134,6 +150,10 @@ def _explained(error: Exception) -> tuple[str, str, dict[str, object]]:
             metadata = {"field": field}
         case OtherGeneration(referee=referee, client=client):
             reason, metadata = "OTHER_API", {"referee": referee, "client": client}
+        case errors.Elsewhere(node=node):
+            reason, metadata = "NOT_OWNER", {"owner": node.address}
+        case NotLogged(missing=missing):
+            reason, metadata = "NOT_LOGGED", {"missing": missing.value}
         case errors.StaleHead(size=size, head=head):
             reason, metadata = "STALE_HEAD", {"size": size, "head": head.hex()}
         case errors.NotAwaited(awaited=awaited):

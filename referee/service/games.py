@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import aclosing
 from functools import partial
 from hashlib import sha256
 from io import BytesIO
+from typing import Any
 
 import structlog
 
 from referee.live.act import Act, Reply
 from referee.live.answers import Accepted, Answer, Refused
 from referee.live.archive import HASHED_AT_ONCE, Archive
-from referee.live.errors import BadField, Draining
+from referee.live.errors import BadField, Draining, UnknownGame
 from referee.live.events import registered_key
 from referee.live.game import LiveGame
 from referee.live.games import LiveGames
@@ -26,16 +28,21 @@ from referee.live.watch import Commit, SeatWatcher, Watcher
 from referee.log import file
 from referee.log.errors import Code, LogError
 from referee.log.events import act_name
+from referee.log.identity import parse_game_id
 from referee.log.intent import Author, Role, author_of, decode_intent
 from referee.log.keys import SIGNATURE_BYTES
+from referee.publishing.proofs import Missing, NotLogged, prove
+from referee.publishing.sequencer import Sequencer
 from referee.service import errors
 from referee.service.auth import Caller, PermissionDenied
+from referee.service.calls import RequestStream, ResponseStream
 from referee.service.counters import Acts, Arrival
 from referee.service.fields import game_id_of, page_of, page_token
-from referee.service.guard import RequestStream, ResponseStream, charge
+from referee.service.guard import charge
 from referee.service.limits import Account, check_due
 from referee.service.permissions import OVERSEERS, Scope
 from referee.service.play_stream import PlayStream, SeatStreams
+from referee.service.seats_elsewhere import HERE, SeatsElsewhere, Together
 from referee.service.violations import violation_message
 from referee.service.watching import Heartbeats, WatchLimits, after_seq_of, tell, watch
 from referee.store.errors import StoreFailed
@@ -50,6 +57,8 @@ MOST_LISTED = 100
 """Games in one answer: writing a longer one would keep acts waiting."""
 _NAMED_AT_ONCE = 64
 """Games whose players are read without a look at anything else."""
+_PROOF_READS = 64
+"""What the tiles for one proof cost, in entries that are read."""
 _CERTIFICATE_BYTES, _REMARK_BYTES = 16 << 20, 4 << 20
 """Bytes in one file. What would make it longer than a file may be is left out; entries never are."""
 
@@ -58,7 +67,14 @@ class GameService:
     """Every method is one of the API's."""
 
     def __init__(
-        self, live_games: LiveGames, *, queue_items: int, watch_limits: WatchLimits, heartbeats: Heartbeats, acts: Acts
+        self,
+        live_games: LiveGames,
+        *,
+        queue_items: int,
+        watch_limits: WatchLimits,
+        heartbeats: Heartbeats,
+        acts: Acts,
+        public_log: Sequencer | None = None,
     ) -> None:
         """``queue_items``: how far a stream may fall behind."""
         self._live_games = live_games
@@ -66,6 +82,7 @@ class GameService:
         self._watch_limits = watch_limits
         self._heartbeats = heartbeats
         self._acts = acts
+        self._public_log = public_log
         # Bound once: asking for it at every act costs more than all the checks before the signature.
         self._log: structlog.typing.FilteringBoundLogger = structlog.get_logger("referee.games").bind()
         self._tells_acts = self._log.is_enabled_for(logging.DEBUG)
@@ -119,6 +136,9 @@ class GameService:
         finish: Callable[[Act], Act] | None = None,
     ) -> tuple[LiveGame, Answer]:
         """Submit an act, whatever call it comes with. ``finish`` adds what goes with the act, or raises."""
+        found = parse_game_id(request.game_id)
+        if found is not None and caller.game_id in {None, found}:
+            await self._live_games.check_here(found)  # before anything that its owner does, and counts
         receipt, arrival = self._live_games.context.time.receipt(), self._acts.received("unary")
         try:
             game, act = await self._act(game_id_of(request.game_id), request, caller, receipt)
@@ -169,7 +189,7 @@ class GameService:
 
     async def _check_key(self, caller: Caller, key: bytes) -> None:
         """Raise ``PermissionDenied`` for an entrant of an event who joins with another key than is registered."""
-        registered = await registered_key(self._live_games, caller.principal)
+        registered = await registered_key(self._live_games, caller.principal, caller.account)
         if registered and key != registered:
             raise PermissionDenied("the entrant has registered another key in the event; join with that one")
 
@@ -186,7 +206,7 @@ class GameService:
         watcher = self._heartbeats.watcher(self._queue_items)
         archive = await self._live_games.archive(game_id, caller.account)
         game = archive or await self._live_games.game(game_id, caller.account)
-        with self._watch_limits.place(game_id), self._heartbeats.of(watcher, responses, "WatchGame"):
+        with self._watch_limits.place(game_id, caller), self._heartbeats.of(watcher, responses, "WatchGame"):
             if isinstance(game, Archive):
                 await tell(self._live_games, game, after_seq, responses, watcher)
             else:
@@ -197,6 +217,7 @@ class GameService:
         if not isinstance(first, pb.PlayGameRequest) or not first.HasField("enter"):
             raise BadField("item", "enter, in the first message")
         game_id = game_id_of(first.enter.game_id)
+        await self._live_games.check_here(game_id)
         author = await self.author_in(caller, game_id)
         if author is None:
             raise PermissionDenied("the token is for another game, or for no seat of this one")
@@ -222,18 +243,27 @@ class GameService:
             await playing.run(after_seq_of(first.enter), requests, responses, take)
 
     async def WatchSeat(self, request: pb.WatchSeatRequest, caller: Caller, responses: ResponseStream) -> None:
-        if caller.game_id is not None:
-            games: dict[bytes, int | None] = {caller.game_id: None}
-        else:
-            games = dict.fromkeys(self._live_games.games_of(caller.principal))
+        own = self._live_games.games_of(caller.principal) if caller.game_id is None else [caller.game_id]
+        games: dict[bytes, int | None] = dict.fromkeys(own)
+        follows: set[str | bytes] = {caller.principal if caller.game_id is None else caller.game_id}
         for i, point in enumerate(request.resume):
             if point.after_seq < -1:
                 raise BadField(f"resume[{i}].after_seq", "-1 or more")
-            games[game_id_of(point.game_id)] = point.after_seq
+            game_id = game_id_of(point.game_id)
+            games[game_id] = point.after_seq
+            follows.add(game_id)
+        if responses.forward is None and self._live_games.sharing is not None:
+            # For another node, this one tells of its own games; of those that are over, the one that was asked tells.
+            games = {game_id: seq for game_id, seq in games.items() if self._live_games.running(game_id) is not None}
         feed = SeatWatcher(self._queue_items)
-        follows = caller.principal if caller.game_id is None else ""
         with self._heartbeats.of(feed, responses, "WatchSeat"), self._live_games.feeding(follows, feed):
-            await SeatStreams(self._live_games, feed, partial(self.author_in, caller)).run(games, responses)
+            here = SeatStreams(self._live_games, feed, partial(self.author_in, caller))
+            if (forward := responses.forward) is None:
+                await here.run(games, responses)
+            else:
+                together = Together(responses, games)
+                there = SeatsElsewhere(forward, await responses.told_to_node(), together, here)
+                await _first_of(here.run(games, together.source(HERE)), there.run())
 
     async def author_in(self, caller: Caller, game_id: bytes) -> Author | None:
         """Return as whom the bearer of the token acts in the game."""
@@ -306,6 +336,17 @@ class GameService:
             found.setdefault(certificate.seq, []).append(certificate.data)
         return found
 
+    async def GetLogProof(self, request: pb.GetLogProofRequest, caller: Caller) -> pb.GetLogProofResponse:
+        game_id = game_id_of(request.game_id)
+        store = self._live_games.context.store
+        if await store.game(game_id) is None:
+            raise UnknownGame(f"no game {game_id.hex()}")
+        if self._public_log is None:
+            raise NotLogged(Missing.LOG)
+        caller.account.charge(Work.READ, _PROOF_READS)
+        proved = await prove(store, self._public_log.folder, self._public_log.verifier, game_id, request.size)
+        return pb.GetLogProofResponse(proof=proved.proof, size=proved.size, index=proved.leaf)
+
     async def AbortGame(self, request: pb.AbortGameRequest, caller: Caller) -> pb.AbortGameResponse:
         game = await self._game(request.game_id, caller)
         await game.abort()
@@ -374,6 +415,19 @@ def accepted_message(accepted: Accepted) -> pb.Accepted:
         lag_ms=accepted.clock.lag_ms,
         overhead_ms=accepted.clock.overhead_ms,
     )
+
+
+async def _first_of(*works: Coroutine[Any, Any, None]) -> None:
+    """Do all at the same time, until one of them is done or fails."""
+    tasks = [asyncio.create_task(work) for work in works]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            task.result()
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _drained(stream: BytesIO) -> bytes:

@@ -8,11 +8,12 @@ What counts, and what never does:
 - Who has nothing left gets LIMIT with RetryInfo; acts get it before their signature is checked. The exception is an act
   for the current head by an author whose act is awaited now: it is always judged, as it may be the right one.
 - Whatever takes the referee more work than a request does is charged afterwards, by ``PRICES``.
-- A token that is unknown draws from the address that it came from.
+- An address, for whoever shows no token, may take less than a principal, and in shorter bursts. A token that is unknown
+  draws from the address that it came from.
 - A gateway may name the address that a call is for. That address pays, from an account that is smaller than others, and
   all whom one gateway names pay together from another, so that many of them are no more than a few callers.
 
-An account refills at a steady rate and holds ten seconds' worth.
+An account refills at a steady rate and holds ten seconds' worth, that of an address two.
 """
 
 from __future__ import annotations
@@ -43,11 +44,19 @@ PRICES = {
 }
 """Requests that each piece of work costs: about in proportion to its processor time."""
 _HELD_S = 10.0
+STRANGERS_PART = 1 / 5
+"""Of what a caller may take: what an address may from which calls come without a token."""
+STRANGERS_HELD_S = 2.0
+"""Players at the same referee wait behind a burst, and whoever floods it can change addresses."""
 _MANY = 4096
 NAMED_PART = 1 / 10
 """Of what a caller may take: what an address may that a gateway names."""
 GATEWAY_CALLERS = 4
 """All whom one gateway names may together take as much as so many callers."""
+
+
+_Who = str | bytes | tuple[str, str]
+"""A principal, a digest, or an address: nobody can be named so that the account of another is theirs."""
 
 
 class TookTooLong(Exception):
@@ -64,14 +73,17 @@ class Account:
         requests_per_s: float = REQUESTS_PER_S,
         most_streams: int = STREAMS,
         *,
+        held_s: float = _HELD_S,
         whole: Account | None = None,
         whose: str = "",
     ) -> None:
-        """``whole``: what it is a part of, which pays for the same. ``whose``: for its limits' names."""
+        """``held_s``: so many seconds' worth may be taken at once. ``whole``: what it is a part of, which pays for the
+        same. ``whose``: for its limits' names.
+        """
         self._whole = whole
         self._whose = whose
         self._interval_s = 1 / requests_per_s
-        self._held_s = max(_HELD_S, self._interval_s)  # at a very low rate, still one request
+        self._held_s = max(held_s, self._interval_s)  # at a very low rate, still one request
         self._most_streams = most_streams
         self._full_s = 0.0
         self.streams = 0
@@ -128,7 +140,7 @@ class Accounts:
     def __init__(self, requests_per_s: float = REQUESTS_PER_S, most_streams: int = STREAMS) -> None:
         """The limits are those of each account."""
         self._limits = (requests_per_s, most_streams)
-        self._accounts: dict[str | bytes, Account] = {}
+        self._accounts: dict[_Who, Account] = {}
         self._swept_at = _MANY
         self._gateways: dict[str, _Named] = {}
 
@@ -143,13 +155,22 @@ class Accounts:
         return named.of(address)
 
     def of(self, who: str | bytes) -> Account:
-        """Return the account of a principal, of a token's digest, or of an address as ``host_of`` names it."""
-        account = self._accounts.get(who)
-        if account is None:
-            if len(self._accounts) >= self._swept_at:
-                self._accounts = {key: kept for key, kept in self._accounts.items() if not kept.is_idle}
-                self._swept_at = max(_MANY, 2 * len(self._accounts))
-            account = self._accounts[who] = Account(*self._limits)
+        """Return the account of a principal, or of a token's digest."""
+        return self._accounts.get(who) or self._begin(who, Account(*self._limits))
+
+    def at(self, address: str) -> Account:
+        """Return the account of an address, as ``host_of`` names it."""
+        requests_per_s, most_streams = self._limits
+        key = ("address", address)
+        return self._accounts.get(key) or self._begin(
+            key, Account(requests_per_s * STRANGERS_PART, most_streams, held_s=STRANGERS_HELD_S)
+        )
+
+    def _begin(self, who: _Who, account: Account) -> Account:
+        if len(self._accounts) >= self._swept_at:
+            self._accounts = {key: kept for key, kept in self._accounts.items() if not kept.is_idle}
+            self._swept_at = max(_MANY, 2 * len(self._accounts))
+        self._accounts[who] = account
         return account
 
 

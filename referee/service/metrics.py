@@ -10,6 +10,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from time import monotonic
 
 from prometheus_client import CollectorRegistry, Metric, ProcessCollector, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
@@ -23,8 +24,10 @@ from referee.live.games import LiveGames
 from referee.live.proving import Prover
 from referee.live.scrub import Scrub
 from referee.log.game import Phase
+from referee.publishing.sequencer import Sequencer
 from referee.service.auth import Authenticator
 from referee.service.counters import Counters
+from referee.service.forwarding import Forwarder
 from referee.service.machine import Machine
 from referee.service.tls import Certificates
 from referee.service.watching import Heartbeats
@@ -63,6 +66,8 @@ class RefereeCollector(Collector):
         workers: Workers,
         machine: Machine,
         certificates: Certificates | None = None,
+        forwarder: Forwarder | None = None,
+        public_log: Sequencer | None = None,
     ) -> None:
         self._live_games = live_games
         self._door = door
@@ -75,6 +80,8 @@ class RefereeCollector(Collector):
         self._workers = workers
         self._machine = machine
         self._certificates = certificates
+        self._forwarder = forwarder
+        self._public_log = public_log
 
     def collect(self) -> Iterator[Metric]:
         yield _gauge(
@@ -88,11 +95,48 @@ class RefereeCollector(Collector):
         yield from self._acts()
         yield from self._commits()
         yield from self._games()
+        yield from self._nodes()
         yield from self._streams()
         yield from self._proofs()
+        yield from self._of_log()
         yield from self._solver()
+        yield from self._passed_on()
         yield from self._of_process()
         yield from self._of_machine()
+
+    def _of_log(self) -> Iterator[Metric]:
+        log = self._public_log
+        published = log.published if log is not None else None
+        yield GaugeMetricFamily(
+            "referee_log_leaves",
+            "Leaves of the public log that are written. Without a public log there is none of these metrics.",
+            value=log.size if log is not None else None,
+        )
+        yield GaugeMetricFamily(
+            "referee_log_published_leaves",
+            "Leaves that the published checkpoint covers; if it stays behind, too few witnesses sign.",
+            value=None if log is None else 0 if published is None else published.head.size,
+        )
+        yield GaugeMetricFamily(
+            "referee_log_checkpoint_age_seconds",
+            "Since the checkpoint was published, or found at the start.",
+            value=None if published is None else monotonic() - published.at,
+        )
+        yield GaugeMetricFamily(
+            "referee_log_halted",
+            "1: the log went back, and the referee no longer signs it; a message says what to do. 0: all is well.",
+            value=None if log is None else int(bool(log.halted)),
+        )
+        answers = CounterMetricFamily(
+            "referee_log_witness_answers",
+            "Answers of each witness of the policy: cosigned; ahead (it has seen more leaves than there are); forked; "
+            "unknown (it does not know the log); key (nor its key); silent; garbage.",
+            labels=["witness", "outcome"],
+        )
+        if log is not None and log.witnesses is not None:
+            for (name, outcome), count in sorted(log.witnesses.outcomes.items()):
+                answers.add_metric([name, outcome.value], count)
+        yield answers
 
     def _acts(self) -> Iterator[Metric]:
         acts = CounterMetricFamily(
@@ -180,6 +224,37 @@ class RefereeCollector(Collector):
             value=self._scrub.round_ended_ms / 1000,
         )
 
+    def _nodes(self) -> Iterator[Metric]:
+        nodes, sharing = self._store.nodes, self._live_games.sharing
+        health = nodes.health
+        yield GaugeMetricFamily(
+            "referee_nodes", "Referees that run on the same database, this one included.", value=len(nodes.others) + 1
+        )
+        moved = CounterMetricFamily(
+            "referee_games_moved",
+            "Games that came from other referees (taken_up; those that were open at the start count as well), or went "
+            "to them while this one runs (handed_over).",
+            labels=["how"],
+        )
+        moved.add_metric(["taken_up"], sharing.taken_up if sharing is not None else 0)
+        moved.add_metric(["handed_over"], sharing.handed_over if sharing is not None else 0)
+        yield moved
+        yield GaugeMetricFamily(
+            "referee_silent_seconds",
+            "Since this referee, one of several, last noted that it lives; after 3 s the others take its games.",
+            value=None if health is None else health.silent_s,
+        )
+        yield CounterMetricFamily(
+            "referee_reconnections",
+            "Connections to the database of several referees that were given up.",
+            value=0 if health is None else health.reconnections,
+        )
+        yield GaugeMetricFamily(
+            "referee_waits_for_standby",
+            "1: commits in the database of several referees wait until a standby has them.",
+            value=None if health is None else int(health.waits_for_standby),
+        )
+
     def _streams(self) -> Iterator[Metric]:
         streams = {kind: self._heartbeats.open[kind] for kind in _KINDS}
         yield _gauge("referee_open_streams", "Streams by method.", "method", streams)
@@ -194,6 +269,22 @@ class RefereeCollector(Collector):
         for key in dict.fromkeys([*usual, *self._heartbeats.ended]):
             ended.add_metric(key, self._heartbeats.ended[key])
         yield ended
+
+    def _passed_on(self) -> Iterator[Metric]:
+        passed = CounterMetricFamily(
+            "referee_passed_on",
+            "Calls and streams for games of other referees of the club, by what became of them.",
+            labels=["outcome"],
+        )
+        settled = self._forwarder.settled if self._forwarder is not None else {}
+        for outcome in ("answered", "not_owner", "no_answer"):
+            passed.add_metric([outcome], settled.get(outcome, 0))
+        yield passed
+        yield GaugeMetricFamily(
+            "referee_passed_on_streams",
+            "Streams that are passed on to other referees of the club now.",
+            value=self._forwarder.streams if self._forwarder is not None else 0,
+        )
 
     def _proofs(self) -> Iterator[Metric]:
         proofs = CounterMetricFamily(

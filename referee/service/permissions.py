@@ -64,6 +64,7 @@ PERMISSIONS: Final = {
     "referee.v1.GameService/WatchSeat": PLAYERS,
     "referee.v1.GameService/ListLegalMoves": EVERYBODY,
     "referee.v1.GameService/GetLog": EVERYBODY,
+    "referee.v1.GameService/GetLogProof": EVERYBODY,
     "referee.v1.GameService/AbortGame": ORGANISERS,
     "referee.v1.ArbiterService/SubmitAct": AUTHORS,
     "referee.v1.ArbiterService/GetDocket": EVERYBODY,

@@ -10,12 +10,13 @@ from functools import partial
 
 from google.protobuf.message import Message
 
-from referee.live.errors import BadField, BeyondHead, Draining, LiveGameError, UnknownGame, Unsound
+from referee.live.errors import BadField, BeyondHead, Draining, Elsewhere, LiveGameError, UnknownGame, Unsound
 from referee.live.game import LiveGame
 from referee.live.games import LiveGames
 from referee.live.watch import Ending, Item, SeatWatcher, Watcher
 from referee.log.intent import Author
-from referee.service.guard import Gone, RequestStream, ResponseStream
+from referee.service.calls import Gone, RequestStream, ResponseStream
+from referee.service.seats_elsewhere import Source
 from referee.service.turn_messages import TurnMessages
 from referee.service.watching import begin, closing, heartbeat
 from referee.v1 import game_service_pb2 as pb
@@ -116,18 +117,20 @@ class SeatStreams:
         self._seat_watcher = feed
         self._author_in = author_in
         self._games: dict[bytes, tuple[LiveGame, TurnMessages, ExitStack]] = {}
+        self._entering: set[bytes] = set()
+        """Games that are entered now, or are to be."""
         self._moved: OrderedDict[bytes, None] = OrderedDict()
         """Games in which something happened, and whose turn is still to be sent."""
 
-    async def run(self, games: Mapping[bytes, int | None], responses: ResponseStream) -> None:
+    async def run(self, games: Mapping[bytes, int | None], responses: ResponseStream | Source) -> None:
         """Run from these games on, each after its seq, or from a snapshot on. Return after Closing."""
 
         async def send(game_id: bytes, update: bytes) -> None:
             await responses.send(_wrapped(game_id, update))
 
-        if self._live_games.is_draining():
-            raise Draining("the referee is stopping")
+        self._live_games.check_streams()
         try:
+            self._entering.update(games)
             for game_id, after_seq in games.items():
                 await self._enter(game_id, after_seq, send)
             while True:
@@ -149,8 +152,19 @@ class SeatStreams:
             for _, _, stack in self._games.values():
                 stack.close()
 
+    def tells(self, game_id: bytes) -> bool:
+        """Return whether the game is told of here."""
+        return game_id in self._games
+
+    def enter(self, game_id: bytes) -> None:
+        """Tell of one more game, be it only its end. Of one that is being entered nothing more has to be done."""
+        if game_id not in self._entering:
+            self._entering.add(game_id)
+            self._seat_watcher.opened(game_id)
+
     async def _enter(self, game_id: bytes, after_seq: int | None, send: _Send) -> None:
         """Enter a game. Trouble with one game is reported for that game: the others go on."""
+        self._entering.add(game_id)
         try:
             await self._begin(game_id, after_seq, send)
         except Unsound:
@@ -161,8 +175,12 @@ class SeatStreams:
             # One that the client has not asked for was about to be opened, and that has failed.
             if after_seq is not None:
                 await send(game_id, closing(-1, Ending.NOT_THERE))
+        except Elsewhere:
+            pass  # the node that has it tells of it
         except Draining:
             pass  # the feed is ended soon, if it is not already
+        finally:
+            self._entering.discard(game_id)
 
     async def _begin(self, game_id: bytes, after_seq: int | None, send: _Send) -> None:
         author = await self._author_in(game_id)
@@ -182,7 +200,7 @@ class SeatStreams:
         stack.close()
         await send(game_id, closing(game.size - 1, ending))
 
-    async def _tell_turns(self, responses: ResponseStream) -> None:
+    async def _tell_turns(self, responses: ResponseStream | Source) -> None:
         """Send the turns one after the other: something may have to be sent between them."""
         in_doubt: list[bytes] = []
         while self._moved and self._seat_watcher.is_empty:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Coroutine, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import cpu_count
 from pathlib import Path
 from resource import RLIM_INFINITY, RLIMIT_NOFILE, getrlimit
@@ -13,9 +13,11 @@ from typing import Any
 
 import grpc
 import structlog
+from google.protobuf.descriptor import ServiceDescriptor
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
 from referee import __version__
+from referee.api import OWNER
 from referee.live.context import Context
 from referee.live.games import MAX_OPEN_GAMES, LiveGames
 from referee.live.proving import Prover
@@ -23,7 +25,8 @@ from referee.live.scrub import Scrub
 from referee.live.turns import Turns
 from referee.live.watch import QUEUE_ITEMS
 from referee.log.engines import installed
-from referee.service import guard
+from referee.publishing.sequencer import Sequencer
+from referee.service import calls, guard
 from referee.service.access import AccessService
 from referee.service.adjudication import AdjudicationService
 from referee.service.admission import Admission, ForeignServices
@@ -33,24 +36,30 @@ from referee.service.counters import Counters
 from referee.service.data import Data, DataError, open_data
 from referee.service.events import EventService
 from referee.service.files import DEFAULT_ORIGIN
+from referee.service.forwarding import Forwarder
 from referee.service.games import GameService
 from referee.service.limits import REQUESTS_PER_S, STREAMS, Accounts
 from referee.service.machine import Machine
 from referee.service.metrics import Exposition, RefereeCollector
+from referee.service.node_port import NodePort
+from referee.service.node_tls import NodeCredentials
 from referee.service.permissions import SERVICES, Scope
 from referee.service.proofs import asking
+from referee.service.public_log import open_log
 from referee.service.reflection import add_reflection
+from referee.service.revocations import Revocations
 from referee.service.rules import RulesService
 from referee.service.solver import RLIMIT, SEARCH_S, Bounds, SolverService
 from referee.service.status import StatusService
 from referee.service.tls import Certificates
 from referee.service.watching import Heartbeats, WatchLimits
 from referee.service.worker_queue import WorkerQueue
-from referee.store.errors import StoreFailed
+from referee.store.errors import StoreFailed, TakenOver
+from referee.store.nodes import News
 from referee.store.store import BUSY_S, Upgrade
 from referee.workers.pool import MEMORY_MIB, Workers
 
-MAX_REQUEST_BYTES = 2 * guard.MAX_REQUEST_BYTES
+MAX_REQUEST_BYTES = 2 * calls.MAX_REQUEST_BYTES
 """What gRPC takes: more than is allowed, so that it is we who refuse, and say why."""
 MAX_RESPONSE_BYTES = 4 << 20
 MAX_STREAMS = 1000
@@ -66,6 +75,11 @@ GRACE_S = 3.0
 _CUT_S = 1.0
 """Time for other calls, such as those of clients that wait for the health to change."""
 
+TLS_SCHEME = "grpcs://"
+"""What an address begins with at which TLS is spoken, as clients write it."""
+EVERYWHERE = ("0.0.0.0", "[::]")  # noqa: S104 - to find out that a referee listens there
+"""Hosts to listen on, to which nobody can connect from elsewhere."""
+
 _log = structlog.get_logger("referee.server")
 
 
@@ -80,9 +94,9 @@ class Config:
     origin: str = DEFAULT_ORIGIN
     heartbeat_s: float = 10.0
     queue_items: int = QUEUE_ITEMS
-    write_s: float = guard.WRITE_S
+    write_s: float = calls.WRITE_S
     """How long a stream may wait for a client that does not read."""
-    call_s: float = guard.CALL_S
+    call_s: float = calls.CALL_S
     """How long a unary call may take."""
     requests_per_s: float = REQUESTS_PER_S
     """Requests a second of one principal, token or address; ``limits`` says what counts."""
@@ -93,6 +107,10 @@ class Config:
     max_watchers: int = 10_000
     max_watchers_of_game: int = 1_000
     max_open_games: int = MAX_OPEN_GAMES
+    public: str = ""
+    """Addresses under which clients reach the referee, its own first; empty: where it listens."""
+    nodes: str = ""
+    """Where to listen for the other referees of the same database, as HOST:PORT; empty: at a port of the same host."""
     metrics: str = ""
     """Where to listen for who asks for metrics, as HOST:PORT; empty: nowhere."""
     busy_s: float = BUSY_S
@@ -100,8 +118,14 @@ class Config:
     store: str | None = None
     """Address of the database, if it is not a file in the directory, nor the one whose address the directory has."""
     marks: Path | None = None
+    require_standby: bool = False
+    """Whether to refuse a database whose commits wait for no standby."""
     seal_key: Path | None = None
     """Where these files are, if not in the directory."""
+    log: Path | None = None
+    """Folder of the public log; None: there is none."""
+    log_policy: Path | None = None
+    """Whose cosignatures it is published with; None: nobody's."""
     solver_workers: int = SOLVER_WORKERS
     """Processes that answer SolverService at one time; 0: it is not served. One more makes certificates for games."""
     solver_memory_mib: int = MEMORY_MIB
@@ -125,11 +149,16 @@ def _connections() -> int:
 
 
 def _say(upgrade: Upgrade) -> None:
-    _log.info("upgrading", file=str(upgrade.path), version=upgrade.version, copy=str(upgrade.copy))
+    kept = {"copy": str(upgrade.copy)} if upgrade.copy is not None else {}
+    _log.info("upgrading", file=str(upgrade.path), version=upgrade.version, **kept)
 
 
 class ListenError(Exception):
     """The address cannot be listened on."""
+
+
+def _cannot_listen(address: str) -> ListenError:
+    return ListenError(f"cannot listen on {address}: in use, or no address of this machine")
 
 
 class Server:
@@ -139,8 +168,14 @@ class Server:
         self.data = data
         self.address = ""
         """Where it listens, once started."""
+        self.node_address = ""
+        """Where the other nodes reach it; empty: nowhere."""
+        self._forwarder: Forwarder | None = None
+        self._node_port: NodePort | None = None
         self.taken_over = asyncio.Event()
-        """Another referee has its games, and this one can only stop."""
+        """Another referee has its games, or its database went back, and this one can only stop."""
+        self.taken_over_by: TakenOver | None = None
+        """Why, once it has come to that."""
         turns = Turns(held=self._acts_first)
         context = Context(data.store, data.signer, installed(), time=data.time, turns=turns)
         self.live_games = LiveGames(
@@ -152,8 +187,11 @@ class Server:
         self.live_games.watch_for_proofs(self.prover.watcher)
         self.scrub = Scrub(self.live_games)
         self._machine = Machine(data)
+        self.public_log: Sequencer | None = None
         self._config = config
         self._exposition: Exposition | None = None
+        self._following: set[asyncio.Task[None]] = set()
+        """What follows from news of other nodes, as long as it is under way."""
         self._health = health.aio.HealthServicer()
         self._server = grpc.aio.server(
             options=(
@@ -189,19 +227,57 @@ class Server:
             seal_key=config.seal_key,
             busy_s=config.busy_s,
             on_upgrade=_say,
+            require_standby=config.require_standby,
         )
         try:
             server = cls(config, data)
+            if config.log is not None:
+                # First: if it knows more than the store, nothing that follows may be signed.
+                server.public_log = await open_log(data, config.log, config.log_policy)
             try:
                 await server.live_games.start(data.alive_ms())
                 await server.prover.load()
             except (StoreFailed, OSError) as error:
                 raise DataError(str(error)) from error
             await server._listen()
+            if server.public_log is not None:
+                server.public_log.begin()
         except BaseException:
             await data.close()
             raise
         return server
+
+    def _listen_to_store(self) -> None:
+        store = self.data.store
+        store.observe(self._counters.commits.done)
+        store.when_taken_over(self._lost)
+        store.nodes.when(self._heard)
+
+    def _lost(self, error: TakenOver) -> None:
+        self.taken_over_by = error
+        self.taken_over.set()
+
+    def _heard(self, news: News) -> None:
+        """Do what follows from what other nodes did."""
+        if news is News.REVOKED:
+            self._revocations.heard()
+        elif news is News.GONE:
+            if self._forwarder is not None:
+                self._forwarder.leave_the_dead()
+        elif (sharing := self.live_games.sharing) is not None:
+            sharing.heard(news)
+            if news is News.GIVEN:
+                self._follow(self.prover.load())
+
+    def _follow(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._following.add(task)
+        task.add_done_callback(self._followed)
+
+    def _followed(self, task: asyncio.Task[None]) -> None:
+        self._following.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            _log.warning("news not followed", error=str(error))
 
     def _acts_first(self) -> bool:
         """Return whether acts are on their way to the disk this moment: then whatever can wait does."""
@@ -214,18 +290,19 @@ class Server:
         shown = config.certificates
         door = Authenticator(self.data.store, accounts, now_ms, certificates=shown is not None and shown.of_clients)
         self._door = door
-        self._calls = guard.Calls(now_ms, call_s=config.call_s, write_s=config.write_s)
+        self._calls = calls.Calls(now_ms, call_s=config.call_s, write_s=config.write_s)
         watch_limits = WatchLimits(config.max_watchers, config.max_watchers_of_game)
         self._heartbeats = Heartbeats(config.heartbeat_s, self._acts_first)
         self._counters = Counters()
-        self.data.store.observe(self._counters.commits.done)
-        self.data.store.when_taken_over(self.taken_over.set)
+        self._revocations = Revocations(self.data.store, door, self._calls, now_ms)
+        self._listen_to_store()
         games = GameService(
             self.live_games,
             queue_items=config.queue_items,
             watch_limits=watch_limits,
             heartbeats=self._heartbeats,
             acts=self._counters.acts,
+            public_log=self.public_log,
         )
         self.adjudication = AdjudicationService(self.live_games, games, self._calls)
         self.events = EventService(self.live_games)
@@ -234,7 +311,7 @@ class Server:
             "referee.v1.ArbiterService": ArbiterService(self.live_games, games),
             "referee.v1.EventService": self.events,
             "referee.v1.RulesService": RulesService(),
-            "referee.v1.AccessService": AccessService(self.live_games, self.events, door, self._calls),
+            "referee.v1.AccessService": AccessService(self.live_games, self.events, door, self._revocations),
             "referee.v1.AdjudicationService": self.adjudication,
             "referee.v1.StatusService": StatusService(
                 self.live_games, self._counters, self._heartbeats, watch_limits, self._worker_queue
@@ -247,35 +324,63 @@ class Server:
             servicers["referee.v1.SolverService"] = solver
         services = [service for service in SERVICES if service.full_name in servicers]
         gate = guard.Gate(door, self._calls, self._counters.failed, self.live_games.context.turns)
-        names = [service.full_name for service in services]
-        guests: Any = ForeignServices(gate)
-        health_pb2_grpc.add_HealthServicer_to_server(self._health, guests)
-        add_reflection((*names, health.SERVICE_NAME), guests)
-        ours = [guard.handler(service, servicers[service.full_name], gate) for service in services]
-        self._server.add_generic_rpc_handlers([Admission([*ours, *guests.handlers], gate)])
-        for name in ("", *names):
-            await self._health.set(name, health_pb2.HealthCheckResponse.SERVING)
-        host = self._config.listen.rpartition(":")[0]
         try:
             if shown is None:
                 port = self._server.add_insecure_port(config.listen)
             else:
                 port = self._server.add_secure_port(config.listen, shown.credentials())
         except RuntimeError as error:
-            raise ListenError(
-                f"cannot listen on {self._config.listen}: in use, or no address of this machine"
-            ) from error
+            raise _cannot_listen(config.listen) from error
+        self.address = f"{config.listen.rpartition(':')[0]}:{port}"
+        ours = await self._join(gate, servicers, services)
+        names = [service.full_name for service in services]
+        guests: Any = ForeignServices(gate)
+        health_pb2_grpc.add_HealthServicer_to_server(self._health, guests)
+        add_reflection((*names, health.SERVICE_NAME), guests)
+        self._server.add_generic_rpc_handlers([Admission([*ours, *guests.handlers], gate)])
+        for name in ("", *names):
+            await self._health.set(name, health_pb2.HealthCheckResponse.SERVING)
         if config.metrics:
             await self._expose(config.metrics, door)
         await self._server.start()
         self.live_games.context.time.start()
         self.live_games.serve()
+        self.data.store.nodes.serve(self.node_address)
         self._machine.start()
         self.prover.start()
         self.scrub.start()
-        self.address = f"{host}:{port}"
         open_games = sum(1 for _ in self.live_games.open_games)
-        _log.info("serving", address=self.address, metrics=self.metrics_address, open_games=open_games)
+        where = {"nodes": self.node_address} if self.node_address else {}
+        _log.info("serving", address=self.address, metrics=self.metrics_address, open_games=open_games, **where)
+
+    async def _join(
+        self, gate: guard.Gate, servicers: Mapping[str, object], services: Sequence[ServiceDescriptor]
+    ) -> list[grpc.GenericRpcHandler]:
+        """Return our services; with other nodes on the same database they pass on what is for those."""
+
+        def handlers(through: guard.Gate) -> list[grpc.GenericRpcHandler]:
+            return [guard.handler(service, servicers[service.full_name], through) for service in services]
+
+        config, nodes = self._config, self.data.store.nodes
+        if not nodes.shares:
+            return handlers(gate)
+        credentials = NodeCredentials(self.data.node_secret())
+        self._forwarder = Forwarder(nodes, credentials)
+        host = config.listen.rpartition(":")[0]
+        listen = config.nodes or f"{host}:0"
+        if listen.rpartition(":")[0] in EVERYWHERE:
+            what = "the database takes several referees, which cannot reach this one at"
+            raise ListenError(f"{what} {listen}; expected --nodes HOST:PORT with an address of this machine")
+        own = config.public.partition(",")[0] or ("" if host in EVERYWHERE else self.address)
+        scheme = "" if config.certificates is None or own.startswith(TLS_SCHEME) else TLS_SCHEME
+        named = (*gate.named, (OWNER, scheme + own)) if own else gate.named
+        others = replace(gate, door=gate.door.of_nodes(), named=named)
+        self._node_port = NodePort(credentials, handlers(others), others)
+        try:
+            self.node_address = await self._node_port.start(listen)
+        except RuntimeError as error:
+            raise _cannot_listen(listen) from error
+        return handlers(replace(gate, forward=self._forwarder))
 
     async def _expose(self, listen: str, door: Authenticator) -> None:
         collector = RefereeCollector(
@@ -290,13 +395,15 @@ class Server:
             self.workers,
             self._machine,
             self._config.certificates,
+            self._forwarder,
+            self.public_log,
         )
         self._exposition = Exposition(collector)
         host, _, port = listen.rpartition(":")
         try:
             await self._exposition.start(host, int(port))
         except OSError as error:
-            raise ListenError(f"cannot listen on {listen}: in use, or no address of this machine") from error
+            raise _cannot_listen(listen) from error
 
     def gateway_token(self) -> str:
         """Return a token for a gateway that ends with this process, for one that is started beside it."""
@@ -316,6 +423,7 @@ class Server:
         acts, streams = self._counters.acts, self._heartbeats.open
         _log.info("draining", acts=acts.under_way, streams=streams.total())
         self.live_games.refuse()
+        self.data.store.nodes.decline()
         self._machine.stop()
         self._worker_queue.close()
         await self.prover.close()
@@ -327,14 +435,25 @@ class Server:
         await self._health.enter_graceful_shutdown()
         await _at_most(until - grace_s / 3, acts.through())
         self.live_games.drain()
+        self._calls.drain()
         await _at_most(until, self._heartbeats.quiet())
         if cut := streams.total():
             _log.warning("streams cut", **{kind: count for kind, count in streams.items() if count})
         await self._server.stop(min(grace_s, _CUT_S) if not cut else 0)
+        if self._node_port is not None:
+            await self._node_port.stop(0)
+        if self._forwarder is not None:
+            await self._forwarder.close()
         self._heartbeats.stop()
         self._calls.stop()
         self.live_games.context.time.stop()
         await self.live_games.close()
+        for task in self._following:
+            task.cancel()
+        await asyncio.gather(*self._following, return_exceptions=True)
+        await self._revocations.close()
+        if self.public_log is not None:
+            await self.public_log.stop()
         await self.data.close()
         if self._exposition is not None:
             self._exposition.stop()

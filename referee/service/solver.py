@@ -24,8 +24,8 @@ from referee.notation.headers import Setup
 from referee.notation.outcomes import outcome
 from referee.notation.position_text import Position, write
 from referee.service.auth import Caller
+from referee.service.calls import Calls, Gone, ResponseStream
 from referee.service.fields import game_id_of
-from referee.service.guard import Calls, Gone, ResponseStream
 from referee.service.violations import in_words, violation_message
 from referee.service.worker_queue import WorkerQueue
 from referee.v1 import solver_service_pb2 as pb

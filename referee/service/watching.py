@@ -15,11 +15,15 @@ from referee.live.games import LiveGames
 from referee.live.turns import Turns, Work
 from referee.live.view import snapshot_message
 from referee.live.watch import WOKEN_AT_ONCE, Ending, Watcher
-from referee.service.guard import ResponseStream
+from referee.service.auth import Caller
+from referee.service.calls import ResponseStream
+from referee.service.limits import Account
 from referee.v1 import game_service_pb2 as pb
 
 MOST_PLAYING = 4
 """Streams of one caller that play the same seat of one game."""
+ONE_OF, STRANGERS_ONE_OF = 10, 2
+"""Of the places for watchers, one caller may take one in ten, and all without a token one in two."""
 
 Sender = Callable[[bytes], Awaitable[None]]
 
@@ -34,32 +38,61 @@ REASONS = {
 }
 
 
-class WatchLimits:
-    """Room for a limited number of watchers, in all and of each game. Everybody may watch, so no caller may take it
-    all.
+class Places:
+    """A limited number of places for watchers. Everybody may watch, so no caller may take all of them, nor may all
+    together who show no token: whoever watches for others, such as a gateway, shows one.
     """
 
+    def __init__(self, most: int, what: str) -> None:
+        """``what``: the limit's name."""
+        self._what = what
+        self._limits = (("", most), (" by one caller", most // ONE_OF), (" without a token", most // STRANGERS_ONE_OF))
+        self._of_caller: Counter[Account] = Counter()
+        self._strangers = 0
+
+    @property
+    def taken(self) -> int:
+        return self._of_caller.total()
+
+    @contextmanager
+    def taken_by(self, caller: Caller) -> Iterator[None]:
+        """Take a place until it is left. Raise ``LimitReached``."""
+        is_stranger, account = not caller.digest, caller.account
+        taken = (self.taken, self._of_caller[account], self._strangers if is_stranger else 0)
+        for had, (whose, most) in zip(taken, self._limits, strict=True):
+            if had >= max(most, 1):
+                raise LimitReached(self._what + whose, retry_s=RETRY_S)
+        self._of_caller[account] += 1
+        self._strangers += is_stranger
+        try:
+            yield
+        finally:
+            self._strangers -= is_stranger
+            self._of_caller[account] -= 1
+            if not self._of_caller[account]:
+                del self._of_caller[account]
+
+
+class WatchLimits:
+    """Room for a limited number of watchers, in all and of each game."""
+
     def __init__(self, most: int, most_of_game: int) -> None:
-        self._most = most
+        self._all = Places(most, "watchers")
         self._most_of_game = most_of_game
-        self._of_game: Counter[bytes] = Counter()
+        self._of_game: dict[bytes, Places] = {}
         self._playing: dict[tuple[object, ...], list[Watcher]] = {}
         """Those that play, the oldest first."""
 
     @contextmanager
-    def place(self, game_id: bytes) -> Iterator[None]:
+    def place(self, game_id: bytes, caller: Caller) -> Iterator[None]:
         """Take a place until it is left. Raise ``LimitReached``."""
-        if self._of_game[game_id] >= self._most_of_game:
-            raise LimitReached("watchers of this game", retry_s=RETRY_S)
-        if self._of_game.total() >= self._most:
-            raise LimitReached("watchers", retry_s=RETRY_S)
-        self._of_game[game_id] += 1
+        places = self._of_game.setdefault(game_id, Places(self._most_of_game, "watchers of this game"))
         try:
-            yield
+            with places.taken_by(caller), self._all.taken_by(caller):
+                yield
         finally:
-            self._of_game[game_id] -= 1
-            if not self._of_game[game_id]:
-                del self._of_game[game_id]
+            if not places.taken:
+                self._of_game.pop(game_id, None)
 
     @contextmanager
     def seat(self, watcher: Watcher, *who: object) -> Iterator[None]:
@@ -81,7 +114,8 @@ class WatchLimits:
 
     def watchers_of(self, game_id: bytes) -> int:
         """Return how many there are."""
-        return self._of_game[game_id]
+        places = self._of_game.get(game_id)
+        return 0 if places is None else places.taken
 
 
 class Heartbeats:
@@ -161,8 +195,7 @@ def after_seq_of(request: pb.WatchGameRequest | pb.Enter) -> int | None:
 
 async def begin(live_games: LiveGames, game: LiveGame, after_seq: int | None, watcher: Watcher, send: Sender) -> int:
     """Send what comes first, and have the watcher fed with what follows; return the seq so far."""
-    if live_games.is_draining():
-        raise Draining("the referee is stopping")
+    live_games.check_streams()
     if after_seq is None:
         record = await game.record()
         # No await between the picture and the place from which on entries follow.

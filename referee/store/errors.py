@@ -11,16 +11,12 @@ class StoreDamaged(StoreFailed):
     """What was asked for cannot be read any more, and asking again will not help; other games may be well."""
 
 
-class Away(StoreFailed):
-    """The database does not answer, or not in time; that may pass."""
-
-
-class Occupied(StoreFailed):
-    """Another referee is running on this database; when it is gone, this one may."""
-
-
 class TakenOver(StoreFailed):
     """Another referee writes to this database from now on, and this one never again."""
+
+
+class WentBack(TakenOver):
+    """The database is not what it was: what was let out may be missing. This referee signs nothing more."""
 
 
 class Contradiction(StoreFailed):

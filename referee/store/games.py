@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from referee.store import certificates, grants
+from referee.store import certificates, grants, heads
 from referee.store.errors import StoreFailed
 from referee.store.seal import Seal
 from referee.store.session import Session
@@ -192,3 +192,4 @@ def mend(session: Session, game_id: bytes, header: bytes, rows: Sequence[Row], c
     )
     if closed is not None:
         close(session, number, closed)
+        heads.keep_last(session, number)

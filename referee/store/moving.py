@@ -15,6 +15,7 @@ from referee.store.sql import fact, keep_fact
 _NUMBERS = (
     "SELECT setval(pg_get_serial_sequence('games', 'number'), coalesce(max(number), 0) + 1, false) FROM games",
     "SELECT setval(pg_get_serial_sequence('grants', 'number'), coalesce(max(number), 0) + 1, false) FROM grants",
+    "SELECT setval(pg_get_serial_sequence('heads', 'place'), coalesce(max(place), 0) + 1, false) FROM heads",
 )
 """Have the database go on with the numbers of rows that it gives."""
 
@@ -41,8 +42,11 @@ def copy_games(path: Path, url: str, verifier: str, busy_s: float) -> int:
         counts = {table: _copy(file, session, table) for table in postgres_schema.TABLES}
         for statement in _NUMBERS:
             session.execute(statement)
-        for name, value in (("marks", marks), ("seal", fact(file, "seal")), ("verifier", verifier.encode())):
+        for name, value in (("marks", marks), ("verifier", verifier.encode())):
             keep_fact(session, name, value)
+        for name in ("seal", "log"):
+            if (value := fact(file, name)) is not None:
+                keep_fact(session, name, value)
         session.execute("COMMIT")
         session.heed()
         return counts["games"]
@@ -51,6 +55,7 @@ def copy_games(path: Path, url: str, verifier: str, busy_s: float) -> int:
 def _copy(file: sqlite3.Connection, session: PostgresSession, table: str) -> int:
     """Copy the table; return how many rows it has."""
     query = "SELECT attname FROM pg_attribute WHERE attrelid = ?::text::regclass AND attnum > 0 ORDER BY attnum"
-    columns = ", ".join(name for (name,) in session.execute(query, (table,)))
+    kept = {name for (name,) in file.execute("SELECT name FROM pragma_table_info(?)", (table,))}
+    columns = ", ".join(name for (name,) in session.execute(query, (table,)) if name in kept)
     rows = file.execute(f"SELECT {columns} FROM {table}")  # noqa: S608 - names of our own
     return session.copy(f"COPY {table} ({columns}) FROM STDIN", rows)

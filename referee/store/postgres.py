@@ -1,9 +1,10 @@
 """The store in PostgreSQL: one statement for every batch, which finds its referee alive or writes nothing.
 
 Of a batch nothing is let out unless the server said, without a warning, that it is done. Whatever else happens, the
-outcome is unknown: the connection is given up, and the next one begins as a new incarnation, before anything is read.
-Its beginning waits until the old one can write no more, and, being a commit of its own, until a standby has whatever is
-read afterwards.
+outcome is unknown: the connection is given up, and with the next one something is written before anything is read.
+That waits until the old one can write no more, and, being a commit of its own, until a standby has whatever is read
+afterwards. One referee writes, unless the database is a cluster's, which ``organiser`` says: then several do, each the
+games that it owns.
 """
 
 from __future__ import annotations
@@ -13,20 +14,28 @@ import secrets
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
+from datetime import datetime
 from pathlib import Path
-from time import time
+from time import monotonic, time
 from typing import Any, TypeVar
 
 import psycopg
 
+from referee.store import grants, postgres_schema
 from referee.store import postgres_nodes as nodes
-from referee.store import postgres_schema
-from referee.store.errors import StoreFailed, TakenOver
-from referee.store.postgres_session import PostgresSession, postgres_errors
+from referee.store.cluster_mark import FILE, ClusterMark
+from referee.store.errors import StoreFailed, TakenOver, WentBack
+from referee.store.files import make_whole
+from referee.store.nodes import Alone, Nodes
+from referee.store.postgres_checks import check_clock, check_standby, standby_names
+from referee.store.postgres_nodes import Looker
+from referee.store.postgres_owners import PostgresNodes
+from referee.store.postgres_session import PostgresSession, connect_s, postgres_errors
 from referee.store.session import Session
-from referee.store.sql import SqlStore, check_new, fact, keep_fact
-from referee.store.store import BUSY_S
+from referee.store.sql import SqlStore, check_new, fact, keep_fact, save_marks
+from referee.store.sqlite_marks import SqliteMarks
+from referee.store.store import BUSY_S, Grant, Upgrade
 
 _T = TypeVar("_T")
 
@@ -36,9 +45,11 @@ _INSERT = """WITH me AS MATERIALIZED (SELECT 1 FROM nodes WHERE id = ? AND NOT d
 
 
 class PostgresStore(SqlStore):
-    """``Store`` in a database. One referee at a time writes; a second one is refused as long as the first one lives."""
+    """``Store`` in a database. Without a cluster a second referee is refused as long as the first one lives."""
 
     _BEGIN = "BEGIN"
+    organiser: bytes | None
+    """Digest of the organiser's token in the cluster; None: the database is one referee's."""
 
     def __init__(
         self,
@@ -50,66 +61,146 @@ class PostgresStore(SqlStore):
         new_marks: bool = False,
         new_seal: bool = False,
         busy_s: float = BUSY_S,
+        on_upgrade: Callable[[Upgrade], None] = lambda _: None,
         lease_s: float = nodes.LEASE_S,
+        alone: bool = False,
+        require_standby: bool = False,
+        cluster_mark: Path | None = None,
     ) -> None:
         """Connect, and make the tables if there are none. Raise ``StoreFailed``.
 
         ``url``: without a password. ``verifier``: of the key that its games are signed with. ``lease_s``: how long
-        another referee must have been silent to be taken for dead, in seconds. The others: as ``SqliteStore`` takes
-        them.
+        another referee must have been silent to be taken for dead, in seconds. ``alone``: no other referee may live, in
+        a cluster either. ``require_standby``: refuse a server whose commits wait for no standby. ``cluster_mark``:
+        where one of several remembers its last sign of life; beside the marks if not given. The others: as
+        ``SqliteStore`` takes them.
         """
         super().__init__(url)
+        self.nodes: Nodes = Alone()
+        self._require_standby = require_standby
         self._url, self._busy_s, self._lease_s = url, busy_s, lease_s
+        self._alone, self._connect_s = alone, connect_s(url)
         self._lock = threading.Lock()
         """Of the connection that writes: batches, changes beside them and signs of life take it in turn."""
         self._write_side: PostgresSession | None = None
         """None: it was given up, as what was last asked of it has an unknown outcome."""
         self._read_side: PostgresSession | None = None
         self._referee = secrets.token_bytes(16)
+        self._read_of = self._given_up = 0
+        """How many connections that write were given up, now and when the one that reads was made: what is read must be
+        no older than what was written, and another server may write by now."""
         self._node: int | None = None
-        """The last incarnation of this referee that it knows of."""
-        self._closing = threading.Event()
+        """The number of this referee among the nodes."""
+        self._looker: Looker | None = None
+        """What this referee can have seen of the others; None: it has not begun."""
+        self._beat_s, self._orphans_s = monotonic(), 0.0
+        """When it last gave a sign of life, and last asked for games of nobody."""
+        self._mark_path = cluster_mark or marks.with_name(FILE)
+        self._mark: ClusterMark | None = None
+        self._database_id = b""
+        self.went_back = ""
+        """In a cluster, for a referee that is ``alone``: in what way the database went back; empty: it did not."""
+        self._closing, self._beats_now = threading.Event(), threading.Event()
         with postgres_errors(url):
             session = self._connected(
                 lambda: check_new(f"{url}: no games are there", marks, busy_s),
-                # Before anybody is waited for, or taken over from: who has another key never goes on with these games.
-                lambda session: self._check_verifier(session, verifier),
+                lambda session: self._check(session, verifier, alone=alone),
+                lambda version: on_upgrade(Upgrade(url, version, None)),
             )
             try:
                 if fact(session, "verifier") is None:
                     keep_fact(session, "verifier", verifier.encode())
                 self._seal = self._open_seal(session, seal_key, renew=new_seal)
-                self.marks = self._open_marks(session, marks, busy_s, renew=new_marks)
+                self.marks = (
+                    self._open_marks(session, marks, busy_s, renew=new_marks)
+                    if self.organiser is None
+                    else self._open_marks_of_node(session, marks, busy_s)
+                )
                 session.heed()
             except BaseException:
-                session.close()
+                self._end(session)
                 raise
         self.lacking = {marks: self.marks.lacking_bytes} if self.marks.lacking_bytes else {}
         self._reading = ThreadPoolExecutor(1, "store-reading")
-        self._beating = threading.Thread(target=self._beat_on, name="store-beating", daemon=True)
-        self._beating.start()
+        works = [self._beat_on, *([self._look_on] if self.nodes.shares else [])]
+        self._threads = [threading.Thread(target=work, name=f"store{work.__name__}", daemon=True) for work in works]
+        for thread in self._threads:
+            thread.start()
 
-    def _check_verifier(self, session: Session, verifier: str) -> None:
+    def _check_mark(self, session: Session, mark: ClusterMark | None) -> None:
+        """Raise ``WentBack`` unless the database has this directory's last sign of life. Before anything is signed."""
+        if mark is None:
+            return
+        if mark.database != fact(session, "id"):
+            what = "this is another database than the one that this referee knows"
+        else:
+            beats = nodes.beats_of(session, mark.referee)
+            if beats is not None and beats >= mark.beats:
+                return
+            lost = "all" if beats is None else f"the last {mark.beats - beats}"
+            what = f"the database went back: it lacks {lost} of {mark.beats} signs of life of this referee"
+        raise WentBack(f"{self._url}: {what}, so nothing is signed; see referee recover --accept-rollback")
+
+    def _open_marks_of_node(self, session: PostgresSession, path: Path, busy_s: float) -> SqliteMarks:
+        """Open those of one node of several, which begin with what the database has; the database knows all of them."""
+
+        def save(beside: Path) -> None:
+            save_marks(session, beside)
+            with closing(SqliteMarks(beside)) as made:
+                # Before the file is there: a start that fails in between must not leave marks that nobody knows.
+                keep_fact(session, f"marks {made.id.hex()}", b"")
+            session.heed()
+
+        if not path.exists():
+            make_whole(path, save)
+        marks = SqliteMarks(path, busy_s=busy_s)
+        if fact(session, "marks") != marks.id and fact(session, f"marks {marks.id.hex()}") is None:
+            marks.close()
+            raise StoreFailed(f"{path}: the marks of another database; expected those of this node, or no file")
+        return marks
+
+    def _check(self, session: PostgresSession, verifier: str, *, alone: bool) -> None:
+        """Check what makes this referee unfit for the database, before anybody is waited for or taken over from."""
         kept = fact(session, "verifier")
         if kept is not None and kept.decode() != verifier:
             what = f"its games are signed by {kept.decode()}, not by {verifier}"
             raise StoreFailed(f"{self._url}: {what}; expected the directory with that key")
+        self.organiser = fact(session, _ORGANISER)
+        self._shares = self.organiser is not None and not alone
+        if self._shares:
+            check_clock(session, self._url)
+        if self.organiser is not None:
+            try:
+                self._check_mark(session, ClusterMark.load(self._mark_path))
+            except StoreFailed as error:
+                if self._shares:
+                    raise
+                self.went_back = str(error)
+        if self._require_standby:
+            check_standby(session, self._url)
 
     # --- the connection that writes ------------------------------------------------------------------------------
 
     def _connected(
-        self, before: Callable[[], None] = lambda: None, check: Callable[[Session], None] = lambda _: None
+        self,
+        before: Callable[[], None] = lambda: None,
+        check: Callable[[PostgresSession], None] = lambda _: None,
+        on_upgrade: Callable[[int], None] = lambda _: None,
     ) -> PostgresSession:
         """Return the connection that writes, a new one if there is none. Under the lock; raise ``StoreFailed``.
 
-        ``before``: called before tables are made; ``check``: before this referee is the one that writes.
+        ``before``: called before tables are made; ``on_upgrade``: before they are brought up to date; ``check``: before
+        this referee is one that writes.
         """
         if self._write_side is None:
             session = PostgresSession(self._url, self._busy_s)
             try:
-                postgres_schema.make(session, self._url, before)
+                if self._node is None:
+                    postgres_schema.make(session, self._url, before, on_upgrade)
                 check(session)
                 self._begin(session)
+                if self._shares:
+                    session.end_when_idle(nodes.IDLE_S)
             except BaseException:
                 session.close()
                 raise
@@ -117,17 +208,35 @@ class PostgresStore(SqlStore):
         return self._write_side
 
     def _begin(self, session: PostgresSession) -> None:
-        if self._node is None and (silent_s := nodes.silent_s(session)) is not None:
+        if self._node is not None:
+            try:
+                self._check_mark(session, self._mark)
+            except WentBack as error:
+                raise self._ended(error) from None
+            nodes.resume(session, self._node)
+            now = nodes.now(session)
+            self._looker = Looker(now, now, self._lease_s, self._lease_s + self._connect_s)
+            if isinstance(self.nodes, PostgresNodes):
+                self.nodes.connected()
+            self._note_alive(session)
+            return
+        if (silent_s := nodes.silent_s(session)) is not None:
             self.alive_ms = round((time() - silent_s) * 1000)
-        node = nodes.begin(session, self._url, self._referee, self._node, self._lease_s)
-        if node is None:
-            raise self._taken_over()
-        self._node = node
+        since = nodes.up_since(session)
+        looker = Looker(since, since, self._lease_s, self._lease_s + self._connect_s)
+        self._node = nodes.begin(session, self._url, self._referee, looker, shares=self._shares, plays=not self._alone)
+        self._beat_s, self._looker = monotonic(), looker._replace(since=nodes.now(session))
+        if self._shares:
+            self.nodes = PostgresNodes(self, self._node)
+            self._database_id = fact(session, "id")
+            # Before anything is let out: a database that went back lacks this start, too.
+            self._remember(0)
 
     def _give_up(self) -> None:
         if self._write_side is not None:
             self._write_side.close()
             self._write_side = None
+            self._given_up += 1
 
     @contextmanager
     def _writing(self) -> Iterator[PostgresSession]:
@@ -157,19 +266,96 @@ class PostgresStore(SqlStore):
             self._check_writer(session)
             return change(session, *arguments)
 
-    def _beat(self) -> None:
+    def _wrote_log(self, session: Session) -> bool:
+        return nodes.had_log(session, self._node)
+
+    def _writes_log(self, session: Session) -> bool:
+        return nodes.has_log(session, self._node)
+
+    def _in_turn(self, change: Callable[..., _T], *arguments: Any) -> _T:
+        """Do as ``_change``, where rows of other nodes are changed: one at a time, before any row is locked."""
         with self._writing() as session:
-            if self._node is None or not nodes.beat(session, self._node):
-                raise self._taken_over()
+            session.execute(self._BEGIN)
+            session.execute(nodes.IN_TURN)
+            self._check_writer(session)
+            return change(session, *arguments)
+
+    def _beat(self) -> int:
+        with self._writing() as session:
+            return self._note_alive(session)
+
+    def _remember(self, beats: int) -> None:
+        """Remember the sign of life, which is durable. A disk that takes nothing is told of by who looks at disks."""
+        if self.nodes.shares:
+            self._mark = ClusterMark(self._database_id, self._referee, beats)
+            with suppress(OSError):
+                self._mark.save(self._mark_path)
+
+    def _note_alive(self, session: PostgresSession) -> int:
+        shared = self.nodes if isinstance(self.nodes, PostgresNodes) else None
+        began_s = monotonic()
+        address, declines = (shared.address, shared.declines) if shared is not None else ("", False)
+        beat = nodes.beat(session, self._node or 0, address, declines=declines)
+        if beat is None:
+            raise self._taken_over()
+        if not self._is_fresh and self._looker is not None:
+            # Whatever kept this referee from it, such as the database, may have kept the others.
+            self._looker = self._looker._replace(since=nodes.now(session))
+        self._beat_s = monotonic()
+        if shared is not None:
+            shared.beaten(beat, began_s)
+        return beat.beats
+
+    @property
+    def _is_fresh(self) -> bool:
+        """Return whether this referee could give signs of life lately: only then those of others can be missed."""
+        return monotonic() - self._beat_s < 2 * nodes.BEAT_S
+
+    def beat_now(self) -> None:
+        """Have a sign of life given at once."""
+        self._beats_now.set()
 
     def _beat_on(self) -> None:
-        while not self._closing.wait(nodes.BEAT_S):
+        pause_s = nodes.BEAT_S
+        while not self._closing.is_set():
+            self._beats_now.wait(pause_s)
+            self._beats_now.clear()
             try:
-                self._beat()
+                self._remember(self._beat())
+                pause_s = nodes.BEAT_S
             except TakenOver:
                 return
             except StoreFailed:
-                continue  # the next one connects again
+                # The next one connects again; soon, or others take this one for dead.
+                pause_s = nodes.BEAT_S / 10 if pause_s == nodes.BEAT_S else nodes.LOOK_S
+
+    def _look_on(self) -> None:
+        while not self._closing.wait(nodes.LOOK_S):
+            try:
+                self._look()
+            except TakenOver:
+                return
+            except StoreFailed:
+                continue
+
+    def _look(self) -> None:
+        """See who lives; bury the dead, and share their games."""
+        shared, looker = self.nodes, self._looker
+        assert isinstance(shared, PostgresNodes)  # noqa: S101 - otherwise nobody looks
+        assert looker is not None  # noqa: S101 - it is connected before anybody looks
+        living, revoked, standby = self._reading.submit(self._ask, _seen, (looker.since,)).result()
+        shared.seen(living, revoked, standby)
+        is_due = any(each.id != shared.node and not each.may_live(looker) for each in living)
+        if not is_due and monotonic() - self._orphans_s > nodes.ORPHANS_S:
+            self._orphans_s = monotonic()
+            is_due = self._reading.submit(self._ask, nodes.has_orphans, ()).result()
+        if is_due:
+            self._in_turn(self._bury, shared.node)
+
+    def _bury(self, session: PostgresSession, node: int) -> None:
+        """Look again, in turn: whoever waited for that has seen nobody meanwhile, and gives a sign of life first."""
+        if self._is_fresh and self._looker is not None:
+            nodes.look(session, node, self._looker)
 
     async def close(self) -> None:
         await self._writer.stop()
@@ -178,17 +364,52 @@ class PostgresStore(SqlStore):
 
     def _close(self) -> None:
         self._closing.set()
-        self._beating.join()
+        self._beats_now.set()
+        for thread in self._threads:
+            thread.join()
         self._reading.shutdown()
         if self._read_side is not None:
             self._read_side.close()
         with self._lock:
-            if self._write_side is not None and self._node is not None:
-                with suppress(psycopg.Error):
-                    nodes.end(self._write_side, self._node)
-            self._give_up()
+            if self._write_side is not None:
+                self._end(self._write_side)
+                self._write_side = None
+
+    def _end(self, session: PostgresSession) -> None:
+        """Have others go on at once; if that fails, they do when they miss this node's session."""
+        if self._node is not None:
+            with suppress(psycopg.Error):
+                nodes.end(session, self._node, plays=not self._alone)
+        session.close()
 
     # --- reading: in a thread of its own, as the database may be far away ------------------------------------------
+
+    def found_cluster(self, digest: bytes, alive_ms: int = 0) -> None:
+        """Let several referees run here from their next start on, with this token the organiser's. May wait.
+
+        ``alive_ms``: until when somebody could act in games that no node has had; 0: it is not known.
+        """
+        self._change(_found, digest, alive_ms)
+
+    async def ask(self, query: Callable[..., _T], *arguments: Any) -> _T:
+        """Return what the query returns when it is called with a connection and these. Raise ``StoreFailed``."""
+        return await self._read(query, *arguments)
+
+    async def change(self, change: Callable[..., _T], *arguments: Any) -> _T:
+        """Do the same in a transaction that is durable when this returns, in turn with what other nodes change."""
+        return await asyncio.to_thread(self._in_turn, change, *arguments)
+
+    async def change_own(self, change: Callable[..., _T], *arguments: Any) -> _T:
+        """Do the same where no row of another node is changed, which waits for no turn."""
+        return await asyncio.to_thread(self._change, change, *arguments)
+
+    async def awaiting_certificates(self) -> list[tuple[bytes, int]]:
+        if not self.nodes.shares:
+            return await super().awaiting_certificates()
+        return await self._read(nodes.to_prove, self._node)
+
+    async def revoke_grant(self, beginning: bytes, now_ms: int) -> Grant | None:
+        return await asyncio.to_thread(self._change, _revoke, beginning, now_ms)
 
     async def _read(self, query: Callable[..., _T], *arguments: Any) -> _T:
         loop = asyncio.get_running_loop()
@@ -210,12 +431,40 @@ class PostgresStore(SqlStore):
 
     def _reader(self) -> PostgresSession:
         """Return the connection that reads; with a new one something is written before anything is read."""
-        if self._read_side is None or self._write_side is None:
+        if self._read_side is None or self._write_side is None or self._read_of != self._given_up:
             try:
                 self._beat()
             except StoreFailed:  # the connection may have been gone for long; what follows is a new one
                 with suppress(TakenOver):  # it may still read
                     self._beat()
+        if self._read_side is not None and self._read_of != self._given_up:
+            self._read_side.close()
+            self._read_side = None
         if self._read_side is None:
+            self._read_of = self._given_up
             self._read_side = PostgresSession(self._url, self._busy_s)
         return self._read_side
+
+
+_ORGANISER = "organiser"
+_REVOKED = "revoked"
+"""Fact that is another one whenever a token is revoked."""
+
+
+def _seen(session: Session, since: datetime) -> tuple[list[nodes.Living], bytes | None, str]:
+    return nodes.living(session, since), fact(session, _REVOKED), standby_names(session)
+
+
+def _revoke(session: Session, beginning: bytes, now_ms: int) -> Grant | None:
+    found = grants.revoke(session, beginning, now_ms)
+    if found is not None:
+        keep_fact(session, _REVOKED, secrets.token_bytes(8))
+    return found
+
+
+def _found(session: Session, digest: bytes, alive_ms: int) -> None:
+    if alive_ms:
+        nodes.note_alive_ms(session, alive_ms)
+    grants.set_organiser(session, digest)
+    keep_fact(session, _ORGANISER, digest)
+    keep_fact(session, _REVOKED, secrets.token_bytes(8))

@@ -16,7 +16,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.errors import DataCorrupted, Diagnostic, IndexCorrupted
 from psycopg.pq import TransactionStatus
 
-from referee.store.errors import Away, StoreDamaged, StoreFailed
+from referee.store.errors import StoreDamaged, StoreFailed
 from referee.store.session import Found
 
 _LEAST_VERSION = 14
@@ -48,8 +48,8 @@ class PostgresSession:
         try:
             self._check_server()
             # Whoever hangs within a transaction must not keep the next one from taking over.
-            for name, seconds in (("lock_timeout", busy_s), ("idle_in_transaction_session_timeout", 10)):
-                self._set(name, f"{max(1, round(seconds * 1000))}ms")
+            self._set("lock_timeout", f"{max(1, round(busy_s * 1000))}ms")
+            self.end_when_idle(10)
             # A commit whose wait for the standby was cancelled is told of in a warning, and in nothing else.
             self._set("client_min_messages", "warning")
         except BaseException:
@@ -88,6 +88,10 @@ class PostgresSession:
                     copying.write_row(row)
             return cursor.rowcount
 
+    def end_when_idle(self, seconds: float) -> None:
+        """Have the server end this session when nothing is asked for so long within a transaction."""
+        self._set("idle_in_transaction_session_timeout", f"{max(1, round(seconds * 1000))}ms")
+
     @property
     def in_transaction(self) -> bool:
         return self._connection.info.transaction_status is not TransactionStatus.IDLE
@@ -111,6 +115,13 @@ class PostgresSession:
             self._warnings.append(f"{notice.severity_nonlocalized}: {notice.message_primary}")
 
 
+def connect_s(url: str) -> int:
+    """Return how long connecting may take, in seconds: every host of the address before the last can be gone."""
+    words = conninfo_to_dict(url)
+    hosts = str(words.get("host") or words.get("hostaddr") or "").split(",")
+    return int(words.get("connect_timeout") or _DEFAULTS["connect_timeout"]) * len(hosts)
+
+
 @lru_cache(maxsize=256)
 def _translated(sql: str) -> bytes:
     """Return the statement as the driver takes it; a statement of this package has its values nowhere but there."""
@@ -130,8 +141,6 @@ def postgres_errors(url: str) -> Iterator[None]:
         kind = StoreFailed
         if isinstance(error, DataCorrupted | IndexCorrupted):
             kind = StoreDamaged
-        elif isinstance(error, psycopg.OperationalError):
-            kind = Away
         raise kind(f"{url}: {_in_one_line(error.diag.message_primary or str(error))}") from error
     except OSError as error:
         raise StoreFailed(f"{error.filename or url}: {error.strerror}") from error

@@ -9,10 +9,11 @@ from pathlib import Path
 from google.protobuf.message import DecodeError
 
 from referee.log.v1 import log_pb2
+from referee.store import heads
 from referee.store.errors import StoreFailed
 from referee.store.state import State, signed
 
-VERSION = 6
+VERSION = 7
 
 
 # Entries are in the order of their commits, whatever game they are of: clustered by game, every batch would touch
@@ -80,13 +81,22 @@ CREATE INDEX games_by_event ON games (event);
 CREATE INDEX games_by_time ON games (opened_ms);
 CREATE INDEX players_by_principal ON players (principal);
 """
+# What a public log is made of. A game may be lost, and its heads stay: they have its id, not its number.
+_HEADS = """
+CREATE TABLE heads (
+    place INTEGER PRIMARY KEY, game BLOB NOT NULL, size INTEGER NOT NULL, root BLOB NOT NULL, leaf INTEGER,
+    UNIQUE (game, size, root)
+) STRICT;
+CREATE UNIQUE INDEX heads_by_leaf ON heads (leaf);
+"""
 _FROM = {
-    0: _GAMES + _ACCESS + _STATES + _PROOFS + _REMARKS + _LISTINGS,
-    1: _ACCESS + _TOKENS_TO_GRANTS + _STATES + _PROOFS + _REMARKS + _LISTINGS,
-    2: _STATES + _PROOFS + _REMARKS + _LISTINGS,
-    3: _PROOFS + _REMARKS + _LISTINGS,
-    4: _REMARKS + _LISTINGS,
-    5: _LISTINGS,
+    0: _GAMES + _ACCESS + _STATES + _PROOFS + _REMARKS + _LISTINGS + _HEADS,
+    1: _ACCESS + _TOKENS_TO_GRANTS + _STATES + _PROOFS + _REMARKS + _LISTINGS + _HEADS,
+    2: _STATES + _PROOFS + _REMARKS + _LISTINGS + _HEADS,
+    3: _PROOFS + _REMARKS + _LISTINGS + _HEADS,
+    4: _REMARKS + _LISTINGS + _HEADS,
+    5: _LISTINGS + _HEADS,
+    6: _HEADS,
 }
 
 
@@ -111,6 +121,7 @@ def make(connection: sqlite3.Connection, path: Path, before: Callable[[int], Non
         # Not as a script, before which Python would commit.
         for statement in (*_FROM[version].split(";"), f"PRAGMA user_version = {VERSION}"):
             connection.execute(statement)
+        heads.keep_of_all(connection, "entries.place")
 
 
 def copy_of(path: Path, version: int) -> Path:

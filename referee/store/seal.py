@@ -9,6 +9,8 @@ from base64 import b64decode, b64encode
 from binascii import Error as Base64Error
 from pathlib import Path
 
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from nacl.exceptions import CryptoError
 from nacl.secret import Aead
 from nacl.utils import random
@@ -24,6 +26,7 @@ class Seal:
 
     def __init__(self, key: bytes) -> None:
         """``key``: 32 bytes."""
+        self._key = key
         self._box = Aead(key)
 
     @classmethod
@@ -70,6 +73,10 @@ class Seal:
             return self._box.decrypt(sealed, game_id)
         except (CryptoError, ValueError) as error:
             raise StoreDamaged("its sealed secret cannot be opened") from error
+
+    def derived(self, purpose: bytes, size: int) -> bytes:
+        """Return another secret, for this purpose alone, which whoever has the same key has as well (RFC 5869)."""
+        return HKDF(SHA256(), length=size, salt=None, info=purpose).derive(self._key)
 
     def token(self) -> bytes:
         """Return what ``is_key_of`` recognises this key by later."""

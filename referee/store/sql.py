@@ -12,20 +12,34 @@ from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
-from referee.log.errors import LogError
-from referee.log.note import Checkpoint, Note
-from referee.store import certificates, games, grants, remarks
+from referee.store import certificates, games, grants, heads, remarks
 from referee.store.errors import StoreFailed, TakenOver
 from referee.store.files import make_whole
+from referee.store.marks import Marks
+from referee.store.nodes import Nodes
 from referee.store.seal import Seal
 from referee.store.session import Session
 from referee.store.sqlite_marks import SqliteMarks
-from referee.store.store import Certificate, Change, Done, Grant, Observer, Player, Row, StoredGame
+from referee.store.store import (
+    Certificate,
+    Change,
+    Done,
+    Grant,
+    Head,
+    LogState,
+    Observer,
+    Player,
+    Row,
+    StoredGame,
+)
 from referee.store.writer import GroupWriter
 
 _T = TypeVar("_T")
 
+_MARKS_AT_ONCE = 500
 MARKS_FILE, SEAL_FILE = "marks.db", "seal.key"
+_LOG = "log"
+"""The fact that says how far the public log was signed."""
 
 
 class SqlStore(ABC):
@@ -37,6 +51,7 @@ class SqlStore(ABC):
     """When a referee last noted in the database that it lives, before this one, by this machine's clock; in
     milliseconds since 1970. 0: it has not, or is not asked to."""
     marks: SqliteMarks
+    nodes: Nodes
     lacking: Mapping[Path, int]
     """Files for which no space could be set aside, and how many bytes more that needs."""
     _seal: Seal
@@ -45,7 +60,7 @@ class SqlStore(ABC):
         """``name``: of the database, for people."""
         self._name = name
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._told: Callable[[], None] | None = None
+        self._told: Callable[[TakenOver], None] | None = None
         """Whom to tell on the loop that another store has taken over; None: nobody, or it was told."""
         self._numbers: dict[bytes, int] = {}
         """Numbers of games that had a change since the start, by id; a change that closes a game takes it out."""
@@ -67,6 +82,14 @@ class SqlStore(ABC):
     @abstractmethod
     def _check_writer(self, session: Session) -> None:
         """Raise ``TakenOver`` if another store has taken over, and keep any from doing so. In a transaction."""
+
+    @abstractmethod
+    def _writes_log(self, session: Session) -> bool:
+        """Return whether this is the store that numbers heads, and keep any other from it. In a transaction."""
+
+    @abstractmethod
+    def _wrote_log(self, session: Session) -> bool:
+        """Return whether this was the store that numbers heads, at a look."""
 
     @abstractmethod
     async def _read(self, query: Callable[..., _T], *arguments: Any) -> _T:
@@ -116,7 +139,7 @@ class SqlStore(ABC):
         if not path.exists():
             if known is not None and not renew:
                 raise StoreFailed(f"{path}: No such file, and it keeps what was signed; {help_}")
-            make_whole(path, lambda beside: _save_marks(session, beside))
+            make_whole(path, lambda beside: save_marks(session, beside))
             known = None
         marks = SqliteMarks(path, busy_s=busy_s)
         if known is not None and known != marks.id:
@@ -133,17 +156,21 @@ class SqlStore(ABC):
     def observe(self, observer: Observer) -> None:
         self._writer.observer = observer
 
-    def when_taken_over(self, told: Callable[[], None]) -> None:
+    def when_taken_over(self, told: Callable[[TakenOver], None]) -> None:
         self._loop, self._told = asyncio.get_running_loop(), told
 
     def _taken_over(self) -> TakenOver:
         """Return the error for this, and tell whoever has to know. In any thread."""
+        what = "another referee was started on this database; this one writes no more"
+        return self._ended(TakenOver(f"{self._name}: {what}"))
+
+    def _ended(self, error: TakenOver) -> TakenOver:
+        """Tell whoever has to know that nothing is written any more; return the error. In any thread."""
         told, self._told = self._told, None
         if told is not None and self._loop is not None:
             with suppress(RuntimeError):  # it has stopped in the meantime
-                self._loop.call_soon_threadsafe(told)
-        what = "another referee was started on this database; this one writes no more"
-        return TakenOver(f"{self._name}: {what}")
+                self._loop.call_soon_threadsafe(told, error)
+        return error
 
     @property
     def waiting(self) -> int:
@@ -181,6 +208,8 @@ class SqlStore(ABC):
                     remarks.keep(session, number, change.rows[0].seq, change.remark)
                 if change.closed is not None:
                     games.close(session, number, change.closed)
+                if change.root and (change.opening is not None or change.closed is not None):
+                    heads.keep(session, [Head(game_id, change.rows[-1].seq + 1, change.root)])
                 if change.certificates is not None:
                     self._check_writer(session)
                     certificates.keep(session, number, change.certificates)
@@ -210,6 +239,34 @@ class SqlStore(ABC):
 
     async def erase_remark(self, game_id: bytes, seq: int) -> bool:
         return await asyncio.to_thread(self._change, remarks.erase, game_id, seq)
+
+    async def number_heads(self, limit: int) -> int | None:
+        # A look, which is all that most of the time needs, takes no turn beside the writer.
+        if (size := await self._read(self._settled)) is not None:
+            return size
+        return await asyncio.to_thread(self._change, self._number_heads, limit)
+
+    def _settled(self, session: Session) -> int | None:
+        return heads.settled(session) if self._wrote_log(session) else None
+
+    def _number_heads(self, session: Session, limit: int) -> int | None:
+        return heads.number(session, limit) if self._writes_log(session) else None
+
+    async def keep_log_state(self, state: LogState) -> bool:
+        return await asyncio.to_thread(self._change, self._keep_log_state, state)
+
+    def _keep_log_state(self, session: Session, state: LogState) -> bool:
+        is_ours = self._writes_log(session)
+        if is_ours:
+            keep_fact(session, _LOG, heads.value_of(state))
+        return is_ours
+
+    def put_back_leaves(self, first: int, heads_: Sequence[Head], state: LogState) -> None:
+        def put_back(session: Session) -> None:
+            heads.put_back(session, first, heads_)
+            keep_fact(session, _LOG, heads.value_of(state))
+
+        self._change(put_back)
 
     # --- reading -------------------------------------------------------------------------------------------------
 
@@ -265,6 +322,15 @@ class SqlStore(ABC):
     ) -> list[tuple[int, Grant]]:
         return await self._read(grants.page, before, limit, principal, valid_ms)
 
+    async def leaves(self, first: int, limit: int) -> list[Head]:
+        return await self._read(heads.leaves, first, limit)
+
+    async def heads_of(self, game_id: bytes) -> list[tuple[Head, int | None]]:
+        return await self._read(heads.of_game, game_id)
+
+    async def log_state(self) -> LogState | None:
+        return heads.state_of(await self._read(fact, _LOG))
+
     async def players(self, game_id: bytes | None = None) -> list[Player]:
         return await self._read(games.players, game_id)
 
@@ -294,18 +360,33 @@ def check_new(database: str, marks: Path, busy_s: float) -> None:
         kept.close()
 
 
-def _save_marks(session: Session, path: Path) -> None:
+def add_marks(marks: Marks, path: Path) -> int:
+    """Raise the marks to what those in another file know; return of how many games that is newer.
+
+    Raise ``StoreFailed``, also for a head that contradicts one of ours: two histories were signed.
+    """
+    if not path.exists():
+        raise StoreFailed(f"{path}: No such file")
+    theirs, ours = SqliteMarks(path), marks.all()
+    found = theirs.all()
+    theirs.close()
+    newer = [
+        (game_id, mark.size, mark.root)
+        for game_id, mark in found.items()
+        if (known := ours.get(game_id)) is None or mark.size > known.size or (mark.size == known.size and mark != known)
+    ]
+    for first in range(0, len(newer), _MARKS_AT_ONCE):
+        marks.raise_to(newer[first : first + _MARKS_AT_ONCE])
+    return len(newer)
+
+
+def save_marks(session: Session, path: Path) -> None:
     """Make marks of what the database has: that it went back before this cannot be noticed any more."""
     marks = SqliteMarks(path)
     numbers = games.numbers(session)
     for first in range(0, len(numbers), 500):
         some = numbers[first : first + 500]
-        heads = []
-        for note in games.notes(session, some[0], some[-1]).values():
-            try:
-                head = Checkpoint.parse(Note.parse(note).text)
-            except LogError:
-                continue  # the game is set aside for it
-            heads.append((head.game_id, head.size, head.root))
-        marks.raise_to(heads)
+        notes = games.notes(session, some[0], some[-1]).values()
+        # A game with a damaged note is set aside for it.
+        marks.raise_to([head for note in notes if (head := heads.head_in(note)) is not None])
     marks.close()

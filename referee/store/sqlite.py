@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from referee.store import schema
 from referee.store.errors import StoreFailed
 from referee.store.files import connect, copy_whole, make_room, store_errors
+from referee.store.nodes import Alone
 from referee.store.seal import Seal
 from referee.store.session import Session
 from referee.store.sql import MARKS_FILE, SEAL_FILE, SqlStore, check_new, fact, keep_fact
@@ -49,6 +50,7 @@ class SqliteStore(SqlStore):
         before a database of an earlier version is copied and brought up to date, and can stop it by ``StoreFailed``.
         """
         super().__init__(str(path))
+        self.nodes = Alone()
         self._path = path
         self._busy_s = busy_s
         marks = marks or path.with_name(MARKS_FILE)
@@ -67,9 +69,9 @@ class SqliteStore(SqlStore):
             self.lacking = {file: number for file, number in lacking.items() if number}
 
     def _keep_copy(self, version: int, on_upgrade: Callable[[Upgrade], None]) -> None:
-        upgrade = Upgrade(self._path, version, schema.copy_of(self._path, version))
-        on_upgrade(upgrade)
-        copy_whole(self._read_side, upgrade.copy)
+        copy = schema.copy_of(self._path, version)
+        on_upgrade(Upgrade(self._path, version, copy))
+        copy_whole(self._read_side, copy)
 
     def _seal_with(self, session: Session, seal: Seal) -> None:
         """Seal the secrets that an earlier version left open, too."""
@@ -131,6 +133,12 @@ class SqliteStore(SqlStore):
     def _check_writer(self, session: Session) -> None:
         if fact(session, "epoch") != self._epoch:
             raise self._taken_over()
+
+    def _wrote_log(self, _: Session) -> bool:
+        return True
+
+    def _writes_log(self, _: Session) -> bool:
+        return True  # no other one writes
 
     def _change(self, change: Callable[..., _T], *arguments: Any) -> _T:
         # On a connection of its own: the write side is the writer's.

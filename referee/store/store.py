@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol
 
-from referee.store.errors import StoreFailed
+from referee.store.errors import StoreFailed, TakenOver
 from referee.store.marks import Marks
+from referee.store.nodes import Nodes
 
 BUSY_S = 5.0
 """How long a store waits for somebody else's lock on its database, such as a backup's, if it is not told otherwise."""
@@ -131,6 +132,23 @@ class Change(NamedTuple):
         return any(part is not None for part in parts)
 
 
+class Head(NamedTuple):
+    """The head of a game as the public log has it."""
+
+    game_id: bytes
+    size: int
+    """Entries that it covers, at least 1."""
+    root: bytes
+
+
+class LogState(NamedTuple):
+    """How far the public log was signed."""
+
+    size: int
+    """Leaves."""
+    root: bytes
+
+
 @dataclass(frozen=True, slots=True)
 class StoredGame:
     """A game as it was opened, and as it ended."""
@@ -156,10 +174,11 @@ class Player:
 class Upgrade(NamedTuple):
     """A database of an earlier version that is about to be brought up to date."""
 
-    path: Path
+    path: Path | str
+    """The file, or the address of the database."""
     version: int
-    copy: Path
-    """Where it is kept as it was."""
+    copy: Path | None
+    """Where it is kept as it was; None: in the backups that whoever runs the database makes."""
 
 
 Done = Callable[[StoreFailed | None], None]
@@ -192,6 +211,10 @@ class Store(Protocol):
     def marks(self) -> Marks:
         """The heads that must not be contradicted; those of a change are raised before its ``done`` is called."""
 
+    @property
+    def nodes(self) -> Nodes:
+        """Who goes on with which game, where several processes share the database."""
+
     def commit(self, change: Change, done: Done) -> None:
         """Make the change durable, and then its head a mark; then, after this has returned, call ``done``.
 
@@ -207,8 +230,11 @@ class Store(Protocol):
     def observe(self, observer: Observer) -> None:
         """Have this observer, instead of the one before, called for every batch from now on."""
 
-    def when_taken_over(self, told: Callable[[], None]) -> None:
-        """Have this called, on the event loop and once, when another store writes; it may be noticed late."""
+    def when_taken_over(self, told: Callable[[TakenOver], None]) -> None:
+        """Have this called, on the event loop and once, when this store writes no more, and why.
+
+        That is when another one does; it may be noticed late.
+        """
 
     @property
     def waiting(self) -> int:
@@ -327,6 +353,33 @@ class Store(Protocol):
 
         ``header``, ``rows``: of the game, which is there; what differs is replaced. ``closed``: as in a change; what is
         kept of the end is replaced. Called while no commit is under way; the marks stay as they are.
+        """
+
+    # --- the public log: the heads with which games were opened and ended, each a leaf once it is numbered ---------
+
+    async def number_heads(self, limit: int) -> int | None:
+        """Give at most ``limit`` heads that have no leaf the next ones, in order; return how many leaves there are.
+
+        A change that opens or ends a game keeps its head, whether or not anybody ever asks for it. What has a leaf
+        keeps it for good. None: another referee that lives numbers them in this database, and writes the log.
+        """
+
+    async def leaves(self, first: int, limit: int) -> list[Head]:
+        """Return at most ``limit`` heads from leaf ``first`` on, in order."""
+
+    async def heads_of(self, game_id: bytes) -> list[tuple[Head, int | None]]:
+        """Return the game's heads, smallest first, each with its leaf; None: it has none yet."""
+
+    async def log_state(self) -> LogState | None:
+        """Return what ``keep_log_state`` kept last; None if nothing."""
+
+    async def keep_log_state(self, state: LogState) -> bool:
+        """Keep how far the log is about to be signed, durably; False: as None of ``number_heads``."""
+
+    def put_back_leaves(self, first: int, heads: Sequence[Head], state: LogState) -> None:
+        """Make these heads, whose games may not be there, the leaves from ``first`` on, up to ``state``.
+
+        Others that had these leaves get later ones. Called while no commit is under way; durable when this returns.
         """
 
     async def close(self) -> None:

@@ -18,19 +18,21 @@ from referee.log.v1 import log_pb2
 from referee.notation.game_text import GameText
 from referee.notation.headers import Setup
 from referee.notation.options import chosen, words
+from referee.notation.outcomes import IN_ENGLISH
 from referee.notation.times import moment
 from referee.report.sheet import Told
 from referee.transcript.table_text import happened, with_words
 from referee.transcript.transcript import Transcript, numbered, scored
 from referee.transcript.words import told_end
+from referee.words.catalogue import Words
 
 
 class GameFile:
     """What a file tells."""
 
-    def __init__(self, record: Record) -> None:
+    def __init__(self, record: Record, say: Words = IN_ENGLISH) -> None:
         self.record = record
-        self.transcript = Transcript(record.opened)
+        self.transcript = Transcript(record.opened, say)
         self.texts: dict[int, str] = {}
         """What goes with acts of the table, by their entries, as far as it is in the file."""
         self.ended = False
@@ -39,8 +41,11 @@ class GameFile:
         """Where the file breaks off; what is before it is whole."""
 
     @classmethod
-    def read(cls, stream: BinaryIO, at: int | None = None) -> GameFile:
-        """Return the whole file, or its beginning with entry ``at`` as the last. Raise ``LogError``."""
+    def read(cls, stream: BinaryIO, at: int | None = None, say: Words = IN_ENGLISH) -> GameFile:
+        """Return the whole file, or its beginning with entry ``at`` as the last. Raise ``LogError``.
+
+        ``say``: the language of what entries say.
+        """
         game_file: GameFile | None = None
         header, remarks = b"", Remarks()
         try:
@@ -50,7 +55,7 @@ class GameFile:
                 elif frame.type == FrameType.ENTRY:
                     size = 0 if game_file is None else game_file.record.size
                     try:
-                        game_file = game_file or _begun(header, frame.payload)
+                        game_file = game_file or _begun(header, frame.payload, say)
                         entered = game_file.record.read(frame.payload)
                     except LogError as error:
                         raise error.at(entry=size, offset=frame.offset)  # noqa: B904 - the same error
@@ -100,7 +105,7 @@ class GameFile:
             lines.append(told_end(game.end))
         told = told_by(self)
         if told.result is not None or not told.contest.is_plain:
-            lines.append(f"result: {told.outcome}")
+            lines.append(f"result: {told.outcome()}")
         return lines
 
     def numbered_moves(self) -> list[str]:
@@ -113,13 +118,13 @@ class GameFile:
         ]
 
 
-def _begun(header: bytes, entry: bytes) -> GameFile:
+def _begun(header: bytes, entry: bytes, say: Words) -> GameFile:
     """Raise ``LogError``."""
     record = Record(decode_entry(entry).open)
     if record.game.position.state.course():
         raise LogError(Code.UNSUPPORTED, "the file is an event's, not a game's", "`referee event show FILE`")
     check_header(header, decode_header(header), record.opened)
-    return GameFile(record)
+    return GameFile(record, say)
 
 
 def _standing(game: LoggedGame) -> str:

@@ -11,11 +11,13 @@ from referee.games.results import Wait
 from referee.log.keys import PrivateKey
 from referee.notation.game_text import GameText
 from referee.notation.headers import Setup
+from referee.notation.outcomes import IN_ENGLISH
 from referee.notation.table_acts import Kind, TableAct
 from referee.report.adjudication import adjudicate, list_illegal
 from referee.report.record import PASSED_OVER, REINSTATED, STANDS, Adjudication, Entered, Step
 from referee.report.rulings import LineRuling, Policy
 from referee.transcript.recorder import Recorder, about
+from referee.words.catalogue import Words
 
 
 def rehearse(game: GameText) -> Wait | None:
@@ -33,18 +35,23 @@ def rehearse(game: GameText) -> Wait | None:
 
 
 def adjudicated(
-    text: str, policy: Policy = Policy.STOP, rulings: Sequence[LineRuling] = (), *, most_illegal: int | None = None
+    text: str,
+    policy: Policy = Policy.STOP,
+    rulings: Sequence[LineRuling] = (),
+    *,
+    most_illegal: int | None = None,
+    say: Words = IN_ENGLISH,
 ) -> Adjudication:
     """Return the record, judged by the rules of the game and of the table.
 
     Raise what ``referee.report.adjudication.adjudicate`` raises, and ``LogError`` for an end that no log has.
     """
-    return adjudicate(text, policy, rulings, _Rehearsal, most_illegal=most_illegal)
+    return adjudicate(text, policy, rulings, _Rehearsal, most_illegal=most_illegal, say=say)
 
 
-def listed(text: str) -> Adjudication:
+def listed(text: str, say: Words = IN_ENGLISH) -> Adjudication:
     """Return the record with every illegal line judged on its own. Raise ``NotationError``."""
-    return list_illegal(text, _Rehearsal)
+    return list_illegal(text, _Rehearsal, say)
 
 
 class _Rehearsal:

@@ -16,11 +16,13 @@ from referee.log.intent import Author, Role
 from referee.log.judge import Happened
 from referee.log.v1 import log_pb2
 from referee.notation import accepted, game_text
+from referee.notation.outcomes import IN_ENGLISH
 from referee.notation.registry import notation
 from referee.notation.scorings import Scorings
 from referee.notation.table_acts import TableAct
 from referee.transcript.table_text import Teller, with_words
 from referee.transcript.words import entry_words
+from referee.words.catalogue import Words
 
 
 @dataclass(slots=True)
@@ -86,12 +88,16 @@ class Line:
 class Transcript:
     """One game's entries, as far as they were seen."""
 
-    def __init__(self, opened: log_pb2.GameOpen) -> None:
-        """Raise ``LogError`` (``UNSUPPORTED``) for a game that nothing is told of."""
+    def __init__(self, opened: log_pb2.GameOpen, say: Words = IN_ENGLISH) -> None:
+        """``say``: the language of what entries say.
+
+        Raise ``LogError`` (``UNSUPPORTED``) for a game that nothing is told of.
+        """
         try:
             self._notation = notation(opened.rules_id)
         except UnknownRules as error:
             raise LogError(Code.UNSUPPORTED, str(error)) from None
+        self._say = say
         self._rules_id = opened.rules_id
         self._names_scribes = len(opened.scribe_keys) > 1
         self._teller = Teller(opened.terms.strikes)
@@ -111,7 +117,7 @@ class Transcript:
             seq=happened.seq,
             time_ms=happened.clock.referee_ms,
             event=happened.event,
-            words=entry_words(happened, self._notation),
+            words=entry_words(happened, self._notation, self._say),
             told=self._teller.tell(happened.event),
             move=self._move(happened),
             marks=self._marks(happened.event),

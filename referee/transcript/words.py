@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, assert_never
 
 from referee.console import printable
+from referee.games.game import Ending
 from referee.games.results import Result
 from referee.log.events import (
     UNNAMED,
@@ -49,145 +50,161 @@ from referee.log.events import (
 )
 from referee.log.intent import Author, Role
 from referee.log.judge import Happened
-from referee.notation.outcomes import counted, standings
+from referee.notation.outcomes import IN_ENGLISH, standings
 from referee.notation.registry import Notation
 from referee.notation.times import in_words, moment_utc
+from referee.words.catalogue import Words
 
 
-def act_words(act: SeatAct | Corrected | KeyChanged) -> str:
+def act_words(act: SeatAct | Corrected | KeyChanged, say: Words = IN_ENGLISH) -> str:
     """Return what somebody does beside moves and rulings: ``agrees to the take-back that entry 12 proposes``."""
     match act:
         case Protested(_, against, rule_id, seat):
-            return _for(seat, f"protests against entry {against} ({rule_id})")
+            return _for(seat, say("told.protested", n=against, rule=rule_id), say)
         case Appealed(_, against, rule_id, seat):
-            return _for(seat, f"appeals against the ruling of entry {against} ({rule_id})")
+            return _for(seat, say("told.appealed", n=against, rule=rule_id), say)
         case Consented(_, to_seq, seat):
-            return _for(seat, f"agrees to the take-back that entry {to_seq} proposes")
+            return _for(seat, say("told.consented", n=to_seq), say)
         case TakeBackProposed(_, to_seq, seat):
-            return _for(seat, f"proposes to take back everything after entry {to_seq}")
+            return _for(seat, say("told.proposed", n=to_seq), say)
         case Corrected(_, to_seq):
-            return f"corrects and takes back everything after entry {to_seq}"
+            return say("told.corrected", n=to_seq)
         case Resigned(_, seat):
-            return _for(seat, "resigns")
+            return _for(seat, say("told.resigned"), say)
         case KeyChanged(_, seat, key):
-            of = "its key" if seat == UNNAMED else f"the key of seat {seat}"
-            return f"changes {of} to {key.hex()[:16]}…"
+            short = f"{key.hex()[:16]}…"
+            if seat == UNNAMED:
+                return say("told.key", key=short)
+            return say("told.key.of", seat=seat, key=short)
         case _:
             assert_never(act)
 
 
-def _for(seat: int, words: str) -> str:
-    return words if seat == UNNAMED else f"{words} for seat {seat}"
+def _for(seat: int, words: str, say: Words) -> str:
+    return words if seat == UNNAMED else say("told.for", what=words, seat=seat)
 
 
-def ruling_words(ruled: Ruled, move: str = "") -> str:
+def ruling_words(ruled: Ruled, move: str = "", say: Words = IN_ENGLISH) -> str:
     """Return what an arbiter rules, without the reason. ``move``: of ``Accept``, in notation."""
     of = f" ({ruled.rule_id})" if ruled.rule_id else ""
-    on = f", on entry {ruled.decides}" if ruled.decides is not None else ""
-    return f"{_ruling(ruled.ruling, move)}{of}{on}"
+    on = say("told.on", n=ruled.decides) if ruled.decides is not None else ""
+    return f"{_ruling(ruled.ruling, move, say)}{of}{on}"
 
 
-def _ruling(ruling: Ruling, move: str) -> str:
+def _ruling(ruling: Ruling, move: str, say: Words) -> str:
     match ruling:
         case Restore(to_seq):
-            return f"the game goes back to entry {to_seq}"
+            return say("told.restore", n=to_seq)
         case Adjudicate(result):
-            return f"the game is over: {result_words(result)}"
+            return say("told.adjudicate", result=result_words(result, say))
         case SetClock(seat, left_ms):
-            return f"seat {seat} has {in_words(left_ms)} left"
+            return say("told.set_clock", seat=seat, time=in_words(left_ms))
         case Penalty(seat):
-            return f"seat {seat}: {_penalty(ruling)}"
+            return say("told.line", who=say("seat", n=seat), what=_penalty(ruling, say))
         case Forfeit(seat, ending):
-            return f"seat {seat} forfeits ({'nothing' if ending is None else ending.words})"
+            named = say("told.nothing") if ending is None else _ending(ending, say)
+            return say("told.forfeit", seat=seat, ending=named)
         case Reinstate(seat):
-            return f"seat {seat} plays again"
+            return say("told.reinstate", seat=seat)
         case Skip(seat):
-            return f"seat {seat} is passed over"
+            return say("told.skip", seat=seat)
         case Accept(seat, _, rule_ids):
-            return f"seat {seat}: {move or 'a move'} stands against {', '.join(rule_ids)}"
+            return say("told.accept", seat=seat, move=move or say("told.a_move"), rules=", ".join(rule_ids))
         case Void():
-            return "the game does not count"
+            return say("told.void")
         case Pause():
-            return "the game is paused"
+            return say("told.pause")
         case Resume():
-            return "the game goes on"
+            return say("told.resume")
         case Adjourn():
-            return "the game is adjourned"
+            return say("told.adjourn")
         case Dismiss():
-            return "dismissed"
+            return say("told.dismiss")
         case _:
             assert_never(ruling)
 
 
-def _penalty(ruling: Penalty) -> str:
+def _penalty(ruling: Penalty, say: Words) -> str:
     parts = [
-        *([f"{in_words(ruling.time_ms)} off the clock"] if ruling.time_ms else []),
-        *([counted(ruling.points, "point") + " off the score"] if ruling.points else []),
-        *([counted(ruling.strikes, "strike")] if ruling.strikes else []),
+        *([say("told.off.time", time=in_words(ruling.time_ms))] if ruling.time_ms else []),
+        *([say("told.off.points", n=ruling.points)] if ruling.points else []),
+        *([say("told.off.strikes", n=ruling.strikes)] if ruling.strikes else []),
     ]
-    return ", ".join(parts) or "a warning"
+    return ", ".join(parts) or say("told.warning")
 
 
-def entry_words(happened: Happened, notation: Notation) -> str:
-    """Return what an entry says, in a line; of an attempt the move, not that it was refused."""
+def _ending(ending: Ending, say: Words) -> str:
+    return say(f"ending.{ending.name.lower()}")
+
+
+def _author(author: Author, say: Words) -> str:
+    """Return ``seat 1``, ``scribe 0``."""
+    return say("seat" if author.role is Role.SEAT else f"hash.{author.role}", n=author.index)
+
+
+def entry_words(happened: Happened, notation: Notation, say: Words = IN_ENGLISH) -> str:
+    """Return what an entry says, in a line; of an attempt the move, not that it was refused. Moves are in notation."""
 
     def move(event: Any) -> str:
         return notation.describe(event, happened.before)
 
+    def seated(number: int | None, what: str) -> str:
+        return say("told.line", who=say("seat", n=number), what=what)
+
+    def told(author: Author, what: str) -> str:
+        return say("told.line", who=_author(author, say), what=what)
+
     event, seat = happened.event, happened.seat
     match event:
         case Moved(author, made) | Refused(author, made):
-            by = "" if author == Author(Role.SEAT, UNNAMED if seat is None else seat) else f" (by {author})"
-            return f"seat {seat}: {move(made)}{by}"
+            is_own = author == Author(Role.SEAT, UNNAMED if seat is None else seat)
+            return seated(seat, move(made)) + ("" if is_own else say("told.by", who=_author(author, say)))
         case Dealt(outcome):
-            return f"chance: {move(outcome)}"
+            return say("told.chance", what=move(outcome))
         case Declared(author, outcome):
-            return f"chance: {move(outcome)} (by {author})"
+            return say("told.chance", what=move(outcome)) + say("told.by", who=_author(author, say))
         case Passed(passing):
-            return f"seat {passing}: has no legal action and passes"
+            return seated(passing, say("told.passed"))
         case StoodIn(absent, made):
-            return f"seat {absent}, by the stand-in: {move(made)}"
+            return say("told.stood_in", seat=absent, what=move(made))
         case Joined(author):
-            return f"{author}: joins"
+            return told(author, say("told.joined"))
         case Revealed(author):
-            return f"{author}: opens its seed"
+            return told(author, say("told.revealed"))
         case Resigned() | TakeBackProposed() | Consented() | Protested() | Appealed():
-            return f"{event.author}: {act_words(event)}"
+            return told(event.author, act_words(event, say))
         case Corrected() | KeyChanged():
-            return f"{event.author}: {act_words(event)}"
+            return told(event.author, act_words(event, say))
         case Ruled(author, ruling):
             accepted = move(ruling.move) if isinstance(ruling, Accept) else ""
-            return f"{author} rules: {ruling_words(event, accepted)}"
+            return say("told.ruled", who=_author(author, say), what=ruling_words(event, accepted, say))
         case TimedOut(late):
-            return f"seat {late}: its time has run out"
+            return seated(late, say("told.timed_out"))
         case WasAbsent(absent, since_ms):
             away = max(0, happened.clock.referee_ms - since_ms)
-            if not happened.in_play:
-                return f"seat {absent}: did not come for {in_words(away)}"
-            return f"seat {absent}: was on turn, but disconnected for {in_words(away)}"
+            return seated(absent, say("told.away" if happened.in_play else "told.no_show", time=in_words(away)))
         case Interrupted(alive_ms):
-            return f"the referee was down from {moment_utc(alive_ms)}, and all clocks stood still"
+            return say("told.interrupted", when=moment_utc(alive_ms))
         case Recovered(lost_size):
-            lost = counted(lost_size - happened.seq, "entry", "entries")
-            return f"the referee lost {lost} that it had signed, and goes on"
+            return say("told.recovered", n=lost_size - happened.seq)
         case Ended(result):
-            return told_end(result)
+            return told_end(result, say)
         case Opened():
-            return "the game is opened"
+            return say("told.opened")
         case Disclosed():
-            return "the referee's seed is disclosed"
+            return say("told.disclosed")
         case _:
             assert_never(event)
 
 
-def result_words(result: Result) -> str:
+def result_words(result: Result, say: Words = IN_ENGLISH) -> str:
     """Return points and places, as far as there are some."""
-    return standings(result.scores, result.places)
+    return standings(result.scores, result.places, say)
 
 
-def told_end(end: Result) -> str:
+def told_end(end: Result, say: Words = IN_ENGLISH) -> str:
     """Return how the game ended: ``end (resigned): seat 0 place 1, seat 1 place 2``."""
-    return f"end ({end.ending.words}): {result_words(end)}"
+    return say("told.end", ending=_ending(end.ending, say), result=result_words(end, say))
 
 
 def quoted(text: str) -> str:

@@ -35,9 +35,11 @@ class WorkerFailed(Exception):
     ``why``: ``died``, ``hung``, ``memory``, ``garbled``, or ``late``, if no worker was to be had in time.
     """
 
-    def __init__(self, why: str, message: str) -> None:
-        super().__init__(message)
+    def __init__(self, why: str, what: str, advice: str = "") -> None:
+        super().__init__(f"{what}; {advice}" if advice else what)
         self.why = why
+        self.what = what
+        """The message without the advice, which is for somebody who asks one question."""
 
 
 class WorkerFault(Exception):
@@ -45,13 +47,23 @@ class WorkerFault(Exception):
 
     why = "fault"
 
+    def __init__(self, trace: str) -> None:
+        super().__init__(trace)
+        self.last_line = (trace.strip().splitlines() or [""])[-1]
+        """What was raised."""
+
 
 class Workers:
     """As many as are asked at one time; those without a question wait for the next."""
 
-    def __init__(self, module: str, *, memory_mib: int = MEMORY_MIB) -> None:
-        """``memory_mib``: of address space, for each. ``module``: whose ``answers`` they give."""
+    def __init__(self, module: str, *, memory_mib: int = MEMORY_MIB, at_home: bool = False) -> None:
+        """``memory_mib``: of address space, for each; 0 for no limit. ``module``: whose ``answers`` they give.
+
+        ``at_home``: with the environment, the folder and the standard error of this process, for the work of the person
+        who started it. Otherwise they have nothing of it.
+        """
         self._memory_mib = memory_mib
+        self._at_home = at_home
         self._module = module
         self._idle: list[_Worker] = []
         self._all: set[_Worker] = set()
@@ -60,6 +72,11 @@ class Workers:
         self.lost: Counter[str] = Counter()
         """Workers that ended before their time: ``why`` of ``WorkerFailed``, ``fault``, ``left`` (nobody waited for the
         answer any longer) or ``idle`` (without a question)."""
+
+    @property
+    def has_idle(self) -> bool:
+        """Whether the next question has a worker that is there already."""
+        return bool(self._idle)
 
     @property
     def pids(self) -> list[int]:
@@ -112,22 +129,23 @@ class Workers:
                 lambda: SubprocessStreamProtocol(limit=_BUFFER_BYTES, loop=loop),
                 *(
                     sys.executable,
-                    "-I",
+                    *(() if self._at_home else ("-I",)),
                     "-m",
                     "referee.workers.worker",
                     self._module,
                     str(self._memory_mib),
                     str(os.getpid()),
+                    *(("at-home",) if self._at_home else ()),
                 ),
                 stdin=PIPE,
                 stdout=PIPE,
-                stderr=DEVNULL,
-                cwd="/",
-                env=_ENVIRONMENT,
+                stderr=None if self._at_home else DEVNULL,
+                cwd=None if self._at_home else "/",
+                env=None if self._at_home else _ENVIRONMENT,
                 start_new_session=True,  # Ctrl-C at the referee's terminal is not for its workers
             )
         except OSError as error:
-            raise WorkerFailed("late", f"no worker can be started ({error.strerror}); ask again later") from error
+            raise WorkerFailed("late", f"no worker can be started ({error.strerror})", "ask again later") from error
         worker = _Worker(transport, Process(transport, protocol, loop), self._memory_mib)
         self.started += 1
         self._all.add(worker)
@@ -179,7 +197,7 @@ class _Worker:
             kind, _ = await self._reply(min(until_s, self._start_s), None) or (None, b"")
         except WorkerFailed as error:
             if error.why == "hung" and until_s < self._start_s:
-                raise WorkerFailed("late", "no worker was ready in time; ask again") from None
+                raise WorkerFailed("late", "no worker was ready in time", "ask again") from None
             raise
         if kind is not Reply.READY:
             raise _garbled()
@@ -209,14 +227,16 @@ class _Worker:
         if not self._reading.done():
             if is_beat:
                 return None
-            raise WorkerFailed("hung", "no answer in time; ask for less, or allow more time")
+            raise WorkerFailed("hung", "no answer in time", "ask for less, or allow more time")
         reading, self._reading = self._reading, None
         kind, payload = await reading
         if kind == Reply.FAILED:
             raise WorkerFault(payload.decode(errors="replace"))
         if kind == Reply.OUT_OF_MEMORY:
             most = f"{self._memory_mib} MiB"
-            raise WorkerFailed("memory", f"it takes more memory than there is for one question ({most}); ask for less")
+            raise WorkerFailed(
+                "memory", f"it takes more memory than there is for one question ({most})", "ask for less"
+            )
         if kind not in _REPLIES:
             raise _garbled()
         return Reply(kind), payload
@@ -230,7 +250,7 @@ class _Worker:
         except asyncio.IncompleteReadError:
             self.kill()  # it may have closed its pipe and live on
             code = await asyncio.shield(self.ended)
-            raise WorkerFailed("died", f"the worker {_how(code)}; ask again") from None
+            raise WorkerFailed("died", f"the worker {_how(code)}", "ask again") from None
         return frame[0], frame[1:]
 
     def kill(self) -> None:
@@ -259,7 +279,7 @@ def _handle_of(pid: int) -> int | None:
 
 
 def _garbled() -> WorkerFailed:
-    return WorkerFailed("garbled", "the worker's answer cannot be read; ask again")
+    return WorkerFailed("garbled", "the worker's answer cannot be read", "ask again")
 
 
 def _how(code: int) -> str:

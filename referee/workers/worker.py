@@ -13,6 +13,7 @@ import resource
 import signal
 import struct
 import sys
+import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -34,6 +35,8 @@ _SPARE_BYTES = 64 << 20
 _MEMORY = ("out of memory", "max. memory exceeded")
 """Words of Z3 for it."""
 _NICE = 10
+_AUTOGROUP_S = 0.1
+"""As often one of all processes without privileges may ask for another priority of its session."""
 _OOM_SCORE = "1000"
 _PR_SET_PDEATHSIG = 1
 
@@ -96,18 +99,21 @@ def serve(load: Callable[[], Answers], requests: BinaryIO, replies: BinaryIO) ->
     return None
 
 
-def main(module: str, memory_mib: int, parent: int) -> None:
+def main(module: str, memory_mib: int, parent: int, *, at_home: bool = False) -> None:
     """Run a worker.
 
     ``module`` has ``answers``; ``memory_mib`` limits the address space, 0 for no limit; it ends with ``parent``.
+    ``at_home``: what is printed goes to standard error instead of nowhere.
     """
     _die_with(parent)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # meant for the referee, which ends its workers
         signal.signal(number, signal.SIG_IGN)
     with os.fdopen(os.dup(0), "rb") as requests, os.fdopen(os.dup(1), "wb") as replies:
         nowhere = os.open(os.devnull, os.O_RDWR)
-        for descriptor in (0, 1, 2):
-            os.dup2(nowhere, descriptor)
+        os.dup2(nowhere, 0)
+        os.dup2(2 if at_home else nowhere, 1)
+        if not at_home:
+            os.dup2(nowhere, 2)
         os.close(nowhere)
         _confine(memory_mib)
         with suppress(BrokenPipeError):
@@ -125,6 +131,8 @@ def _die_with(parent: int) -> None:
 
 def _confine(memory_mib: int) -> None:
     os.nice(_NICE)
+    if os.getsid(0) == os.getpid():
+        _stand_back()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     with suppress(OSError):  # not on Linux, or not allowed
         Path("/proc/self/oom_score_adj").write_text(_OOM_SCORE, encoding="ascii")
@@ -134,10 +142,25 @@ def _confine(memory_mib: int) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (min(memory, hard), hard))
 
 
+def _stand_back() -> None:
+    """Give the session a low priority, too: where sessions share the processor as groups (Linux, sched(7), "The
+    autogroup feature"), nice counts only within one.
+    """
+    for _ in range(20):
+        try:
+            Path("/proc/self/autogroup").write_text(str(_NICE), encoding="ascii")
+        except BlockingIOError:
+            time.sleep((0.5 + os.getpid() % 16 / 16) * _AUTOGROUP_S)  # others want it, too, each in its own rhythm
+        except OSError:  # there are no such groups
+            return
+        else:
+            return
+
+
 def _give_spare_memory() -> None:
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), at_home=sys.argv[4:] == ["at-home"])

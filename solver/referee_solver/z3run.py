@@ -144,8 +144,13 @@ _MOST_RLIMIT = 2**32 - 1
 
 
 def _count(solver: z3.Solver) -> int:
-    """0 before there was anything to count."""
-    return next((int(value) for key, value in solver.statistics() if key == "rlimit count"), 0)
+    """0 before there was anything to count. By the C interface and from the end: asked twice for every question."""
+    statistics = solver.statistics()
+    context, found = statistics.ctx.ref(), statistics.stats
+    for i in reversed(range(z3.Z3_stats_size(context, found))):
+        if z3.Z3_stats_get_key(context, found, i) == "rlimit count":
+            return int(z3.Z3_stats_get_uint_value(context, found, i))
+    return 0
 
 
 def _true(model: z3.ModelRef) -> frozenset[str]:

@@ -13,7 +13,26 @@ from collections.abc import Iterable
 from rich.console import Console
 from rich.table import Table
 
-from tests.bench import acts, audit, ceiling, compiled, crowd, floods, inspect, rules, shares, web
+from tests.bench import (
+    acts,
+    audit,
+    browser_audit,
+    bulk,
+    ceiling,
+    certificates,
+    compiled,
+    crowd,
+    floods,
+    inspect,
+    nodes,
+    playing,
+    public_log,
+    rules,
+    shares,
+    thinking,
+    tlog,
+    web,
+)
 from tests.bench.measure import Figure
 
 SECTIONS = {
@@ -22,13 +41,24 @@ SECTIONS = {
         "rules a second with the compiled core; the floor is the pure one, of today or of --against",
         compiled,
     ),
+    "playing": ("playing on in thought, and learning; on one core", playing),
+    "thinking": ("a move of the sampler, milliseconds of processor time", thinking),
     "audit": ("audit, on one core where nothing else is said", audit),
+    "bulk": ("many files audited, a second, by the clock", bulk),
+    "certificates": (
+        "proofs of steps, milliseconds on one core; the floor is bare Z3 on the same questions",
+        certificates,
+    ),
     "inspect": ("questions a second, start-up included", inspect),
+    "tlog": ("the public log, microseconds on one core unless something else is said", tlog),
     "shares": ("what an act is made of, microseconds, each step alone", shares),
     "acts": ("acts a second over gRPC, durable and signed for; server and client have a core each", acts),
     "crowd": ("many at once", crowd),
     "floods": ("players while strangers ask for all they can; the floor is the quiet run", floods),
     "web": ("pages in a browser; the floor of a tap is its question alone", web),
+    "browser-audit": ("a reader waits for the whole audit in a browser, by the clock", browser_audit),
+    "nodes": ("acts at two referees on one PostgreSQL; the floor is the same act at the game's own", nodes),
+    "public-log": ("acts with a public log; the floor is a referee without one, in the same run", public_log),
     "ceiling": (f"acts a second of {ceiling.GAMES} games with something left out, or at two referees", ceiling),
 }
 

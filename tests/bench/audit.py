@@ -1,19 +1,13 @@
-"""Auditing: against nothing but PyNaCl's verification of the signatures, in two processes, and its memory."""
+"""Auditing: against nothing but PyNaCl's verification of the signatures, and its memory."""
 
 from __future__ import annotations
 
-import os
 import tracemalloc
 from collections.abc import Iterator
 from io import BytesIO
-from pathlib import Path
-from statistics import median
-from tempfile import TemporaryDirectory
-from time import perf_counter
 
 from nacl.signing import VerifyKey
 
-from referee.cli.audits import SUFFIX, audit_all, audit_file
 from referee.games.kingdomino.moves import DiscardDomino
 from referee.log import dsse, file
 from referee.log.audit import Policy, audit
@@ -24,18 +18,16 @@ from tests.log import registered
 from tests.log.games import SIGNER, Played, abort, join_and_reveal, play, seat_key
 from tests.log.registered import at_random, attempt
 
-_FILES = 200
 _POLICY = Policy(SIGNER.verifier)
 
 
 def figures() -> Iterator[Figure]:
-    """Signatures checked a second, alone and with everything else; files in two processes; memory of a long log."""
+    """Signatures checked a second, alone and with everything else; memory of a long log."""
     # With four seats every domino is chosen and laid or discarded, and every castle placed: a hundred moves.
     hundred = play(registered.opened("kingdomino", seats=4), at_random(1))
     yield _signatures("Kingdomino", hundred, seats=4, target=0.45)
     longer = play(registered.opened("alhambra", seats=3), at_random(1))
     yield _signatures("Alhambra", longer, seats=3, target=0.45)
-    yield _two_processes(longer.file())
     yield _memory()
 
 
@@ -63,33 +55,6 @@ def _signatures(name: str, played: Played, *, seats: int, target: float) -> Figu
 
     title = f"audit of a game of {name}, {moves} moves, {len(played.entries)} entries: signatures"
     return against(title, whole, bare, target=target)
-
-
-def _two_processes(data: bytes) -> Figure:
-    """Files a second of a directory, by the clock: as ``referee audit`` does it, of one process.
-
-    There are so many that the second that a process takes to start does not count for much.
-    """
-    with TemporaryDirectory() as folder:
-        paths = [Path(folder) / f"{number:04}{SUFFIX}" for number in range(_FILES)]
-        for path in paths:
-            path.write_bytes(data)
-
-        def alone() -> float:
-            begin = perf_counter()
-            assert not any(audit_file(path, _POLICY).problem for path in paths)
-            return _FILES / (perf_counter() - begin)
-
-        def together() -> float:
-            begin = perf_counter()
-            assert not any(each.problem for each in audit_all(paths, _POLICY))
-            return _FILES / (perf_counter() - begin)
-
-        pairs = [(together(), alone()) for _ in range(2)]
-    both, one = (median(rates) for rates in zip(*pairs, strict=True))
-    ratio = median(ours / floor for ours, floor in pairs)
-    title = f"files of a directory, {os.cpu_count()} processors: of one process"
-    return Figure(title, both, target=1.8, floor=one, paired=ratio)
 
 
 def _memory() -> Figure:

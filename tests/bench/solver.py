@@ -12,29 +12,15 @@ import os
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from statistics import median
-from time import process_time
-from typing import TypeVar
 
 from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
-from referee.certificates.alhambra.certificate import check
-from referee.certificates.alhambra.claims import Place, Remove, Step, StepClaim, Swap
-from referee.games.alhambra.layout import Layout
-from referee.games.alhambra.tiles import NAMES, tile_set
-from referee_solver.alhambra.proving import prove
+from referee.games.alhambra.tiles import NAMES
 from referee_solver.alhambra.walls import Wall, longest_wall
-from tests.bench import solver_compare, solver_turns
+from tests.bench import certificates, solver_compare, solver_turns
 from tests.bench.measure import Figure
-
-TILES = 20
-"""In the layouts of proofs."""
-_STEPS = 25
-"""Claims about each layout."""
-
-_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -49,60 +35,9 @@ class Scale:
 QUICK = Scale(range(5), 10.0)
 
 
-def claims(seeds: range) -> Iterator[StepClaim]:
-    """Placements on and around the layout, removals, swaps: legal ones and others."""
-    for seed in seeds:
-        rng = random.Random(seed)
-        layout, left = solver_turns.position(seed, TILES, _STEPS)
-        engine = Layout.of(tile_set(), {cell: tile_set().numbers[name] for cell, name in layout.items()})
-        around = sorted({(x + dx, y + dy) for x, y in layout for dx, dy in ((0, 1), (1, 0), (0, -1), (-1, 0))})
-        empty = [cell for cell in around if cell not in layout and cell != (0, 0)]
-        for number in range(_STEPS):
-            tile = left[number % len(left)]
-            legal = engine.placeable_cells(tile_set().walls[tile_set().numbers[tile]])
-            steps: list[Step] = [
-                Place(tile, rng.choice(legal or empty)),
-                Place(tile, rng.choice(empty)),
-                Remove(rng.choice(sorted(layout))),
-                Swap(tile, rng.choice(sorted(layout))),
-            ]
-            yield StepClaim(layout, steps[number % len(steps)])
-
-
-def timed(work: Callable[..., _T], *arguments: object) -> tuple[float, _T]:
-    """Milliseconds of processor time, and what came of it."""
-    start = process_time()
-    found = work(*arguments)
-    return 1000 * (process_time() - start), found
-
-
-def check_ten_times(certificate: bytes) -> None:
-    """The clock is too coarse for one."""
-    for _ in range(10):
-        check(certificate)
-
-
-def percentile(values: Sequence[float], share: float) -> float:
-    """The value that this share of the values does not exceed."""
-    ordered = sorted(values)
-    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
-
-
 def proofs(scale: Scale) -> Iterator[Figure]:
     """A verdict with its certificate, and the certificate alone."""
-    asked = list(claims(scale.seeds))
-    prove(asked[0])
-    proving, checking = [], []
-    for claim in asked:
-        spent, proof = timed(prove, claim)
-        proving.append(spent)
-        spent, _ = timed(check_ten_times, proof.certificate)
-        checking.append(spent / 10)
-    name = f"proof with certificate, {TILES}-tile layout, {len(asked)} claims"
-    yield Figure(f"{name}: median, ms", median(proving), at_most=5)
-    yield Figure(f"{name}: 99th percentile, ms", percentile(proving, 0.99), at_most=30)
-    yield Figure("certificate check: median, ms", median(checking), at_most=0.3)
-    yield Figure("certificate check: 99th percentile, ms", percentile(checking, 0.99))
+    yield from certificates.figures(scale.seeds)
 
 
 def turns(scale: Scale) -> Iterator[Figure]:
@@ -115,7 +50,7 @@ def walls(scale: Scale) -> Iterator[Figure]:
 
     ``solver_walls`` takes the same sets one by one, by work in place of time.
     """
-    for size, share in ((10, 100), (15, 85), (20, 80), (30, 50)):
+    for size, share in ((10, 100), (15, 95), (20, 95), (30, 95), (40, 90)):
         found = [longest(random.Random(seed).sample(NAMES, size), scale.seconds, seed) for seed in scale.seeds]
         proven = sum(wall.proven and wall.region is None for wall in found)
         name = f"longest wall of {size} tiles, {scale.seconds:g} s each"
@@ -148,11 +83,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     console = Console(width=120)
-    table = Table("figure", "measured", "target", "", title="The solver, on one core", title_justify="left")
+    table = Table(
+        "figure", "measured", "floor", "ratio", "target", "", title="The solver, on one core", title_justify="left"
+    )
     with Live(table, console=console, auto_refresh=False) as shown:
         for name in chosen.sections:
             for figure in SECTIONS[name](scale):
-                table.add_row(figure.name, number(figure.value), *target(figure))
+                floor = number(figure.floor) if figure.floor else ""
+                ratio = number(figure.ratio) if figure.ratio else ""
+                table.add_row(figure.name, number(figure.value), floor, ratio, *target(figure))
                 shown.refresh()
             table.add_section()
     if chosen.compare:

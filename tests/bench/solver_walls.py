@@ -23,7 +23,7 @@ RLIMIT = 450_000_000
 def main(arguments: Sequence[str] | None = None) -> None:
     """A line for every set, and one for every size."""
     parser = argparse.ArgumentParser(prog="tests.bench.solver_walls", description="The longest wall, set by set.")
-    parser.add_argument("--sizes", nargs="+", type=int, default=[10, 15, 20, 30, len(NAMES)])
+    parser.add_argument("--sizes", nargs="+", type=int, default=[10, 15, 20, 30, 40, len(NAMES)])
     parser.add_argument("--seeds", nargs=2, type=int, default=[0, 20], metavar=("FIRST", "END"))
     parser.add_argument(
         "--rlimit", type=int, default=RLIMIT, help="work for a set, in Z3's unit; all 54 get ten times it"

@@ -15,9 +15,11 @@ import pytest
 
 from compiled_build import ROOT
 from referee.games import registry
-from tests.bench import acts, compiled, inspect, rules, shares, web
+from tests.bench import acts, browser_audit, bulk, compiled, inspect, public_log, rules, shares, thinking, web
 from tests.bench.measure import Figure
+from tests.store.postgres import Postgres
 from tests.web.conftest import BROWSERS
+from tests.web.in_browser import lacking
 
 _ACTS = """
 import asyncio, json
@@ -55,6 +57,13 @@ def test_figures_of_the_rules(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sum(figure.floor is not None for figure in found) >= 3 + len(registry.names())
 
 
+@pytest.mark.long
+def test_every_move_of_the_sampler_is_timed() -> None:
+    found = list(thinking.figures(games=1))
+    assert len(found) == 2 * len(registry.names())
+    assert all(figure.value > 0 for figure in found)
+
+
 def test_rules_are_measured_against_those_of_a_revision(tmp_path: Path) -> None:
     """With the same works, and each side with its own rules."""
     compiled.extract("HEAD", tmp_path)
@@ -83,6 +92,15 @@ def test_acts_and_their_floors() -> None:
     assert all(found[name] > 0 for name in set(found) - times), "of so few acts processor time may be nothing"
 
 
+@pytest.mark.long
+def test_acts_at_two_referees(postgres: Postgres) -> None:
+    """In a process of its own, as the other acts; where there is PostgreSQL."""
+    program = _ACTS.replace("acts.", "nodes.").replace("import acts", "import nodes")
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert len(json.loads(done.stdout)) == 4
+
+
 def test_questions_a_second() -> None:
     """Every question is answered, and as many are asked as are said to be."""
     asked = inspect.questions(25, 10).splitlines()
@@ -95,8 +113,35 @@ def test_questions_a_second() -> None:
 
 
 @pytest.mark.long
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+def test_bulk_audits() -> None:
+    """Isolated, in two processes, with a file that ends its process, on Dask."""
+    found = list(bulk.figures(files=8, rounds=1))
+    assert len(found) == 4
+    assert all(figure.value > 0 and figure.target for figure in found)
+
+
+@pytest.mark.long
+@pytest.mark.long
+@pytest.mark.skipif(not any(map(shutil.which, BROWSERS)), reason="there is no Chromium here")
+@pytest.mark.skipif(bool(lacking()), reason="needs Pyodide: make web-rules")
+def test_whole_audits_in_a_browser_are_timed() -> None:
+    """Each of its own file; Python is not loaded again for the second."""
+    spent = asyncio.run(browser_audit.audited())
+    assert spent.first > spent.again > 0
+    assert spent.next_day > 0
+
+
 @pytest.mark.skipif(not any(map(shutil.which, BROWSERS)), reason="there is no Chromium here")
 def test_taps_in_a_browser() -> None:
     spent, alone = asyncio.run(web.tap_to_verdict(3, warm_up=1))
     assert len(spent) == len(alone) == 3
     assert min(*spent, *alone) > 0
+
+
+@pytest.mark.long
+async def test_figures_of_a_public_log() -> None:
+    """Both referees are measured, and a proof comes."""
+    found = await public_log.measured(1, rounds=1, times=2, ends=1)
+    assert len(found) == 3
+    assert all(figure.value > 0 for figure in found)

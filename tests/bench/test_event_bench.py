@@ -7,6 +7,7 @@ import pytest
 from tests.bench import event
 
 
+@pytest.mark.long
 def test_figures_of_an_event() -> None:
     """With few players: a time, repeats, and the seats within their bound."""
     slowest, repeats = event.of_an_event(16, at_most=1)

@@ -9,16 +9,24 @@ from pathlib import Path
 from referee.games.alhambra.tiles import parse_tile
 from referee_solver.alhambra.proving import prove
 from referee_solver.alhambra.walls import longest_wall
-from tests.bench import solver, solver_compare
+from tests.bench import certificates, solver_compare
 
 SMALL = ["garden-10-N", "tower-9-ES", "arcades-6-NE", "seraglio-7-W"]
 
 
 def test_claims_are_of_every_kind_and_both_verdicts() -> None:
-    claims = list(solver.claims(range(1)))
+    claims = list(certificates.claims(range(1)))
     assert {type(claim.step).__name__ for claim in claims} == {"Place", "Remove", "Swap"}
     assert {prove(claim).holds for claim in claims} == {True, False}
-    assert {len(claim.layout) for claim in claims} == {solver.TILES}
+    assert {len(claim.layout) for claim in claims} == {certificates.TILES}
+
+
+def test_proofs_are_measured_beside_bare_z3() -> None:
+    """Which does part of the same work, and none of it twice."""
+    found = {figure.name.rsplit(": ", 1)[-1]: figure for figure in certificates.figures(range(1))}
+    assert found["99th percentile, ms"].floor is None  # of the check, which asks nobody
+    proofs = list(certificates.figures(range(1)))[:2]
+    assert all(figure.floor and 0 < figure.floor < figure.value for figure in proofs)
 
 
 def test_the_table_of_a_section() -> None:

@@ -44,11 +44,10 @@ _ASK = """async (question) => {
 
 
 @asynccontextmanager
-async def page() -> AsyncIterator[tuple[Page, str]]:
-    """A phone's browser, and the address of a gateway."""
-    gateway = await asyncio.create_subprocess_exec(
-        REFEREE, "web", "--listen", "127.0.0.1:0", stdout=asyncio.subprocess.PIPE
-    )
+async def page(*words: str) -> AsyncIterator[tuple[Page, str]]:
+    """A phone's browser, and the address of a gateway that is started with these words."""
+    command = (REFEREE, "web", "--listen", "127.0.0.1:0", *words)
+    gateway = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
     assert gateway.stdout is not None
     try:
         address = address_in((await gateway.stdout.readline()).decode())

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import signal
 import sys
@@ -58,7 +59,7 @@ def _run(
     texts: list[str], stdin: bytes, env: Mapping[str, str], cwd: Path, run: Callable[..., object]
 ) -> CompletedProcess[bytes]:
     out, error = BytesIO(), BytesIO()
-    logging, handlers = structlog.get_config(), _handlers()
+    told, handlers = structlog.get_config(), _handlers()
     with (
         _process,
         patch.dict(os.environ, env),
@@ -68,6 +69,7 @@ def _run(
         patch.object(sys, "stdout", TextIOWrapper(BufferedWriter(out), encoding="utf-8")),
         patch.object(sys, "stderr", TextIOWrapper(BufferedWriter(error), encoding="utf-8")),
         patch.object(asyncio, "run", run),
+        patch.object(logging.getLogger(), "handlers", []),  # a command before this one may have said what libraries say
         chdir(cwd),
     ):
         try:
@@ -77,7 +79,7 @@ def _run(
             sys.stderr.flush()
             return CompletedProcess(texts, int(stopped.code or 0), out.getvalue(), error.getvalue())
         finally:
-            structlog.configure(**logging)
+            structlog.configure(**told)
             assert _handlers() == handlers, "what handles signals is to be tested as a process"
     raise AssertionError("the command has not ended with an exit code")
 

@@ -147,6 +147,7 @@ def spoilt(rng: random.Random, lines: list[str]) -> list[str]:
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("setup", PLAIN, ids=name_of)
 def test_whatever_a_record_says_the_log_says_what_was_adjudicated(setup: Setup) -> None:
     """Records that are spoilt in every way: judged to an end, and every ruling is one that a log can have."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -13,7 +12,6 @@ import pytest
 
 from referee.log.note import VerifierKey
 from referee.log.v1 import log_pb2
-from tests.cli.command import REFEREE
 from tests.cli.inside import referee
 from tests.log import evil
 from tests.log.alhambra import alhambra, at_random
@@ -222,35 +220,6 @@ def test_files_of_one_game_are_compared(played: Played, files: tuple[Path, Path]
     assert [name for name, each in again.items() if each is None] == ["a", "g"]
     forked = json.loads(lines[4])
     assert (forked["verdict"], forked["exit_code"], bool(forked["again"]["fork"])) == ("FORK", 7, True)
-
-
-def test_a_process_that_ends_costs_one_file(files: tuple[Path, Path], tmp_path: Path) -> None:
-    """Killed at one file whenever that is read, as by a kernel that is out of memory."""
-    log, vkey = files
-    folder, path = tmp_path / "games", tmp_path / "path"
-    folder.mkdir()
-    path.mkdir()
-    for number in range(9):
-        (folder / f"{number:02}.gamelog").write_bytes(log.read_bytes() if number != 5 else b"deadly")
-    (path / "sitecustomize.py").write_text(
-        "import os, signal, sys\n"
-        "def look(event, found):\n"
-        "    if event == 'open' and str(found[0]).endswith('05.gamelog'):\n"
-        "        os.kill(os.getpid(), signal.SIGKILL)\n"
-        "sys.addaudithook(look)\n"
-    )
-    done = subprocess.run(
-        [REFEREE, "audit", folder, "--key", vkey],
-        env={**os.environ, "PYTHONPATH": str(path)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (1, "")
-    lines = done.stdout.splitlines()
-    assert lines[5].startswith("UNREADABLE    05.gamelog: not audited: the process ended before it was done, ")
-    assert lines[-1] == "9 files: 8 COMPLETE, 1 UNREADABLE"
-    assert [line.split()[1].rstrip(",:") for line in lines[:-1]] == [f"{number:02}.gamelog" for number in range(9)]
 
 
 def test_a_directory_without_games_and_keys_of_one_game(files: tuple[Path, Path], tmp_path: Path) -> None:

@@ -169,6 +169,7 @@ def test_a_plan_is_followed_where_it_fits(event: Event) -> None:
     assert "round 1, swiss\n" in event.does("pair")
 
 
+@pytest.mark.long
 def test_all_rounds_are_planned(tmp_path: Path) -> None:
     event = Event(tmp_path)
     event.does("new", "--rules", "kingdomino", "--sizes", "3", "--points", "3: 4,2,0", "--rounds", 4)

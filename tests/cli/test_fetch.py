@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from referee.v1 import game_service_pb2 as pb
+from referee_clients.sdk.channel import bearer
 from tests.cli.command import NOBODY
 from tests.cli.inside import referee
 from tests.service.conftest import running
@@ -56,3 +58,17 @@ def test_what_is_no_id(game: str, tmp_path: Path) -> None:
         done.stderr
         == f"referee: game {game!r}: expected 32 lower-case hexadecimal digits, or the first 8 of them or more\n"
     )
+
+
+async def test_all_are_fetched_from_a_referee_that_lets_nobody_hurry(tmp_path: Path) -> None:
+    """Without a token there are 20 requests at once, and 10 a second; each game is one."""
+    async with running(tmp_path / "data", requests_per_s=50) as (server, client):
+        for _ in range(30):
+            created = await client.create()
+            request = pb.AbortGameRequest(game_id=created.game.id)
+            await client.games.AbortGame(request, metadata=bearer(client.organiser))
+        done = await asyncio.to_thread(
+            referee, "fetch", "--all", "--server", server.address, "--out", tmp_path / "games"
+        )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.endswith("30 fetched, 0 there already\n")

@@ -139,15 +139,15 @@ async def test_a_look_upgrades_nothing_and_a_repair_keeps_a_copy(tmp_path: Path)
     assert not copy.exists()
     told = case.recover(case.lost.id, "--continue")
     assert told.startswith(f"{store}: of an earlier program; kept as {copy} and brought up to date\n")
-    assert (version(store), version(copy)) == (6, 5)
+    assert (version(store), version(copy)) == (7, 5)
     assert case.lost.id not in case.recover(code=1)
     with closing(sqlite3.connect(store)) as other:
-        other.execute("PRAGMA user_version = 7")
+        other.execute("PRAGMA user_version = 8")
     told = case.recover(code=1)
-    assert f"{store}: a newer program wrote it (store version 7; this program has 6), and nothing was changed" in told
+    assert f"{store}: a newer program wrote it (store version 8; this program has 7), and nothing was changed" in told
     assert told.endswith("expected the newer program\n")
-    copy.replace(f"{store}.v6")
-    assert f"or {store}.v6, the copy from before the upgrade" in case.recover(code=1)
+    copy.replace(f"{store}.v7")
+    assert f"or {store}.v7, the copy from before the upgrade" in case.recover(code=1)
 
 
 async def test_a_directory_that_others_may_write(tmp_path: Path) -> None:

@@ -231,8 +231,8 @@ def test_a_search_that_dies_leaves_what_it_found() -> None:
 @pytest.mark.parametrize(
     ("command", "words", "message"),
     [
-        ("longest-wall", "", "expected either --tiles TILES or --all"),
-        ("longest-wall", f"--all --tiles {THREE}", "expected either --tiles TILES or --all"),
+        ("longest-wall", "", "expected one of --tiles TILES, --all and --sets FILE"),
+        ("longest-wall", f"--all --tiles {THREE}", "expected one of --tiles TILES, --all and --sets FILE"),
         ("longest-wall", "--tiles tower-99", '--tiles: "tower-99"; expected the name of a tile, such as tower-8-NES'),
         ("longest-wall", "--tiles tower-12,tower-12", "--tiles: tile tower-12 twice; expected each tile once, as the"),
         ("longest-wall", "--all --budget 0", "--budget"),

@@ -62,6 +62,7 @@ async def test_serve_says_as_json_where_it_is(tmp_path: Path) -> None:
     assert ready == {
         "organiser_token_file": str(data / "organiser.token"),
         "verifier_key_file": str(data / "referee.vkey"),
+        "log_verifier_key_file": None,
         "web": None,
         "web_lacks": [],
     }
@@ -139,6 +140,7 @@ def test_serve_refuses(tmp_path: Path, here: Run) -> None:
             (("--listen", "50051"), 2, "expected HOST:PORT"),
             (("--listen", "localhost:70000"), 2, "expected HOST:PORT"),
             (("--origin", "two words"), 2, "--origin 'two words': expected a name of printable ASCII without spaces"),
+            (("--nodes", "0.0.0.0:50052"), 2, "--nodes 0.0.0.0:50052: no address to connect to"),
             (("--public", "club.example"), 2, "--public 'club.example': expected HOST:PORT, or grpcs://HOST:PORT"),
             (("--log-format", "xml"), 2, "xml"),
         ]

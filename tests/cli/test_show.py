@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
 from io import BytesIO
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -205,6 +204,7 @@ def test_a_full_disk_is_one_line(whole: Path) -> None:
         assert (done.returncode, done.stderr) == (1, "referee: standard output: No space left on device\n")
 
 
+@pytest.mark.long
 def test_a_terminal_without_lines_for_boxes(whole: Path) -> None:
     plain = {**os.environ, "PYTHONIOENCODING": "ascii"}
     done = subprocess.run([REFEREE, "show", whole], capture_output=True, check=True, env=plain)
@@ -212,9 +212,7 @@ def test_a_terminal_without_lines_for_boxes(whole: Path) -> None:
     assert b"fount" in done.stdout
     done = subprocess.run([REFEREE, "show", "é.gamelog"], capture_output=True, check=False, env=plain)
     assert done.stderr == b"referee: ?.gamelog: No such file or directory\n"
-    for module in ("referee_clients.arena", "referee_clients.demo"):
-        done = subprocess.run(
-            [sys.executable, "-m", module, "--bots", "é"], capture_output=True, check=False, env=plain
-        )
+    for command in ("arena", "demo"):
+        done = subprocess.run([REFEREE, command, "--bots", "é"], capture_output=True, check=False, env=plain)
         assert done.returncode == 2
-        assert b"no bot '?'" in done.stdout
+        assert b"no bot '?'" in done.stderr

@@ -68,6 +68,7 @@ def test_nobody_there(tmp_path: Path) -> None:
     assert done.stderr == f"referee: 127.0.0.1:1: {NOBODY}\n"
 
 
+@pytest.mark.long
 async def test_live_on_a_terminal(tmp_path: Path) -> None:
     """Shows what happens, says when the referee is gone, sees it again, leaves on Ctrl-C."""
     running = await serve(tmp_path / "data", tmp_path / "log")

@@ -110,7 +110,7 @@ async def test_a_game_to_its_end(opened: Opened, tmp_path: Path, source: str) ->
 async def test_the_bots_of_every_game_by_their_names(referee: Referee, tmp_path: Path, game: str, seats: int) -> None:
     async with organiser(referee.address, referee.token) as organising:
         opened = await organising.open_game(game, seats)
-    bots = names(game)[-seats:]
+    bots = names(game, slow=False)[-seats:]
     done = await asyncio.gather(*(run(tmp_path, bot, "--join", line(opened, seat)) for seat, bot in enumerate(bots)))
     assert [each.returncode for each in done] == [0] * seats, done
     assert {each.stdout.split("(")[1] for each in done} == {done[0].stdout.split("(")[1]}
@@ -122,7 +122,7 @@ async def test_a_bot_of_another_game_leaves_the_seat_free(referee: Referee, tmp_
     done = await run(tmp_path, "builder", "--join", line(opened))
     assert done.returncode == 2
     assert done.stderr.endswith(
-        "referee: no bot 'builder' for rollwrite: there are random, greedy, planner; "
+        "referee: no bot 'builder' for rollwrite: there are random, greedy, planner, sampler; "
         "module:attribute for one of your own, exec:COMMAND for a program\n"
     )
     done = await run(tmp_path, "mine:first", "--join", line(opened))
@@ -159,6 +159,7 @@ async def test_a_bot_that_failed_goes_on_with_the_same_command(opened: Opened, t
     assert (await other).ending == "RULES"
 
 
+@pytest.mark.long
 async def test_a_bot_that_hangs_does_not_hold_its_process(referee: Referee, tmp_path: Path) -> None:
     """It ends with its flag, or at the limit for a move, and then perhaps resigns."""
     async with connected(referee.address, referee.token) as client:

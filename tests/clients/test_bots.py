@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import subprocess
-import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from referee.games import registry
-from referee.games.game import UnknownRules
+from referee.games.game import Chance, Decision, Pending, UnknownRules
 from referee_clients.arena import groups, tournament, wilson
 from referee_clients.bots import Bot, UnknownBot, load, maker, names
 from referee_clients.bots.alhambra.planner import Planner
+from referee_clients.bots.alhambra.thinking import Thinking as Alhambra
+from referee_clients.bots.kingdomino.thinking import Thinking as Kingdomino
+from referee_clients.bots.loading import _Chooser
+from referee_clients.bots.rollwrite.thinking import Thinking as RollWrite
+from referee_clients.bots.sampler import Sampler, Thinking
 from referee_clients.match import IllegalMove, play_game
+from tests.clients.referee_process import REFEREE
 from tests.sizes import campaign
 
 ROOT = Path(__file__).parents[2]
+THINKING: dict[str, type[Thinking]] = {"alhambra": Alhambra, "kingdomino": Kingdomino, "rollwrite": RollWrite}
 
 
 class Watched:
@@ -37,7 +43,10 @@ class Watched:
         return move
 
 
-GAMES = [(game.rules_id, name) for game in registry.newest() for name in names(game.rules_id)]
+GAMES = [
+    *[(game.rules_id, name) for game in registry.newest() for name in names(game.rules_id, slow=False)],
+    *[campaign(game.rules_id, "sampler") for game in registry.newest()],
+]
 
 
 @pytest.mark.parametrize(("game", "name"), GAMES)
@@ -49,6 +58,91 @@ def test_a_bot_chooses_from_the_list_to_the_end(game: str, name: str) -> None:
         outcome = play_game(bots, seats, game)
         assert min(outcome.places) == 1
         assert [bot.asked for bot in bots] == list(outcome.decisions)
+
+
+@pytest.mark.parametrize(("game", "thinking"), THINKING.items())
+def test_a_sampler_answers_a_position_always_alike(
+    game: str, thinking: type[Thinking], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And from the list; with few futures, as more are more of the same."""
+    monkeypatch.setattr(thinking, "futures", 8)
+    asked: list[tuple[Any, Sequence[Any], Any]] = []
+
+    def choose(observation: Any, legal_moves: Sequence[Any]) -> Any:
+        before = observation.copy()
+        move = Watched(load("sampler", game)).choose(observation, legal_moves)
+        asked.append((before, legal_moves, move))
+        return move
+
+    play_game([_Chooser(choose), load("greedy", game)], seed=3, rules_id=game)
+    assert len(asked) > 10
+    assert len({type(move) for *_, move in asked}) > 1
+    for observation, legal_moves, move in asked[::5]:
+        assert load("sampler", game).choose(observation, legal_moves) == move
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("game", "games"), [("alhambra", 4), ("kingdomino", 6), ("rollwrite", 10)])
+def test_samplers_win(game: str, games: int) -> None:
+    """Against the weakest that plays for points, so that few games suffice; docs/bots.md has the measured ones."""
+    [group] = tournament(("sampler", "greedy"), game=game, games=games, seed=3)
+    assert group.records[0].score > 0.6 * games
+
+
+def test_a_sampler_takes_what_leads_most_in_the_futures() -> None:
+    """The position is a count that every answer adds to; a first estimate that misleads is overruled."""
+    candidates = [(100.0 - move, move) for move in range(6)]
+
+    class Sums:
+        most, futures, prior = 6, 12, 0.0
+
+        def candidates(self, legal_moves: Sequence[int]) -> list[tuple[float, int]]:
+            return candidates
+
+        def reply(self, state: Count) -> int:
+            return 0
+
+        def is_far(self, state: Count) -> bool:
+            return state.turns >= 3
+
+        def lead(self, state: Count) -> float:
+            return -abs(state.sum - 3) - state.luck / 10
+
+    sampler = Sampler(lambda state: Sums())
+    assert sampler.choose(Count(), range(6)) == 3
+    Sums.most = 2
+    assert sampler.choose(Count(), range(6)) == 1
+    Sums.prior = 1000.0
+    assert sampler.choose(Count(), range(6)) == 0
+
+
+class Count:
+    """A game of one seat: moves are added up, and between them chance brings a number that changes no order."""
+
+    def __init__(self) -> None:
+        self.turns = self.sum = self.luck = 0
+        self.rolls = False
+
+    def copy(self) -> Count:
+        new = Count()
+        new.turns, new.sum, new.luck, new.rolls = self.turns, self.sum, self.luck, self.rolls
+        return new
+
+    def digest(self) -> bytes:
+        return bytes([self.turns, self.sum])
+
+    def pending(self) -> tuple[Pending, ...]:
+        return (Chance("roll"),) if self.rolls else (Decision(0, ("add",)),)
+
+    def sample(self, below: Callable[[int], int]) -> int:
+        return below(6)
+
+    def apply(self, event: int) -> None:
+        if self.rolls:
+            self.luck += event
+        else:
+            self.turns, self.sum = self.turns + 1, self.sum + event
+        self.rolls = not self.rolls
 
 
 def test_the_same_seed_gives_the_same_game() -> None:
@@ -176,7 +270,46 @@ def test_the_arena_gives_the_same_results_with_more_processes(game: str) -> None
     one, two = (tournament(("greedy", "random"), game=game, games=6, seats=3, seed=5, processes=n) for n in (1, 2))
     assert [o.scores for o in one[0].outcomes] == [o.scores for o in two[0].outcomes]
     assert len({o.scores for o in one[0].outcomes}) == 6
+    [rounded] = tournament(("greedy", "random"), game=game, games=4, seats=3, seed=5)
+    assert [o.scores for o in rounded.outcomes] == [o.scores for o in one[0].outcomes], "every deal from every seat"
     assert sum(r.score for r in one[0].records) == pytest.approx(6)
+
+
+def arena(*words: object, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    command = [*REFEREE, "arena", *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd)
+
+
+@pytest.mark.long
+def test_the_arena_in_shards_is_one_tournament(tmp_path: Path) -> None:
+    """Bots of one's own too, which lie in the folder where it is started; and nothing is played twice."""
+    (tmp_path / "mine.py").write_text("def first(observation, moves):\n    return moves[0]\n")
+    terms = ("--game", "kingdomino", "--bots", "mine:first,random", "--games", 6)
+    whole = arena(*terms, "--processes", 1, cwd=tmp_path)
+    halves = [("--shard", f"{index}/2", "--resume", f"{index}.jsonl", "--processes", 2) for index in (0, 1)]
+    for words in halves:
+        assert arena(*terms, *words, cwd=tmp_path).returncode == 0
+    merged = arena("--merge", "0.jsonl", "--merge", "1.jsonl", cwd=tmp_path)
+    rows = [[line.split()[:5] for line in done.stdout.splitlines()[3:6]] for done in (whole, merged)]
+    assert rows[0] == rows[1]
+    assert (whole.returncode, merged.returncode) == (0, 0)
+    assert "6 games, " in whole.stdout
+    assert "6 games " in merged.stdout
+    before = (tmp_path / "1.jsonl").read_bytes()
+    assert arena(*terms, *halves[1], cwd=tmp_path).returncode == 0
+    assert (tmp_path / "1.jsonl").read_bytes() == before
+    part = arena("--merge", "0.jsonl", cwd=tmp_path)
+    assert (part.returncode, "arena: missing: no file of shard 1/2" in part.stderr) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("does", "said"), [("os._exit(3)", "the worker ended with exit code 3"), ("1 / 0", "division")]
+)
+def test_a_bot_that_fails_is_named_by_the_arena(does: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "bad.py").write_text(f"import os\ndef choose(observation, moves):\n    {does}\n")
+    done = arena("--game", "kingdomino", "--bots", "bad:choose,random", "--games", 2, "--processes", 2, cwd=tmp_path)
+    assert done.returncode == 1
+    assert said in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -195,8 +328,6 @@ def test_the_arena_gives_the_same_results_with_more_processes(game: str) -> None
     ],
 )
 def test_the_arena_says_what_it_can_play(words: list[str], code: int, said: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "referee_clients.arena", *words], capture_output=True, text=True, check=False, cwd=ROOT
-    )
+    done = arena(*words)
     assert done.returncode == code, done.stderr
-    assert said in done.stdout
+    assert said in (done.stderr if code else done.stdout)

@@ -17,7 +17,10 @@ from referee.games import registry
 from referee.log.audit import Policy, audit
 from referee.log.note import VerifierKey
 from referee.log.verdict import Verdict
+from tests.clients.referee_process import REFEREE
 from tests.sizes import campaign
+
+EVENT = (sys.executable, "-m", "referee_clients.demo.event")
 
 
 class Demo:
@@ -30,9 +33,9 @@ class Demo:
         self._temporary.mkdir()
         self._mark = f"DEMO_TEST_{uuid4().hex}"
 
-    def start(self, *words: str, module: str = "referee_clients.demo") -> subprocess.Popen[str]:
+    def start(self, *words: str, command: Sequence[str] = (*REFEREE, "demo")) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [sys.executable, "-m", module, "--out", str(self.out), *words],
+            [*command, "--out", str(self.out), *words],
             cwd=self._folder,
             env=self.environment,
             stdout=subprocess.PIPE,
@@ -95,6 +98,7 @@ def test_a_game_from_deal_to_verified_log(demo: Demo, game: str, words: Sequence
     ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), campaign(signal.SIGTERM, 130)])
 def test_stopped_in_mid_game(demo: Demo, number: signal.Signals, code: int) -> None:
     process = demo.start()
@@ -108,6 +112,7 @@ def test_stopped_in_mid_game(demo: Demo, number: signal.Signals, code: int) -> N
     assert "nothing is left running" in said
 
 
+@pytest.mark.long
 def test_a_child_that_fails_is_quoted(demo: Demo, tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(
         "def fails(observation, legal_moves):\n    raise RuntimeError('I cannot think')\n"
@@ -122,7 +127,7 @@ def test_a_child_that_fails_is_quoted(demo: Demo, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--bots", "alphago,greedy"), "no bot 'alphago' for alhambra: there are random, greedy, planner;"),
+        (("--bots", "alphago,greedy"), "no bot 'alphago' for alhambra: there are random, greedy, planner, sampler;"),
         (("--bots", "greedy"), "1 bot: alhambra is for 2 to 6"),
         (("--bots", ",".join(["greedy"] * 7)), "7 bots: alhambra is for 2 to 6"),
         (("--game", "kingdomino", "--bots", "planner,greedy"), "no bot 'planner' for kingdomino: there are "),
@@ -133,7 +138,7 @@ def test_wrong_words(demo: Demo, words: Sequence[str], said: str) -> None:
     process = demo.start(*words)
     told, _ = process.communicate()
     assert process.returncode == 2
-    assert told.startswith(f"demo: {said}")
+    assert told.startswith(f"referee: {said}")
     assert len(told.splitlines()) == 1
 
 
@@ -141,7 +146,7 @@ def test_wrong_words(demo: Demo, words: Sequence[str], said: str) -> None:
 def test_an_event_is_played_and_everything_is_complete(demo: Demo) -> None:
     """Twice, as no event is replaced."""
     for number in (1, 2):
-        process = demo.start("--players", "4", "--rounds", "2", module="referee_clients.demo.event")
+        process = demo.start("--players", "4", "--rounds", "2", command=EVENT)
         told, _ = process.communicate()
         assert process.returncode == 0, told
         assert "2 files: 2 COMPLETE" in told
@@ -151,7 +156,7 @@ def test_an_event_is_played_and_everything_is_complete(demo: Demo) -> None:
 
 @pytest.mark.long
 def test_an_event_that_cannot_be_played_says_why(demo: Demo) -> None:
-    process = demo.start("--bots", "nobody", module="referee_clients.demo.event")
+    process = demo.start("--bots", "nobody", command=EVENT)
     told, _ = process.communicate()
     assert process.returncode == 1
     assert "--bots: " in told

@@ -22,12 +22,16 @@ from referee.kingdomino.v1 import kingdomino_pb2
 from referee.log.audit import Policy, audit
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner, VerifierKey
+from referee.log.v1.log_pb2 import ClockTerms, Increment, Terms
 from referee.log.verdict import Verdict
 from referee.rollwrite.v1 import rollwrite_pb2
 from referee.service.tls import Certificates, Tls
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import game_service_pb2_grpc
+from referee.vectors import DATA
 from referee_clients import GameResult, Join, play_async
+from referee_clients.bot_check.faults import Party, Way
+from referee_clients.bot_check.relay import Relay
 from referee_clients.bots import load
 from referee_clients.sdk.channel import Security
 from referee_clients.sdk.organiser import Opened, organiser
@@ -38,7 +42,7 @@ from tests.service.certificates import Authority
 from tests.service.conftest import running
 from tests.service.player import bearer
 
-VECTORS = Path(__file__).resolve().parents[1] / "vectors" / "log"
+VECTORS = DATA / "log"
 BOT_S = 300
 """No bot takes so long, unless it waits for what does not come."""
 
@@ -98,6 +102,45 @@ async def test_it_plays_what_it_has_never_heard_of(referee: Referee, node: Node,
     await check(referee, opened, bot, others, tmp_path)
 
 
+async def test_it_says_how_long_it_thought_and_knows_its_clock(referee: Referee, node: Node, tmp_path: Path) -> None:
+    """A way that takes a while is not charged."""
+    terms = Terms(clock=ClockTerms(increment=Increment(base_ms=60_000, increment_ms=5_000), lag_ms=10_000))
+    async with organiser(referee.address, referee.token) as organising:
+        opened = await organising.open_game("kingdomino", 2, terms=terms)
+    program = """
+        import { readFileSync } from "node:fs";
+        import { generateKeyPairSync } from "node:crypto";
+        import { Seat } from "./seat.mjs";
+        const join = JSON.parse(readFileSync(0));
+        const left = [];
+        const choose = (moves, { leftMs }) => { left.push(leftMs); return moves[0]; };
+        await new Seat(join, generateKeyPairSync("ed25519").privateKey, choose).play();
+        console.log(JSON.stringify(left));
+    """
+    relay = Relay(referee.address)
+    party = Party("js", lambda *_: None)
+    thought: list[int] = []
+
+    async def listen(way: Way, data: bytes) -> tuple[tuple[bytes, ...], tuple[bytes, ...]]:
+        asked = pb.PlayGameRequest.FromString(data) if way is Way.UP else pb.PlayGameRequest()
+        if asked.HasField("act"):
+            thought.append(asked.act.thought_ms if asked.act.HasField("thought_ms") else -1)
+        return (data,), ()
+
+    party.meddle = listen
+    own = opened.joins[0]
+    relay.parties[own.token] = party
+    async with relay as address:
+        given = json.dumps({"address": address, "gameId": own.game_id, "seat": own.seat, "token": own.token})
+        ran = asyncio.to_thread(node.command, "--input-type=module", "--eval", program, stdin=given)
+        told, _ = await asyncio.gather(ran, play_async(opened.joins[1], load("random", "kingdomino", 1)))
+    left = json.loads(told)
+    assert len(left) > 10
+    assert all(isinstance(each, int) and 0 < each <= 240_000 for each in left)
+    assert len(thought) >= len(left) + 2, "a join, a reveal, and the moves"
+    assert min(thought) >= 0
+
+
 async def test_a_network_that_cuts_every_connection(referee: Referee, node: Node, tmp_path: Path) -> None:
     opened = await open_game(referee)
     network = Network(referee.address, cutting(20_000))
@@ -110,6 +153,7 @@ async def test_a_network_that_cuts_every_connection(referee: Referee, node: Node
     await check(referee, opened, bot, others, tmp_path)
 
 
+@pytest.mark.long
 async def test_a_referee_that_is_killed_and_a_bot_that_is_killed(node: Node, tmp_path: Path) -> None:
     referee = Referee(tmp_path / "referee")
     referee.start()

@@ -95,6 +95,7 @@ async def test_a_network_that_cuts_every_connection(referee: Referee, tmp_path: 
     await check_log(referee, opened, results, tmp_path)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", [SIGKILL, campaign(SIGTERM)], ids=lambda how: how.name)
 async def test_a_referee_that_is_stopped_and_started_again(tmp_path: Path, how: Signals) -> None:
     referee = Referee(tmp_path / "referee")
@@ -324,6 +325,7 @@ async def _seen(_: object) -> None:
     raise Seen
 
 
+@pytest.mark.long
 async def test_one_token_plays_every_game_of_its_principal(referee: Referee, tmp_path: Path) -> None:
     """Through a network that cuts, also games of other rules, and one that is opened while others are played."""
     async with connected(referee.address, referee.token) as client:
@@ -367,6 +369,7 @@ async def test_a_token_that_is_none_plays_nothing(referee: Referee) -> None:
         await play_all(referee.address, "A" * 43, maker("greedy"), lambda *_: None)
 
 
+@pytest.mark.long
 async def test_a_store_that_fails_now_and_then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same bytes again, on another stream, though the referee tells no turn while its table is not read back."""
     async with running(tmp_path / "data", heartbeat_s=0.1) as (server, client):

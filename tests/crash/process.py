@@ -10,7 +10,7 @@ import socket
 import sys
 import time
 from asyncio.subprocess import PIPE, Process
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -20,14 +20,23 @@ from tests.cli.command import REFEREE
 class Referee:
     """``referee serve`` on one directory and one port."""
 
-    def __init__(self, folder: Path, *, wrapper: tuple[str, ...] = (), env: Mapping[str, str] | None = None) -> None:
-        """``folder``: gets the data and the log. ``wrapper``: what the command is an argument of."""
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        wrapper: tuple[str, ...] = (),
+        words: Sequence[str | Path] = (),
+        env: Mapping[str, str] | None = None,
+    ) -> None:
+        """``folder``: gets the data and the log. ``wrapper``: what the command is an argument of. ``words``: further
+        options of the command.
+        """
         folder.mkdir(exist_ok=True)
         self.data, self.log = folder / "data", folder / "referee.log"
         self.address, self.metrics_address = _address(), _address()
         self.start_s = 1.0
         """How long the last start took."""
-        self._wrapper = wrapper
+        self._wrapper, self._words = wrapper, words
         self._env = {**os.environ, "NO_COLOR": "1", **(env or {})}
         self._process: Process | None = None
         self._began = 0.0
@@ -39,7 +48,8 @@ class Referee:
             self._process = await asyncio.create_subprocess_exec(
                 *self._wrapper,
                 *(REFEREE, "serve", "--data", self.data, "--listen", self.address, "--log-format", "json"),
-                *("--metrics", self.metrics_address),
+                # A load that looks at everything again and again calls more often than strangers may.
+                *("--requests-per-s", "100000", "--metrics", self.metrics_address, *self._words),
                 stdout=PIPE,
                 stderr=log,
                 env=self._env,

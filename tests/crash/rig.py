@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import random
-import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -17,21 +16,20 @@ import grpc
 from referee.log.audit import Policy, audit
 from referee.log.file import entries
 from referee.log.verdict import Verdict
-from referee.service.files import STORE_FILE
 from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
 from tests.crash.journal import Told, broken
 from tests.crash.load import CHANNEL, Load
 from tests.crash.process import Referee
+from tests.crash.stores import Database, File, Store
 from tests.service.player import bearer
+from tests.store.postgres import Postgres
 
 TABLES = 8
 TURNS = 40
 """Of each game at most, so that games end and others begin."""
 MOST_S = 0.3
 """Of play, before a kill at a random moment."""
-LONG_S = 2.0
-"""Of waiting for the moment."""
 
 
 class Moment(StrEnum):
@@ -44,6 +42,8 @@ class Moment(StrEnum):
     CHECKPOINT = "the write-ahead log on its way into the database"
     START = "while it starts"
     TWICE = "as soon as it is back"
+    DATABASE = "together with its database"
+    """Where that is a server of its own."""
 
 
 @asynccontextmanager
@@ -102,10 +102,14 @@ async def all_complete(load: Load) -> int:
 class Rig:
     """One run: the same seed draws the same kills, though not to the microsecond."""
 
-    def __init__(self, folder: Path, seed: int, say: Callable[[str], object] = print) -> None:
-        """``say`` is told now and then how far it is."""
+    def __init__(
+        self, folder: Path, seed: int, say: Callable[[str], object] = print, *, server: Postgres | None = None
+    ) -> None:
+        """``say`` is told now and then how far it is. ``server``: where the games are; in a file if there is none."""
         self._say = say
-        self._referee = Referee(folder)
+        self._store: Store = File(folder / "data") if server is None else Database(server)
+        self._referee = Referee(folder, words=self._store.words)
+        self.moments = [moment for moment in Moment if server is not None or moment is not Moment.DATABASE]
         self._rng = random.Random(seed)
         self.kills: Counter[str] = Counter()
         self.caught = 0
@@ -142,7 +146,7 @@ class Rig:
 
     def _moments(self, rounds: int) -> list[Moment]:
         """All of them equally often."""
-        moments = [list(Moment)[number % len(Moment)] for number in range(rounds)]
+        moments = [self.moments[number % len(self.moments)] for number in range(rounds)]
         self._rng.shuffle(moments)
         return moments
 
@@ -155,13 +159,18 @@ class Rig:
             opening = [asyncio.create_task(load.create(2)) for _ in range(4)]
             await asyncio.sleep(self._rng.uniform(0, 0.02))
         elif moment is Moment.CHECKPOINT:
-            await asyncio.to_thread(self._until_written, STORE_FILE)
+            await asyncio.to_thread(self._store.until_checkpoint)
         elif moment is Moment.COMMIT:
-            await asyncio.to_thread(self._until_written, f"{STORE_FILE}-wal")
+            await asyncio.to_thread(self._store.until_commit)
         self.kills[moment] += 1
         self.caught += load.under_way > 0
         open_games = [told for told in load.games.values() if not told.is_over]
-        await self._referee.kill()
+        if moment is Moment.DATABASE and isinstance(self._store, Database):
+            await asyncio.to_thread(self._store.crash)
+            await self._referee.kill()
+            await asyncio.to_thread(self._store.start)
+        else:
+            await self._referee.kill()
         if moment is Moment.START:
             await self._referee.spawn()
             await asyncio.sleep(self._rng.uniform(0, self._referee.start_s))
@@ -174,13 +183,6 @@ class Rig:
         await nothing_is_lost(load, open_games)
         load.may_act.set()
         await asyncio.gather(*opening)
-
-    def _until_written(self, name: str) -> None:
-        """Until somebody writes to the file, or for long; to the database itself only a checkpoint does."""
-        path, until = self._referee.data / name, time.monotonic() + LONG_S
-        before = path.stat().st_mtime_ns
-        while path.stat().st_mtime_ns == before and time.monotonic() < until:
-            time.sleep(0.0001)
 
     async def _end(self, load: Load, playing: list[asyncio.Task[None]]) -> None:
         """The games that are being played are played to their end."""

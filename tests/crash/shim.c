@@ -20,6 +20,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
@@ -188,5 +189,13 @@ int clock_gettime(clockid_t clock, struct timespec *now) {
         now->tv_sec = ns / 1000000000LL;
         now->tv_nsec = ns % 1000000000LL;
     }
+    return result;
+}
+
+int gettimeofday(struct timeval *restrict now, void *restrict zone) {
+    struct timespec precise;
+    (void)zone;
+    int result = clock_gettime(CLOCK_REALTIME, &precise);
+    if (!result) *now = (struct timeval){precise.tv_sec, precise.tv_nsec / 1000};
     return result;
 }

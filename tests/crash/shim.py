@@ -33,6 +33,14 @@ def library() -> Path:
     return made
 
 
+def library_if_any() -> Path | None:
+    """The same, for who can do without."""
+    try:
+        return library()
+    except pytest.skip.Exception:
+        return None
+
+
 def _try_out(made: Path, folder: Path) -> None:
     """Skips the test where programs start without it: a disk that should fail would not, and be waited for."""
     trace = folder / "trace"
@@ -52,7 +60,7 @@ class Shim:
     """Under one referee, in one folder."""
 
     def __init__(self, folder: Path, *, traced: bool = False) -> None:
-        """``folder``: the data directory is ``data`` in it, as ``process.Referee`` has it."""
+        """``folder``: the data directory is ``data`` in it, as ``process.Referee`` and ``Postgres`` have it."""
         self.trace = folder / "trace"
         path = folder / "faults"
         path.write_bytes(bytes(_FAULTS.size))

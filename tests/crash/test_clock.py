@@ -34,6 +34,7 @@ async def test_the_clock_is_set(step_s: int, tmp_path: Path) -> None:
         assert set(here.load.failures) <= {"STALE_HEAD"}, "nobody noticed"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("step_s", [-3_600, campaign(3_600)], ids=["behind", "ahead"])
 async def test_a_restart_when_the_clock_was_set(step_s: int, tmp_path: Path) -> None:
     """Clocks go on from where they were: the flag falls when the seat has used its time, and the operator is told."""

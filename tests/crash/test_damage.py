@@ -69,6 +69,7 @@ async def set_aside(here: Club, told: Told) -> None:
     assert all(told.game_id in line for line in named), "no other game is"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", ["a page", campaign("a bit")])
 async def test_damaged_while_stopped(how: str, tmp_path: Path) -> None:
     async with club(Referee(tmp_path)) as here:
@@ -91,6 +92,7 @@ async def test_damaged_while_stopped(how: str, tmp_path: Path) -> None:
         await goes_on(here)
 
 
+@pytest.mark.long
 async def test_damaged_while_running(tmp_path: Path) -> None:
     """Noticed by whoever reads it; until then the game is in memory, and what is added to it is not damaged."""
     async with club(Referee(tmp_path)) as here:

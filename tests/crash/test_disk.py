@@ -57,6 +57,7 @@ async def test_a_disk_that_does_not_take_it(fault: str, tmp_path: Path) -> None:
         await goes_on(here)
 
 
+@pytest.mark.long
 async def test_no_file_may_grow(tmp_path: Path) -> None:
     """The kernel's own refusal, without a library in between: a limit on the size of files, set and lifted."""
     async with club(Referee(tmp_path)) as here:
@@ -68,6 +69,7 @@ async def test_no_file_may_grow(tmp_path: Path) -> None:
         await goes_on(here)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("freed", [1 << 20, *map(campaign, (0, 5 << 19, 1_200_000, 4 << 20))])
 async def test_a_start_on_little_space_leaves_it_to_the_games(freed: int, tmp_path: Path) -> None:
     """After a kill on a full disk, with some space given back; with all of it there is a reserve again."""
@@ -144,6 +146,7 @@ def unprivileged() -> tuple[str, ...]:
     return ("setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-dac_override,-dac_read_search")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", [STORE_FILE, campaign(MARKS_FILE), campaign(".")])
 async def test_no_start_on_what_is_read_only(name: str, tmp_path: Path) -> None:
     """One line that names the file, and nothing has changed: with its permissions back it starts."""
@@ -183,6 +186,7 @@ async def test_no_start_without_rights(locked: str, tmp_path: Path) -> None:
     assert len(said.splitlines()) == 1, said
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", [STORE_FILE, MARKS_FILE])
 async def test_no_start_on_what_is_no_database(name: str, tmp_path: Path) -> None:
     referee = Referee(tmp_path)

@@ -21,8 +21,8 @@ ENVIRONMENT = {
     "COLUMNS": "100",
     "NO_COLOR": "1",
 }
-_ALONE = re.compile(r"referee (?!bot )[^|<>;&$`\n]*")
-"""What needs no shell but for its quotes; a bot may be a program of the reader's own."""
+_ALONE = re.compile(r"referee (?!bot |match )[^|<>;&$`\n]*")
+"""What needs no shell but for its quotes; a bot may be a program of the reader's own, of which a match has several."""
 
 
 class Example(NamedTuple):

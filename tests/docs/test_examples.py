@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import doctest
 import re
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from google.protobuf import descriptor_pb2
 
 from referee.games import game, registry
 from referee.v1 import game_service_pb2 as pb
+from referee_clients.arena import tournament
 from referee_clients.bots import Table, load
 from referee_clients.bots.loading import _Chooser
 from referee_clients.match import play_game
@@ -37,14 +39,29 @@ def test_the_bot_plays(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert len(over.scores) == 2
 
 
-@pytest.mark.parametrize("name", ["hasty", campaign("hopeful")])
-def test_the_bots_that_ask_for_more_play(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _written(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Have the bot of docs/bots.md in a module of its own, and return its name."""
     (code,) = re.findall(rf"```python\n(# {name}\.py.*?)```", (ROOT / "docs" / "bots.md").read_text(), re.DOTALL)
     (tmp_path / f"{name}.py").write_text(code)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, name, raising=False)
-    outcome = play_game([load(f"{name}:Bot", "kingdomino"), load("greedy", "kingdomino")], 1, "kingdomino")
+    return f"{name}:Bot"
+
+
+@pytest.mark.parametrize("name", ["hasty", campaign("hopeful")])
+def test_the_bots_that_ask_for_more_play(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bot = load(_written(name, tmp_path, monkeypatch), "kingdomino")
+    outcome = play_game([bot, load("greedy", "kingdomino")], 1, "kingdomino")
     assert outcome.places == ((1, 2) if name == "hopeful" else outcome.places)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("game", "deals"), [("alhambra", 1), ("kingdomino", 4), ("rollwrite", 3)])
+def test_the_hopeful_bot_beats_greedy(game: str, deals: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first few deals, in both rotations: docs/bots.md has the share of more."""
+    bot = _written("hopeful", tmp_path, monkeypatch)
+    [group] = tournament((bot, "greedy"), game=game, games=2 * deals, seed=1)
+    assert group.records[0].score >= 0.6 * 2 * deals
 
 
 @pytest.mark.parametrize(
@@ -86,19 +103,27 @@ def test_a_bot_plays_on_from_an_observation(rules_id: str) -> None:
         name: tuple(field.name for field in dataclasses.fields(value)) for name, value in values.items()
     }
     rules = registry.get(rules_id)
-    bot, ahead = code["Bot"](), list[int]()
+    bot, ahead = code["Bot"](), list[tuple[int, ...]]()
 
     def choose(observation: Any, legal_moves: Sequence[Any]) -> Any:
         if not ahead:
             before = observation.encode()
             bot.begin(Table(rules_id, rules.version, observation.seat, rules.min_seats, None, None))
-            ahead.extend(bot.lead(observation, legal_moves[0], Random(luck)) for luck in (1, 1, 2, 3))
+            ends = (bot.played_on(observation, Random(luck), legal_moves[0]) for luck in (1, 1, 2, 3))
+            ahead.extend(tuple(end.scores) for end in ends)
             assert observation.encode() == before
         return legal_moves[0]
 
     play_game([_Chooser(choose)] * rules.min_seats, seed=3, rules_id=rules_id)
     assert ahead[0] == ahead[1]
     assert len(set(ahead)) > 1
+
+
+@pytest.mark.parametrize("page", ["gym.md", "games-api.md"])
+def test_what_a_page_shows_is_what_happens(page: str) -> None:
+    found = doctest.testfile(str(ROOT / "docs" / page), module_relative=False)
+    assert found.attempted > 10
+    assert found.failed == 0
 
 
 def test_other_languages_compile_the_files_that_are_named(tmp_path: Path) -> None:

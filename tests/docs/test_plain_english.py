@@ -12,8 +12,6 @@ import pytest
 import typer
 
 from referee.cli import COMMANDS, application
-from referee_clients.arena import arena
-from referee_clients.demo.__main__ import demo
 from tests.docs.shell import ROOT
 
 MADE = {ROOT / "docs" / "theorems.md", *(ROOT / "docs" / "rules").glob("*.md")}
@@ -78,10 +76,6 @@ def helps() -> Iterator[tuple[str, str, bool]]:
             yield from walk(f"{name} {word}", below)
 
     yield from walk("referee", typer.main.get_command(application()))
-    for name, function in (("arena", arena), ("demo", demo)):
-        app = typer.Typer()
-        app.command()(function)
-        yield from walk(name, typer.main.get_command(app))
 
 
 def messages(path: Path) -> Iterator[tuple[int, str]]:

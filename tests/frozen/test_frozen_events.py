@@ -44,4 +44,9 @@ def test_every_act_leads_to_the_same_state(path: Path) -> None:
 
 
 def _as_told_then(now: Any, then: Any) -> Any:
-    return {key: _as_told_then(now.get(key), value) for key, value in then.items()} if isinstance(then, dict) else now
+    if isinstance(then, dict):
+        return {key: _as_told_then(now.get(key), value) for key, value in then.items()}
+    if isinstance(then, list) and then and "layer" in then[0]:
+        layers = {each["layer"]: each for each in now}
+        return [_as_told_then(layers[each["layer"]], each) for each in then]
+    return now

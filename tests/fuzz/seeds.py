@@ -21,6 +21,7 @@ from referee.log.entry import decode_entry
 from referee.log.frames import FrameType, encode_frame
 from referee.log.intent import decode_intent
 from referee.log.merkle import leaf_hash
+from referee.log.note import TreeHead
 from referee.log.remarks import encode_remark
 from referee.log.replay import signed_part
 from referee.log.tlog_proof import TlogProof
@@ -31,6 +32,9 @@ from referee.notation.game_text import GameText, write
 from referee.notation.headers import Setup
 from referee.notation.position_text import Position
 from referee.report.sheet import replay
+from referee.tlog.policy import LogPolicy
+from referee.tlog.tiles import encode_bundle
+from referee.tlog.witness import Request
 from referee.wire import strict
 from referee_solver.alhambra import proving as alhambra_proving
 from referee_solver.kingdomino import proving as kingdomino_proving
@@ -51,6 +55,7 @@ from tests.log.registered import at_random
 from tests.notation import setups
 from tests.notation.page import BOARDS
 from tests.notation.test_contested import contested
+from tests.tlog import logs
 
 VERIFIER = SIGNER.verifier
 _LATE = 12
@@ -191,6 +196,25 @@ def tlog_proofs() -> list[bytes]:
     """Of some entries of a game."""
     played = _games()[-1]
     return [TlogProof.of(played.entries, index, played.notes[-1]).encode() for index in (1, 3, 6)]
+
+
+def log_policy() -> LogPolicy:
+    """Return one that knows the log of the tests and three witnesses."""
+    return logs.policy("2")
+
+
+def of_the_public_log() -> list[bytes]:
+    """A policy, a leaf, a request, a cosigned checkpoint and a bundle."""
+    head = TreeHead(logs.LOG.verifier.name, 5, bytes(range(32)))
+    note = logs.cosigned(logs.LOG.sign_head(head), "w1", "w2")
+    leaves = logs.leaves(3)
+    return [
+        b"\0" + logs.policy_text("2").encode(),
+        b"\1" + leaves[0],
+        b"\2" + Request(3, (bytes(32), bytes(32)), note).encode(),
+        b"\3" + note,
+        b"\4\3" + encode_bundle(leaves),
+    ]
 
 
 @cache

@@ -43,6 +43,11 @@ from referee.notation.errors import NotationError
 from referee.notation.strict_json import QueryError
 from referee.report import sheet as sheets
 from referee.rollwrite.v1 import rollwrite_pb2
+from referee.tlog.checkpoint import open_log_checkpoint
+from referee.tlog.leaf import leaf_of, read_leaf
+from referee.tlog.policy import LogPolicy
+from referee.tlog.tiles import decode_bundle, encode_bundle
+from referee.tlog.witness import Request
 from referee.wire import registry as codecs
 from referee.wire import strict
 from referee.wire.strict import MalformedError
@@ -224,6 +229,32 @@ def tlog_proof(data: bytes) -> None:
         _refusing(lambda _: proof.check(seeds.VERIFIER), data, LogError)
 
 
+def _policy(data: bytes) -> None:
+    policy = _refusing(LogPolicy.parse, data, LogError)
+    if policy is not None:
+        assert policy.is_met(policy.witnesses)
+
+
+def _leaf(data: bytes) -> None:
+    head = _refusing(read_leaf, data, LogError)
+    assert head is None or leaf_of(head) == data
+
+
+def _witness_request(data: bytes) -> None:
+    request = _refusing(Request.parse, data, LogError)
+    assert request is None or request.encode() == data
+
+
+def _log_checkpoint(data: bytes) -> None:
+    _refusing(lambda _: open_log_checkpoint(data, seeds.log_policy()), data, LogError)
+
+
+def _bundle(data: bytes) -> None:
+    count = data[0] if data else 0
+    leaves = _refusing(lambda _: decode_bundle(data[1:], count, "bundle"), data, LogError)
+    assert leaves is None or encode_bundle(leaves) == data[1:]
+
+
 def _certificate(game: str) -> _Case:
     known = provable(game, 1)
     assert known is not None
@@ -307,6 +338,9 @@ TARGETS: Final[dict[str, Target]] = {
     **{game: Target(_game(game), partial(seeds.game_messages, game, MESSAGES)) for game in GAMES},
     "notes": Target(_by_first_byte([_note, _verifier_key]), seeds.notes),
     "tlog-proofs": Target(tlog_proof, seeds.tlog_proofs),
+    "public-log": Target(
+        _by_first_byte([_policy, _leaf, _witness_request, _log_checkpoint, _bundle]), seeds.of_the_public_log
+    ),
     "certificates": Target(_by_first_byte([_certificate(game) for game in GAMES[:2]]), seeds.certificates),
     "inspect": Target(questions, seeds.questions),
     "claims": Target(claims, seeds.claims),

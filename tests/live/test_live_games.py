@@ -128,7 +128,7 @@ async def test_games_that_cannot_be_read_are_listed_and_say_so(tmp_path: Path, l
         before = await states(client)
         act = sick.next_act()
         assert act is not None
-        with held(tmp_path / "data", MARKS_FILE):
+        with held(tmp_path / "data" / MARKS_FILE):
             assert (await refused(sick.submit(*act))).reason == "STORE_FAILED"
             assert await states(client) == before | {sick.id: game_pb2.GAME_STATE_UNREADABLE}
             (game,) = (await client.games.ListGames(pb.ListGamesRequest(table=0))).games

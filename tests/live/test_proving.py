@@ -194,6 +194,7 @@ async def test_a_running_game_has_those_that_are_made(tmp_path: Path) -> None:
 # --- stopped and killed ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 async def test_killed_between_verdict_and_certificate(tmp_path: Path) -> None:
     """kill -9: one game is over by then and one goes on; after the next start both get what they lack."""
     data, log = tmp_path / "data", tmp_path / "log"

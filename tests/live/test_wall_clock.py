@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 
 from referee.live.answers import Accepted
 from referee.live.timing import SLEW, TICK_MS
+from referee.log.intent import Author, Role
 from referee.log.v1 import log_pb2
 from tests.live.clocked import START_MS, Clocked
 from tests.sizes import campaign
@@ -139,3 +142,85 @@ def test_the_wall_clock_is_followed_slowly_and_never_back() -> None:
             machine.advance(1_000)
             time.now_ms()
         assert time.ahead_ms() == 0
+
+
+async def leap(path: Path, machine: Machine, ahead_ms: int, **terms: Any) -> Clocked:
+    """A game of somebody who thinks for 700 ms, and then the referee takes up another one, stamped later than now."""
+    for name in ("here", "there"):
+        (path / name).mkdir()
+    far = Machine(START_MS + ahead_ms)
+    there = await Clocked(path / "there", time=MachineTime(far), clock=CLOCK).begin()
+    here = await Clocked(path / "here", time=MachineTime(machine), **terms).begin()
+    machine.advance(700)
+    there.table.rest()
+    there.time = there.store.time = here.time
+    there.context = replace(there.context, time=here.time)
+    await there.take_up(here.time.now_ms())
+    assert here.time.now_ms() >= START_MS + ahead_ms
+    await there.close()
+    return here
+
+
+async def until_grown(game: Clocked, machine: Machine) -> None:
+    """Within a second: the time runs slower until it is right again, so the first alarm may come a little early."""
+    size = game.table.size
+    for _ in range(1_000 // TICK_MS + 4):
+        machine.advance(TICK_MS)
+        if (await game.table.record()).size > size:
+            return
+    raise AssertionError("nothing is entered")
+
+
+AHEAD = pytest.mark.parametrize("ahead_ms", [0, 1_100, 600_000])
+"""By how much the clock was ahead of the referee that had the other game before."""
+
+
+@AHEAD
+@pytest.mark.parametrize("thought_ms", [None, 900])
+async def test_a_game_that_is_taken_up_costs_no_other_game_time(
+    tmp_path: Path, ahead_ms: int, thought_ms: int | None
+) -> None:
+    machine = Machine(START_MS)
+    game = await leap(tmp_path, machine, ahead_ms, clock=CLOCK)
+    machine.advance(300)
+    answer = await game.submit(game.a_move(), thought_ms)
+    assert isinstance(answer, Accepted)
+    assert answer.clock is not None
+    leapt_ms = max(0, ahead_ms - 700)
+    assert answer.clock.charged_ms + answer.clock.lag_ms == pytest.approx(1_000, abs=TICK_MS)
+    assert answer.clock.overhead_ms == pytest.approx(leapt_ms, abs=TICK_MS)
+    answer = await game.move(after=200)
+    assert isinstance(answer, Accepted)
+    assert answer.clock is not None
+    assert answer.clock.charged_ms == pytest.approx(200, abs=TICK_MS), "the next one has all its time"
+    await game.check()
+    await game.close()
+
+
+@AHEAD
+async def test_a_game_that_is_taken_up_brings_no_other_flag_down(tmp_path: Path, ahead_ms: int) -> None:
+    machine = Machine(START_MS)
+    game = await leap(tmp_path, machine, ahead_ms, clock=CLOCK)
+    size = game.table.size
+    machine.advance(MOVE_MS + LAG_MS - 700 - TICK_MS)
+    assert (await game.table.record()).size == size
+    await until_grown(game, machine)
+    assert (await game.last("timeout")).charged_ms == pytest.approx(MOVE_MS, abs=TICK_MS)
+    await game.check()
+    await game.close()
+
+
+@AHEAD
+async def test_nobody_was_absent_for_longer_because_a_game_was_taken_up(tmp_path: Path, ahead_ms: int) -> None:
+    machine = Machine(START_MS)
+    game = await leap(tmp_path, machine, ahead_ms, absence_ms=60_000)
+    seat, size = game.mover, game.table.size
+    other = Author(Role.SEAT, (seat + 1) % 3)
+    game.table.came(other)
+    game.table.left(other)  # the alarm is set anew
+    machine.advance(60_000 - 700 - TICK_MS)
+    assert (await game.table.record()).size == size
+    await until_grown(game, machine)
+    assert (await game.last("absent")).absent.seat == seat
+    await game.check()
+    await game.close()

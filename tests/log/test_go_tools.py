@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import os
 import random
-import shutil
-import subprocess
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -18,31 +13,17 @@ from referee.games.alhambra import Options
 from referee.log import merkle
 from referee.log.errors import LogError
 from referee.log.note import open_checkpoint
+from tests import sumdb
 from tests.log.alhambra import CODEC, alhambra, at_random
 from tests.log.games import SIGNER, Played, play
+from tests.sumdb import Ask
 
-GOPATH = Path("/usr/share/gocode")
-MISSING = "Go, or its package golang.org/x/mod/sumdb (Debian: golang-go, golang-golang-x-mod-dev), is not installed"
-pytestmark = pytest.mark.skipif(
-    shutil.which("go") is None or not (GOPATH / "src/golang.org/x/mod/sumdb/note").is_dir(), reason=MISSING
-)
-Ask = Callable[..., dict[str, Any]]
+pytestmark = sumdb.needed
 
 
 @pytest.fixture(scope="module")
 def ask(tmp_path_factory: pytest.TempPathFactory) -> Ask:
-    folder = tmp_path_factory.mktemp("go")
-    program = folder / "sumdb"
-    environment = {**os.environ, "GO111MODULE": "off", "GOPATH": str(GOPATH), "GOCACHE": str(folder / "cache")}
-    source = Path(__file__).parent / "go" / "main.go"
-    subprocess.run(["go", "build", "-o", program, source], env=environment, check=True, cwd=folder)
-
-    def answers(**questions: Any) -> dict[str, Any]:
-        request = json.dumps({"Verifier": str(SIGNER.verifier), **questions})
-        done = subprocess.run([program], input=request, capture_output=True, text=True, check=True)
-        return dict(json.loads(done.stdout))
-
-    return answers
+    return sumdb.build(tmp_path_factory.mktemp("go"), str(SIGNER.verifier))
 
 
 @pytest.fixture(scope="module")

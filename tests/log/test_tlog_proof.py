@@ -82,7 +82,7 @@ def test_no_change_of_a_byte_is_accepted(played: Played) -> None:
     ("old", "new", "expected"),
     [
         ("c2sp.org/tlog-proof@v1", "c2sp.org/tlog-proof@v2", "first line"),
-        ("extra ", "Extra ", "no line extra"),
+        ("extra ", "Extra ", "no line index"),
         ("index 5", "index 05", "a decimal number"),
         ("index 5", "index -5", "a decimal number"),
         ("index 5", "index 1_0", "a decimal number"),

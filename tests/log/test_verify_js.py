@@ -616,6 +616,8 @@ def test_page_holds_the_modules(tmp_path: Path) -> None:
     made, static = clients / FOLDER.name, Path("referee_clients", "web", "static")
     shutil.copytree(FOLDER, made)
     shutil.copytree(FOLDER.parent / static, clients / static)
+    words = Path("referee", "words")
+    shutil.copytree(FOLDER.parent.parent / words, tmp_path / words)
     (made / "index.html").unlink()
     subprocess.run(["node", str(made / "page.mjs")], check=True)
     assert (made / "index.html").read_text() == (FOLDER / "index.html").read_text()

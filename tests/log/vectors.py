@@ -1,6 +1,6 @@
 """The test vectors of docs/log-format.md: fixed keys and seeds, every label and hash.
 
-``python -m tests.log.vectors`` writes tests/vectors/log/*.json and prints the lines that the document quotes.
+``python -m tests.log.vectors`` writes referee/vectors/data/log/*.json and prints the lines that the document quotes.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ import json
 from base64 import b64encode
 from hashlib import sha256
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 from referee.log import merkle
@@ -21,11 +20,12 @@ from referee.log.intent import Place, join, move, sign
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner
 from referee.log.v1 import log_pb2
+from referee.vectors import DATA
 from tests.log import games, toy
 from tests.log.games import Played, play, start
 from tests.wire.test_strict import REFUSED
 
-FOLDER = Path(__file__).parents[1] / "vectors" / "log"
+FOLDER = DATA / "log"
 GAME_ID = bytes(range(16))
 R = bytes([0x52]) * 32
 P = (bytes([0x10]) * 32, bytes([0x11]) * 32)

@@ -1,4 +1,4 @@
-"""A process that wants to write the games of a database, as a referee would: as soon as nobody else lives who does.
+"""A process that writes games of a database as a referee of several would: those that it owns, all at the same time.
 
 Each entry has the head of those before it. A head is let out, into the journal, when its entry is reported as done.
 """
@@ -7,21 +7,30 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from enum import StrEnum
 from hashlib import sha256
 from pathlib import Path
+from time import time
+from typing import Any
 
-from referee.store import postgres, postgres_nodes, sql
+from referee.store import postgres, postgres_checks, postgres_nodes
 from referee.store.errors import StoreFailed, TakenOver
+from referee.store.nodes import News
 from referee.store.postgres import PostgresStore
+from referee.store.postgres_checks import check_clock
 from referee.store.postgres_session import PostgresSession
 from referee.store.session import Session
 from referee.store.store import Change, Opening, Row
 from tests.store.changes import committed, identity
 
-GAMES = 4
+GAMES = 6
 LEASE_S = 0.6
-postgres_nodes.BEAT_S = 0.1
+BEAT_S = 0.1
+postgres_nodes.BEAT_S, postgres_nodes.LOOK_S, postgres_nodes.GONE_S = BEAT_S, 0.05, 0.2
 
 UNFENCED = """WITH me AS (SELECT ?::integer)
     INSERT INTO entries (game, seq, data, note)
@@ -29,68 +38,212 @@ UNFENCED = """WITH me AS (SELECT ?::integer)
 """What a batch would be without the fence."""
 
 
+class Phase(StrEnum):
+    """Of a batch, in which a node can be killed."""
+
+    BEFORE = "before its statement"
+    AFTER = "when the database has said that it is done"
+
+
+PHASES = {signal.SIGUSR1: Phase.BEFORE, signal.SIGUSR2: Phase.AFTER}
+REFUSED = 4
+"""Exit code of a node whose machine's clock is off."""
+
+
+def killed_in(phase: Phase) -> None:
+    """The next batch is the last thing that this process does."""
+    insert = PostgresStore._insert
+
+    def last(store: PostgresStore, session: PostgresSession, values: Sequence[Any]) -> None:
+        if phase is Phase.AFTER:
+            insert(store, session, values)
+            if session.in_transaction:
+                session.execute("COMMIT")
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    setattr(PostgresStore, insert.__name__, last)
+
+
 def without_fence() -> None:
     """The control: a referee that trusts its lease, and whose session nobody ends."""
     beat = postgres_nodes.beat
 
-    def unheeded(session: Session, node: int) -> bool:
-        beat(session, node)
-        return True
+    def unheeded(session: Session, node: int, address: str, *, declines: bool = False) -> postgres_nodes.Beat | None:
+        return beat(session, node, address, declines=declines) or postgres_nodes.Beat(0, 0, draining=False)
 
     postgres._INSERT = UNFENCED
     postgres_nodes.beat = unheeded
     postgres_nodes.END = "SELECT ?::integer, ?::integer"
 
 
+def without_heed() -> None:
+    """The control: what the server says is done is done; and nobody looks whether the database went back after that."""
+    setattr(PostgresSession, PostgresSession.heed.__name__, lambda _: None)
+    without_mark()
+
+
+def without_mark() -> None:
+    """The control: a database is what it is."""
+    PostgresStore._check_mark = lambda *_: None  # type: ignore[method-assign]
+
+
+WITHOUT_STANDBY = "standby"
+"""The control: an old primary waits for nobody, which is the rig's to do, and a database is what it is."""
+
+
+def without_clock() -> None:
+    """The control: nobody looks at the clock of the machine."""
+    setattr(postgres, check_clock.__name__, lambda *_: None)
+
+
+def without_order() -> None:
+    """The control: a head is let out before its entry is reported as done."""
+    Node.lets_out_at_once = True
+
+
+def without_doubt() -> None:
+    """The control: an entry that is reported as failed is taken for done."""
+    Node.doubts = False
+
+
+WITHOUT = {
+    "fence": without_fence,
+    "heed": without_heed,
+    "mark": without_mark,
+    WITHOUT_STANDBY: without_mark,
+    "clock": without_clock,
+    "order": without_order,
+    "doubt": without_doubt,
+}
+
+
 def next_head(head: bytes, data: bytes) -> bytes:
     return sha256(head + data).digest()
 
 
-async def play(store: sql.SqlStore, game: int, journal: int) -> None:
-    """Write as fast as it goes, from where the database is, until another has taken over."""
-    while True:
+class Node:
+    """One start, until others have its games."""
+
+    lets_out_at_once, doubts = False, True
+
+    def __init__(self, store: PostgresStore, folder: Path, name: str) -> None:
+        self._store, self._folder, self._name = store, folder, name
+        self._playing: dict[bytes, asyncio.Task[None]] = {}
+        self._news = asyncio.Event()
+        self._left: set[bytes] = set()
+        self._is_draining = self._is_fenced = False
+
+    def heard(self, news: News) -> None:
+        self._is_draining |= news is News.DRAIN
+        self._news.set()
+
+    def fenced(self, _: TakenOver) -> None:
+        self._is_fenced = True
+        self._news.set()
+
+    async def run(self) -> None:
+        store = self._store
+        store.nodes.when(self.heard)
+        store.when_taken_over(self.fenced)
+        store.nodes.serve(self._name)
+        while not self._is_fenced:
+            try:
+                for game in range(GAMES):
+                    if await store.game(identity(game)) is None:
+                        await committed(store, entry(game, 0, bytes(32)))
+                for own in await store.nodes.own():
+                    if self._is_draining:
+                        await self._hand_over(own.game_id)
+                    elif own.game_id not in self._playing or self._playing[own.game_id].done():
+                        self._playing[own.game_id] = asyncio.create_task(self._play(own.game_id))
+            except StoreFailed:
+                pass
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._news.wait(), 0.1)
+            self._news.clear()
+        await asyncio.gather(*self._playing.values())
+
+    async def _hand_over(self, game_id: bytes) -> None:
+        self._left.add(game_id)
+        if (playing := self._playing.pop(game_id, None)) is not None:
+            await playing  # until nothing is under way
+        if others := [node for node in self._store.nodes.others if node.address and not node.draining]:
+            await self._store.nodes.hand_over(game_id, others[game_id[-1] % len(others)])
+
+    async def _play(self, game_id: bytes) -> None:
+        """Write as fast as it goes, from where the database is, as long as the game is this node's."""
+        game = next(game for game in range(GAMES) if identity(game) == game_id)
+        journal = os.open(self._folder / f"{self._name}-{game}.journal", os.O_APPEND | os.O_CREAT | os.O_WRONLY)
         try:
             head = bytes(32)
-            rows = await store.entries(identity(game), 0, 1 << 20)
+            rows = await self._store.entries(game_id, 0, 1 << 20)
             for row in rows:
                 head = next_head(head, row.data)
             for seq in range(len(rows), 1 << 20):
-                data = os.urandom(8) + head
-                opening = Opening(b"h" * 32, b"header", None, ()) if seq == 0 else None
-                await committed(store, Change(identity(game), [Row(seq, data)], opening))
-                head = next_head(head, data)
-                os.write(journal, f"{game} {seq} {head.hex()}\n".encode())
+                if game_id in self._left:
+                    return
+                change = entry(game, seq, head)
+                head = next_head(head, change.rows[0].data)
+                let_out = f"{game} {seq} {head.hex()}\n".encode()
+                if self.lets_out_at_once:
+                    os.write(journal, let_out)
+                try:
+                    await committed(self._store, change)
+                except StoreFailed:
+                    if not self.doubts:
+                        os.write(journal, let_out)
+                    raise
+                os.write(journal, let_out)
                 await asyncio.sleep(0.005)
-        except TakenOver:
-            return
         except StoreFailed:
-            await asyncio.sleep(0.02)
+            self._news.set()  # it is read back, if it is this node's still
+        finally:
+            os.close(journal)
 
 
-async def main(url: str, folder: Path, name: str) -> None:
-    journal = os.open(folder / f"{name}.journal", os.O_APPEND | os.O_CREAT | os.O_WRONLY)
-    while True:
+def entry(game: int, seq: int, head: bytes) -> Change:
+    opening = Opening(b"h" * 32, b"header", None, ()) if seq == 0 else None
+    return Change(identity(game), [Row(seq, os.urandom(8) + head)], opening)
+
+
+def opened(url: str, folder: Path, name: str, *, alone: bool = False) -> PostgresStore:
+    """No head is in the marks: here nothing but the database keeps histories apart."""
+    return PostgresStore(
+        url,
+        marks=folder / f"{name}.marks",
+        cluster_mark=folder / f"{name}.mark",
+        seal_key=folder / "seal.key",
+        verifier="club.example+1",
+        lease_s=LEASE_S,
+        alone=alone,
+    )
+
+
+async def main(url: str, folder: Path, name: str, *, ends_when_refused: bool) -> None:
+    ending = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGTERM, ending.set)
+    for number, phase in PHASES.items():
+        loop.add_signal_handler(number, killed_in, phase)
+    while not ending.is_set():
         try:
-            store = await asyncio.to_thread(
-                PostgresStore,
-                url,
-                # The same file for all, and no head in it: here nothing but the database keeps histories apart.
-                marks=folder / "marks.db",
-                seal_key=folder / "seal.key",
-                verifier="club.example+1",
-                lease_s=LEASE_S,
-            )
-        except StoreFailed:
+            store = await asyncio.to_thread(opened, url, folder, name)
+        except StoreFailed as error:
+            if ends_when_refused:
+                print(error, file=sys.stderr)
+                sys.exit(REFUSED)
             await asyncio.sleep(0.05)
             continue
-        await asyncio.gather(*(play(store, game, journal) for game in range(GAMES)))
+        running = asyncio.create_task(Node(store, folder, name).run())
+        await asyncio.wait([running, asyncio.create_task(ending.wait())], return_when=asyncio.FIRST_COMPLETED)
+        if not running.done():
+            running.cancel()
         await store.close()
 
 
 if __name__ == "__main__":
-    url_, folder_, name_, without = sys.argv[1:]
-    if without == "fence":
-        without_fence()
-    elif without == "heed":
-        setattr(PostgresSession, without, lambda _: None)  # the control: what the server says is done is done
-    asyncio.run(main(url_, Path(folder_), name_))
+    url_, folder_, name_, off_s, without = sys.argv[1:]
+    if without:
+        WITHOUT[without]()
+    setattr(postgres_checks, time.__name__, lambda: time() + float(off_s))
+    asyncio.run(main(url_, Path(folder_), name_, ends_when_refused=off_s != "0"))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.nemesis.pair import Pair, pair
-from tests.nemesis.rig import Fault, Rig
+from tests.nemesis.rig import CONTROLS, Fault, Rig
 
 SEED = int(os.environ.get("NEMESIS_SEED", "1"))
 
@@ -27,13 +27,17 @@ async def test_whatever_happens_there_is_one_history(database: Pair, tmp_path: P
     """On a failure: ``NEMESIS_SEED=… pytest tests/nemesis``, or make nemesis with that seed."""
     rig = Rig(database, tmp_path, SEED)
     assert await rig.run(20) == []
-    assert set(rig.faults) == set(Fault)
+    assert set(rig.faults) == set(rig.possible)
     assert rig.let_out > 200
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("without", "fault"), [("fence", Fault.HANG), ("heed", Fault.AHEAD)])
-async def test_the_controls_find_two(without: str, fault: Fault, database: Pair, tmp_path: Path) -> None:
-    """If they find nothing, the test above shows nothing."""
-    problems = await Rig(database, tmp_path, SEED, without).run(3, fault)
-    assert any("two heads" in problem or "is not in the database" in problem for problem in problems)
+@pytest.mark.parametrize("fault", CONTROLS)
+async def test_without_what_protects_heads_are_lost_or_two(fault: Fault, database: Pair, tmp_path: Path) -> None:
+    """If nothing is found here, the test above shows nothing."""
+    rig = Rig(database, tmp_path, SEED, CONTROLS[fault])
+    problems = await rig.run(3, fault)
+    if fault not in rig.possible:
+        pytest.skip("no library can be put under the server here")
+    wanted = ("two heads", "is not in the database", "two times")
+    assert any(each in problem for problem in problems for each in wanted)

@@ -136,6 +136,7 @@ def without_time(line: object) -> object:
     return replace(line, kind=kind, time_ms=0)
 
 
+@pytest.mark.long
 def test_contested_games_become_texts_and_logs_again() -> None:
     """The same positions, contest and result, whatever happened beside the moves."""
     keys = [PrivateKey.generate() for _ in range(4)]

@@ -147,6 +147,7 @@ def found_in(text: str) -> list[Place]:
     return list(prose_parsed(tree, exceptions([tree])))
 
 
+@pytest.mark.long
 def test_no_sentence_of_ours_is_an_interface() -> None:
     trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in SOURCE}
     assert len(trees) > 300

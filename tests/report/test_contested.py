@@ -61,8 +61,8 @@ from tests.report.test_adjudication import AWAY, FINE, NEXT, judged
 )
 def test_a_result_in_words(result: Result | None, contest: Contest, words: str) -> None:
     assert outcome(result, contest).startswith(words)
-    for wait in Wait:
-        assert outcome(result, contest, waits=wait) == f"{outcome(result, contest)}; this waits for {wait}"
+    for wait, what in ((Wait.PROTESTS, "protests"), (Wait.RULING, "a ruling")):
+        assert outcome(result, contest, waits=wait) == f"{outcome(result, contest)}; this waits for {what}"
 
 
 def seats_of(players: tuple[Player, ...]) -> list[Player]:
@@ -178,7 +178,7 @@ def test_a_contested_game_is_judged_right_and_its_log_says_the_same(
     )
     told = told_by(game_file)
     assert (told.result, told.waits) == (result, None)
-    assert told.outcome == found.told.outcome
+    assert told.outcome() == found.told.outcome()
 
 
 @pytest.mark.parametrize(

@@ -302,7 +302,7 @@ def ruling_for(rng: random.Random, found: Adjudication, line: int) -> LineRuling
 @pytest.mark.parametrize("setup", PLAIN, ids=name_of)
 def test_whatever_is_ruled_the_log_audits_and_has_the_result_that_is_stated(setup: Setup) -> None:
     rng = random.Random(name_of(setup))
-    seen: Counter[str] = Counter()
+    seen: Counter[str | Step] = Counter()
     for seed in range(80):
         if seen["over"] and seen["over"] + seen["stopped"] >= 10:
             break
@@ -329,7 +329,7 @@ def test_whatever_is_ruled_the_log_audits_and_has_the_result_that_is_stated(setu
         assert all(f"line {each.line}: " in as_text(made) for each in found.illegal)
         assert html(made).endswith("</html>\n")
         seen["over" if over else "stopped"] += 1
-        seen.update(str(entered.step) for entered in found.entered)
+        seen.update(entered.step for entered in found.entered)
     assert seen["over"]
     assert seen[Step.PENALTY]
     assert seen[Step.REPLACED] or setup.seats == 1

@@ -14,7 +14,8 @@ from referee.log.events import read_act
 from referee.log.intent import decode_intent
 from referee.log.judge import judge_act
 from referee.log.replay import Record, signed_part
-from tests.rig.history import Act, History, Outcome, Stream
+from referee_clients.bot_check.faults import Stream
+from tests.rig.history import Act, History, Outcome
 
 
 def check(history: History, entries: Sequence[bytes]) -> list[str]:

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from time import monotonic_ns
 
+from referee_clients.bot_check.faults import Stream
+
 
 class Outcome(Enum):
     """What a client knows of its act."""
@@ -33,18 +35,6 @@ class Act:
     def answer(self, outcome: Outcome, seq: int | None = None, rules: tuple[str, ...] = ()) -> None:
         """What the client was told, now."""
         self.outcome, self.seq, self.rules, self.answered_ns = outcome, seq, rules, monotonic_ns()
-
-
-@dataclass(slots=True)
-class Stream:
-    """What came on one stream, in order."""
-
-    client: str
-    resume: int | None
-    """The entry after which it was to go on; None: nothing came at all."""
-    entries: list[bytes] = field(default_factory=list)
-    seqs: list[int] = field(default_factory=list)
-    """What each message said to be the newest entry so far."""
 
 
 @dataclass(slots=True)

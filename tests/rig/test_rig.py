@@ -9,7 +9,7 @@ from functools import partial
 
 import pytest
 
-from tests.rig.faults import Fault, Plan, Way, single
+from referee_clients.bot_check.faults import Fault, Plan, Way, single
 from tests.rig.referee import Referee, running
 from tests.rig.run import Report, Rig, each, rig
 from tests.sizes import campaign
@@ -52,6 +52,7 @@ async def test_a_game_without_faults(rigged: Rig) -> None:
     }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("every", [7, campaign(1)])
 async def test_every_fault_at_every_message_of_a_small_game(every: int, rigged: Rig) -> None:
     """The sample tries each seventh of them, so each of the eight faults in turn."""
@@ -75,6 +76,7 @@ async def test_every_fault_at_every_message_of_a_small_game(every: int, rigged: 
     assert all(number > counts[way] - 3 for way, number, _ in missing)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seeds", [(0, 3), campaign(range(32))], ids=["sample", "campaign"])
 async def test_games_at_once(seeds: Sequence[int], rigged: Rig) -> None:
     """In the sample two seats and three, attempts that are recorded, and a network that breaks below gRPC."""

@@ -12,8 +12,9 @@ import pytest
 import structlog
 
 from referee.service import logs
+from referee.service.limits import REQUESTS_PER_S
 from referee.service.server import Config, Server
-from tests.service.engines import Engine, PostgreSQL, Sqlite
+from tests.service.engines import Engine, PostgreSQL, Sqlite, place
 from tests.service.player import Client, Play, connected
 from tests.sizes import campaign
 
@@ -28,13 +29,35 @@ def logged() -> Iterator[StringIO]:
 
 
 on_both_engines = pytest.mark.parametrize("engine", ["sqlite", "postgresql"], indirect=True)
-"""In every run; what takes an engine without this is run on PostgreSQL by ``make test-long``."""
+"""In every run; for what is about the store."""
+of_sqlite = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+of_postgresql = pytest.mark.parametrize("engine", ["postgresql"], indirect=True)
+"""For what is about this one."""
+
+_START = ("Server", "running", "serve")
+"""What starts a referee."""
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run whatever starts a referee on each engine: ``make test`` on SQLite, ``make test-long`` on PostgreSQL, too.
+
+    Not what names its engine, or the server.
+    """
+    is_named = any("engine" in mark.args[0] for mark in metafunc.definition.iter_markers("parametrize"))
+    starts = {"client", "play"} & {*metafunc.fixturenames} or any(hasattr(metafunc.module, name) for name in _START)
+    if "engine" in metafunc.fixturenames and starts and not is_named and "postgres" not in metafunc.fixturenames:
+        metafunc.parametrize("engine", ["sqlite", campaign("postgresql")], indirect=True)
 
 
 @asynccontextmanager
 async def running(path: Path, **config: Any) -> AsyncIterator[tuple[Server, Client]]:
-    """A server and a client; a server with the same path is the same one, started again."""
-    server = await Server.start(Config(path, **config))
+    """A server and a client; a server with the same path is the same one, started again.
+
+    Tests call faster than people, so callers may take ten times as much as by default, unless a test says otherwise.
+    """
+    server = await Server.start(
+        Config(path, **({"store": place(path), "requests_per_s": 10 * REQUESTS_PER_S} | config))
+    )
     try:
         async with connected(server.address, server.data.token_path.read_text().strip()) as client:
             yield server, client
@@ -42,11 +65,17 @@ async def running(path: Path, **config: Any) -> AsyncIterator[tuple[Server, Clie
         await server.stop(grace_s=0)
 
 
-@pytest.fixture(params=["sqlite", campaign("postgresql")])
-def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Engine:
-    """The database of the referee in ``data``."""
+@pytest.fixture(autouse=True)
+def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
+    """Where the games of every referee are that the test starts; it is asked of the one in ``data``."""
     data = tmp_path / "data"
-    return Sqlite(data) if request.param == "sqlite" else PostgreSQL(data, request.getfixturevalue("postgres"))
+    if getattr(request, "param", "sqlite") == "sqlite":
+        Engine.chosen = Sqlite(data)
+    else:
+        Engine.chosen = PostgreSQL(data, request.getfixturevalue("postgres"))
+    yield Engine.chosen
+    Engine.chosen.close()
+    Engine.chosen = None
 
 
 @pytest.fixture

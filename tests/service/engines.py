@@ -1,4 +1,7 @@
-"""The databases that a referee's games can be in, as somebody beside the referee sees them."""
+"""The databases that a referee's games can be in, as somebody beside the referee sees them.
+
+Each test of the service is run with each of them: whoever starts a referee asks ``place`` where its games are to be.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +11,21 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import psycopg
 
-from referee.service.files import STORE_FILE
-from tests.store.postgres import Postgres
+from referee.service.data import store_address
+from referee.service.files import STORE_ADDRESS_FILE, STORE_FILE
+from tests.service.facts import held
+from tests.store.postgres import USER, Postgres
 
 
 class Engine(ABC):
-    """Of one referee, whose directory is ``data``."""
+    """Of the referees of one test; what is asked and done is of the one whose directory is ``data``."""
+
+    chosen: ClassVar[Engine | None] = None
+    """That of the test that runs; None: games are where a referee puts them by itself."""
 
     locked: str
     """What the referee says when somebody else has had a lock for too long."""
@@ -25,15 +33,13 @@ class Engine(ABC):
     def __init__(self, data: Path) -> None:
         self._data = data
 
-    @property
     @abstractmethod
-    def config(self) -> dict[str, Any]:
-        """For ``Config``."""
+    def place(self, data: Path) -> str | None:
+        """Return the address for a directory that has no games; None: it needs none."""
 
-    @property
-    def words(self) -> Sequence[str]:
-        """For ``referee serve``."""
-        return [word for name, value in self.config.items() for word in (f"--{name}", value)]
+    @abstractmethod
+    def close(self) -> None:
+        """Remove what is not in a directory; all referees are gone."""
 
     @abstractmethod
     def ask(self, sql: str, *values: Any) -> list[Any]:
@@ -44,6 +50,10 @@ class Engine(ABC):
         """Nothing becomes durable meanwhile: somebody else has the lock."""
 
     @abstractmethod
+    def kept(self) -> Sequence[bytes]:
+        """Return all that is on disk, as somebody who copies it has it."""
+
+    @abstractmethod
     def back_up(self) -> None:
         """Of a referee that is stopped."""
 
@@ -52,12 +62,19 @@ class Engine(ABC):
         """Put the last backup in the place of the database."""
 
 
+def place(data: Path) -> str | None:
+    """Return where the games of this directory are to be: ``store`` of ``Config``, ``--store`` of ``referee serve``."""
+    return None if Engine.chosen is None else Engine.chosen.place(data)
+
+
 class Sqlite(Engine):
     locked = "database is locked"
 
-    @property
-    def config(self) -> dict[str, Any]:
-        return {}
+    def place(self, data: Path) -> str | None:
+        return None
+
+    def close(self) -> None:
+        """All of it is in the directories."""
 
     @property
     def _file(self) -> Path:
@@ -69,12 +86,13 @@ class Sqlite(Engine):
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        with closing(sqlite3.connect(self._file, isolation_level=None)) as other:
-            other.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-            finally:
-                other.execute("ROLLBACK")
+        with held(self._file):
+            yield
+
+    def kept(self) -> Sequence[bytes]:
+        found = sorted(self._data.glob(f"{STORE_FILE}*"))
+        assert found[0] == self._file
+        return [path.read_bytes() for path in found]
 
     def back_up(self) -> None:
         shutil.copy(self._file, self._file.with_name("backup"))
@@ -89,12 +107,27 @@ class PostgreSQL(Engine):
     def __init__(self, data: Path, server: Postgres) -> None:
         super().__init__(data)
         self._server = server
-        self._url = server.new()
-        self._name = server.name_in(self._url)
+        self._made: list[str] = []
+
+    def place(self, data: Path) -> str | None:
+        if (data / STORE_FILE).exists() or (data / STORE_ADDRESS_FILE).exists():
+            return None
+        self._made.append(self._server.new())
+        return self._made[-1]
+
+    def close(self) -> None:
+        for url in self._made:
+            self._server.drop(self._server.name_in(url))
 
     @property
-    def config(self) -> dict[str, Any]:
-        return {"store": self._url}
+    def _url(self) -> str:
+        url = store_address(self._data)
+        assert url is not None
+        return url
+
+    @property
+    def _name(self) -> str:
+        return self._server.name_in(self._url)
 
     def ask(self, sql: str, *values: Any) -> list[Any]:
         with psycopg.connect(self._url) as connection:
@@ -108,6 +141,11 @@ class PostgreSQL(Engine):
             yield
             other.rollback()
 
+    def kept(self) -> Sequence[bytes]:
+        dump = self._server.run("pg_dump", "-h", str(self._server.folder), "-U", USER, self._name)
+        assert "COPY public.entries" in dump
+        return [dump.encode()]
+
     def back_up(self) -> None:
         self._copy(self._name, f"{self._name}_old")
 
@@ -115,5 +153,5 @@ class PostgreSQL(Engine):
         self._copy(f"{self._name}_old", self._name)
 
     def _copy(self, from_: str, to: str) -> None:
-        self._server.ask("postgres", f"DROP DATABASE IF EXISTS {to}")
+        self._server.drop(to)
         self._server.ask("postgres", f"CREATE DATABASE {to} TEMPLATE {from_}")

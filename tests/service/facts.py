@@ -10,7 +10,6 @@ from typing import Any
 
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from referee.service.files import STORE_FILE
 from referee.service.server import Server
 from referee.store.sql import SqlStore
 from referee.v1 import game_pb2, status_service_pb2_grpc
@@ -22,9 +21,9 @@ NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 
 
 @contextmanager
-def held(data: Path, name: str = STORE_FILE) -> Iterator[None]:
-    """Nothing becomes durable meanwhile: somebody else, such as a backup, has the lock of this database."""
-    with closing(sqlite3.connect(data / name, isolation_level=None)) as other:
+def held(file: Path) -> Iterator[None]:
+    """Nothing becomes durable there meanwhile: somebody else, such as a backup, has the lock of this database."""
+    with closing(sqlite3.connect(file, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         try:
             yield

@@ -41,6 +41,7 @@ _NEVER: dict[str, Any] = {
 }
 """By game, a move that is never legal."""
 CODE = {
+    "NOT_LOGGED": S.FAILED_PRECONDITION,
     "INVALID_ARGUMENT": S.INVALID_ARGUMENT,
     "UNKNOWN_GAME": S.NOT_FOUND,
     "UNKNOWN_RULES": S.NOT_FOUND,
@@ -64,6 +65,7 @@ CODE = {
     "DEADLINE": S.DEADLINE_EXCEEDED,
     "SET_ASIDE": S.FAILED_PRECONDITION,
     "SOLVER_FAILED": S.ABORTED,
+    "NOT_OWNER": S.UNAVAILABLE,
     "OTHER_API": S.FAILED_PRECONDITION,
 }
 """The promise of the API, written down a second time."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.cli.command import REFEREE
+from tests.service.engines import place
 
 
 @dataclass
@@ -24,6 +25,8 @@ class Referee:
 
 async def serve(data: Path, log: Path, *words: str) -> Referee:
     """Started, and listening on a free port. What it logs is in ``log``."""
+    if (store := place(data)) is not None and "--store" not in words:
+        words = (*words, "--store", store)
     with log.open("ab") as stderr:
         process = await asyncio.create_subprocess_exec(
             REFEREE,
@@ -35,5 +38,5 @@ async def serve(data: Path, log: Path, *words: str) -> Referee:
     assert process.stdout is not None
     lines = [(await process.stdout.readline()).decode().rstrip("\n") for _ in range(3)]
     assert lines[0].startswith("listening on "), f"see {log}"
-    token = (data / "organiser.token").read_text().strip()
+    token = (data / "organiser.token").read_text().strip() if (data / "organiser.token").exists() else ""
     return Referee(process, lines[0].removeprefix("listening on "), token, lines, log)

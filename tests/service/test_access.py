@@ -7,10 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import grpc
+import pytest
 
 from referee.alhambra.v1.alhambra_pb2 import Options
+from referee.live.opening import token_digest
 from referee.log import intent
 from referee.log.intent import Author, Role
+from referee.service.auth import Unauthenticated
+from referee.service.server import Server
+from referee.store.store import Grant
 from referee.v1 import access_service_pb2 as access
 from referee.v1 import access_service_pb2_grpc, status_service_pb2, status_service_pb2_grpc
 from referee.v1 import game_service_pb2 as pb
@@ -185,6 +190,40 @@ async def test_revoked_at_once(client: Client) -> None:
     await play.steps(4)
     assert (await untouched.read()).HasField("commit")
     assert (await office.revoke(issued)).revoked_ms == revoked.revoked_ms, "the first time counts"
+
+
+class LateAnswer:
+    """A store that has read a token but tells nobody until ``told`` is set."""
+
+    def __init__(self, server: Server) -> None:
+        self._grant = server.data.store.grant
+        self.read, self.told = asyncio.Event(), asyncio.Event()
+        server.data.store.grant = self._late  # type: ignore[method-assign]
+
+    async def _late(self, digest: bytes) -> Grant | None:
+        found = await self._grant(digest)
+        self.read.set()
+        await self.told.wait()
+        return found
+
+
+@pytest.mark.parametrize("is_of_nodes", [False, True])
+async def test_a_token_that_is_revoked_while_it_is_looked_up_admits_nobody(tmp_path: Path, is_of_nodes: bool) -> None:
+    """Neither a client, nor a call that another node passes on: what the store said before counts no more."""
+    async with running(tmp_path / "data") as (server, client):
+        office = Office(client)
+        issued = await office.issue("ani", access.SCOPE_PLAY)
+        door = server._door.of_nodes() if is_of_nodes else server._door
+        store = LateAnswer(server)
+        asking = asyncio.create_task(door._look_up(token_digest(issued.secret), "token"))
+        await store.read.wait()
+        await office.revoke(issued)
+        store.told.set()
+        found = await asking
+        with pytest.raises(Unauthenticated, match="the token was revoked"):
+            found.check_valid(0)
+        call = client.games.GetGame(pb.GetGameRequest(), metadata=bearer(issued.secret))
+        assert (await refused(call)).message == "the token was revoked"
 
 
 async def closing(call: Any) -> pb.Closing:

@@ -22,8 +22,9 @@ from referee.games.results import Contest
 from referee.notation.errors import Kind, NotationError
 from referee.notation.game_text import GameText, write
 from referee.notation.headers import Setup
+from referee.notation.outcomes import IN_ENGLISH
 from referee.report.adjudication import adjudicate
-from referee.report.record import Adjudication
+from referee.report.record import Adjudication, Step
 from referee.report.rulings import Policy
 from referee.service import adjudication
 from referee.service.adjudication import MAX_TEXT_BYTES
@@ -43,6 +44,7 @@ from tests.notation.test_contested import contested
 from tests.report.test_adjudication import AWAY, OUTSIDE, START
 from tests.report.test_sheet import POSITION
 from tests.service.conftest import running
+from tests.service.engines import place
 from tests.service.player import Client, Play, bearer, connected, refused, token_of
 from tests.waiting import until
 
@@ -54,6 +56,10 @@ MARKS = {
     pb.EnteredEvent.STEP_STAND_IN: "stand-in",
     pb.EnteredEvent.STEP_ACCEPTED: "accepted",
 }
+
+
+def _mark(step: Step) -> str:
+    return "" if step is Step.PLAYED else IN_ENGLISH(f"step.{step.name.lower()}")
 
 
 class Asker:
@@ -207,9 +213,9 @@ async def test_fields_are_those_of_the_adjudication(setup: Setup, tmp_path: Path
                     line = text.split("\n")[each.line - 1]
                     assert line.strip() == each.words
                     assert line[each.column - 1 :].strip()
-                assert [
-                    (MARKS[each.step] or "played", each.words, tuple(each.rule_ids)) for each in answer.entered
-                ] == [(each.step, each.words, each.rule_ids) for each in found.entered]
+                assert [(MARKS[each.step], each.words, tuple(each.rule_ids)) for each in answer.entered] == [
+                    (_mark(each.step), each.words, each.rule_ids) for each in found.entered
+                ]
     assert ends[True]
     assert ends[False]
 
@@ -238,7 +244,7 @@ async def test_a_contested_game_has_its_winner(tmp_path: Path) -> None:
         score = await adjudicator.score(text)
     for told in (answer, score):
         assert [*told.places] == [3, 1, 2]
-        assert told.outcome == found.told.outcome
+        assert told.outcome == found.told.outcome()
         assert told.outcome.startswith(
             "seat 1 wins: seat 0 resigned, seat 2 ran out of time, after an arbiter took 4 points"
         )
@@ -285,6 +291,7 @@ async def test_the_command_says_the_same_of_a_position(setup: Setup, tmp_path: P
             assert told == {
                 "game": answer.rules_id,
                 "version": answer.rules_version,
+                "seats": len(players) - any(player["name"] == "the neutral player" for player in players),
                 "over": answer.over,
                 "result": answer.result,
                 "places": [*answer.places],
@@ -515,7 +522,7 @@ async def test_nobody_who_plays_waits(tmp_path: Path) -> None:
 
 
 async def test_a_referee_that_stops_says_so(tmp_path: Path) -> None:
-    server = await Server.start(Config(tmp_path / "data"))
+    server = await Server.start(Config(tmp_path / "data", store=place(tmp_path / "data")))
     async with connected(server.address, server.data.token_path.read_text().strip()) as client:
         asker = Asker(client)
         await asker.score(POSITION)

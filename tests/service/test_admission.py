@@ -12,8 +12,8 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
-from referee.service import admission, guard
-from referee.service.guard import PAID_BYTES
+from referee.service import admission, slowing
+from referee.service.calls import PAID_BYTES
 from referee.v1 import game_service_pb2 as pb
 from tests.service.conftest import running
 from tests.service.player import Client, bearer, connected, refusal, refused
@@ -162,8 +162,8 @@ async def test_refusals_that_come_by_the_dozen_come_one_after_the_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And who would be one too many to wait hears at once."""
-    monkeypatch.setattr(guard, "MOST_REFUSED_LATER", 5)
-    monkeypatch.setattr(guard, "REFUSED_AFTER_S", 3600)
+    monkeypatch.setattr(slowing, "MOST_REFUSED_LATER", 5)
+    monkeypatch.setattr(slowing, "REFUSED_AFTER_S", 3600)
     async with running(tmp_path / "data", requests_per_s=SPARSE) as (_, client):
         request = pb.ListGamesRequest()
         await client.games.ListGames(request)

@@ -23,7 +23,7 @@ from referee.service.server import Config, Server
 from referee.v1 import game_service_pb2 as pb
 from referee.wire.registry import codec
 from tests.service.conftest import on_both_engines, running
-from tests.service.engines import Engine
+from tests.service.engines import Engine, place
 from tests.service.player import Client, Play, against_the_rules, bearer, connected, refused, token_of
 
 SHORT = codec("alhambra", 2).encode_options(Options(max_turns=30))
@@ -72,7 +72,7 @@ async def test_the_same_intent_with_another_signature(play: Play) -> None:
 
 async def test_after_a_restart(tmp_path: Path, engine: Engine) -> None:
     recorded = log_pb2.Terms(illegal_moves=log_pb2.ILLEGAL_MOVE_POLICY_RECORDED)
-    async with running(tmp_path / "data", **engine.config) as (_, client):
+    async with running(tmp_path / "data") as (_, client):
         play = await client.play(3, terms=recorded, options=SHORT)
         await play.until_play()
         await play.steps(10)
@@ -114,7 +114,7 @@ async def test_another_process_cannot_have_the_directory(tmp_path: Path) -> None
 @on_both_engines
 async def test_a_commit_that_fails(tmp_path: Path, engine: Engine, logged: StringIO) -> None:
     """Somebody holds the lock of the store: nothing is acknowledged, shown or remembered."""
-    async with running(tmp_path / "data", busy_s=0.01, **engine.config) as (_, client):
+    async with running(tmp_path / "data", busy_s=0.01) as (_, client):
         play = await client.play()
         await play.until_play()
         act = play.next_act()
@@ -155,7 +155,7 @@ async def test_a_client_that_leaves_in_the_middle(play: Play) -> None:
 
 
 async def test_a_log_that_was_tampered_with_is_set_aside(tmp_path: Path, engine: Engine, logged: StringIO) -> None:
-    async with running(tmp_path / "data", **engine.config) as (_, client):
+    async with running(tmp_path / "data") as (_, client):
         play, good = await client.play(), await client.play()
         await play.steps(5)
         await good.steps(5)
@@ -210,7 +210,7 @@ async def test_no_new_games_and_acts_while_draining(tmp_path: Path) -> None:
 
 
 async def test_stopping_waits_for_acts_under_way(tmp_path: Path) -> None:
-    server = await Server.start(Config(tmp_path / "data"))
+    server = await Server.start(Config(tmp_path / "data", store=place(tmp_path / "data")))
     async with connected(server.address, server.data.token_path.read_text().strip()) as client:
         plays = [await client.play() for _ in range(5)]
         for play in plays:

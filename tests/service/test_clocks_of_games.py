@@ -25,6 +25,7 @@ from referee_clients.join import Join
 from referee_clients.sdk.ledger import Ledger
 from referee_clients.sdk.player import Player
 from tests.log.games import key
+from tests.service.engines import place
 from tests.service.player import Client, Play, bearer, connected, refused, seat_key, token_of
 from tests.service.process import serve
 from tests.virtual_time import VirtualTime
@@ -44,7 +45,7 @@ class TimedServer(Server):
 
 @asynccontextmanager
 async def timed(path: Path) -> AsyncIterator[tuple[TimedServer, Client]]:
-    server = await TimedServer.start(Config(path))
+    server = await TimedServer.start(Config(path, store=place(path)))
     assert isinstance(server, TimedServer)
     try:
         async with connected(server.address, server.data.token_path.read_text().strip()) as client:

@@ -19,6 +19,7 @@ from referee.service.limits import TookTooLong
 from referee.service.permissions import EVERYBODY, PERMISSIONS, SERVICES, Scope
 from referee.service.solver import Disagreement
 from referee.store.errors import StoreFailed
+from referee.store.nodes import Node
 from referee.v1 import game_service_pb2 as pb
 from referee.workers.errors import BadQuestion
 from referee.workers.pool import WorkerFailed, WorkerFault
@@ -117,6 +118,7 @@ EVERY_ERROR: list[Exception] = [
     TookTooLong(LONG),
     errors.Draining(LONG),
     errors.Unsound(bytes(16), LONG),
+    errors.Elsewhere(bytes(16), Node(1, LONG, LONG)),
     UnknownRules(LONG),
     StoreFailed(LONG),
     PermissionDenied(LONG),

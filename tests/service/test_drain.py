@@ -25,7 +25,8 @@ from referee.service.server import Config, Server
 from referee.v1 import game_service_pb2 as pb
 from referee_clients.sdk.errors import answer_of
 from tests.service.conftest import running
-from tests.service.facts import NOT_SERVING, commit_under_way, held, is_draining, under_way
+from tests.service.engines import Engine, place
+from tests.service.facts import NOT_SERVING, commit_under_way, is_draining, under_way
 from tests.service.player import Client, Play, bearer, connected, refused, seat_key, seat_seed, token_of
 from tests.service.process import serve
 from tests.service.test_play_stream import Stream
@@ -39,7 +40,7 @@ NARROW = {"grpc.http2.lookahead_bytes": 1024, "grpc.http2.bdp_probe": 0, "grpc.u
 @asynccontextmanager
 async def started(path: Path, **config: Any) -> AsyncIterator[tuple[Server, Client]]:
     """As ``running``, for who stops it."""
-    server = await Server.start(Config(path, **config))
+    server = await Server.start(Config(path, store=place(path), **config))
     async with connected(server.address, server.data.token_path.read_text().strip()) as client:
         yield server, client
 
@@ -51,7 +52,7 @@ async def log_of(client: Client, game_id: str) -> list[bytes]:
 # --- acts under way ------------------------------------------------------------------------------------------
 
 
-async def test_acts_under_way_are_answered_while_all_else_is_refused(tmp_path: Path) -> None:
+async def test_acts_under_way_are_answered_while_all_else_is_refused(tmp_path: Path, engine: Engine) -> None:
     data = tmp_path / "data"
     async with started(data, busy_s=600.0) as (server, client):
         plays = [await client.play(2, principals=["ani", ""] if number == 2 else ()) for number in range(3)]
@@ -63,7 +64,7 @@ async def test_acts_under_way_are_answered_while_all_else_is_refused(tmp_path: P
         await stream.begin()
         watching = client.games.WatchGame(pb.WatchGameRequest(game_id=unary.id))
         await watching.read()
-        with held(data):
+        with engine.held():
             act = unary.move(unary.seat_on_turn(), unary.a_move())
             answer = asyncio.create_task(unary.submit(act, token_of(unary, unary.seat_on_turn())))
             await stream.act(streamed.move(seat, streamed.a_move()))
@@ -117,14 +118,14 @@ async def everything_else_is_refused(client: Client, play: Play) -> None:
     await reflected.done_writing()
 
 
-async def test_the_store_is_waited_for_however_long(tmp_path: Path) -> None:
+async def test_the_store_is_waited_for_however_long(tmp_path: Path, engine: Engine) -> None:
     """Who asked may be cut off by then; what was taken is durable all the same."""
     data = tmp_path / "data"
     async with started(data, busy_s=600.0) as (server, client):
         play = await client.play()
         await play.until_play()
         act = play.move(play.seat_on_turn(), play.a_move())
-        with held(data):
+        with engine.held():
             answer = asyncio.create_task(play.submit(act, token_of(play, play.seat_on_turn())))
             await under_way(server, 1)
             stopping = asyncio.create_task(server.stop(grace_s=0))
@@ -138,13 +139,13 @@ async def test_the_store_is_waited_for_however_long(tmp_path: Path) -> None:
         assert decode_entry((await log_of(client, play.id))[act_seq(act)]).signed.intent == act.intent
 
 
-async def test_a_second_signal_ends_it_at_once(tmp_path: Path) -> None:
+async def test_a_second_signal_ends_it_at_once(tmp_path: Path, engine: Engine) -> None:
     data = tmp_path / "data"
     referee = await serve(data, tmp_path / "log")
     async with connected(referee.address, referee.token) as client:
         play = await client.play()
         await play.until_play()
-        with held(data):
+        with engine.held():
             act = asyncio.create_task(play.submit(*play.next_act() or ()))
             await commit_under_way(client, play)  # otherwise there is nothing to wait for
             referee.process.terminate()
@@ -216,6 +217,7 @@ class Crowd:
         self.last.append((game_id, message))
 
 
+@pytest.mark.long
 async def test_under_load(tmp_path: Path) -> None:
     """Many games in play, watchers that do not read: nothing acknowledged is lost, whoever reads is told."""
     data, log, games, sleepers = tmp_path / "data", tmp_path / "log", 8, 4

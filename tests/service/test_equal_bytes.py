@@ -80,6 +80,7 @@ async def ask_everything(twin: Twin, *audiences: str) -> None:
         await twin.call(audience, "ArbiterService/GetDocket", arbiter_pb.GetDocketRequest(game_id=game))
         await twin.call(audience, "StatusService/GetStatus", status_service_pb2.GetStatusRequest())
         await twin.read_all(audience, "GameService/GetLog", pb.GetLogRequest(game_id=game), 9)
+        await twin.call(audience, "GameService/GetLogProof", pb.GetLogProofRequest(game_id=game))
         watch = pb.WatchGameRequest(game_id=game)
         await twin.read_all(audience, "GameService/WatchGame", watch, 1)
         for move in (against_the_rules(twin.played), another_move(twin.played)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import threading
 from collections.abc import Callable, Sequence
@@ -23,6 +24,7 @@ from tests.service.conftest import on_both_engines, running
 from tests.service.engines import Engine
 from tests.service.facts import sql_store
 from tests.service.player import Client, Play, refused
+from tests.waiting import until, waiting_for
 
 
 def once(monkeypatch: pytest.MonkeyPatch, owner: object, name: str, error: Exception) -> None:
@@ -52,7 +54,7 @@ FAULTS: dict[str, Callable[[Server], tuple[object, str, Exception]]] = {
 async def test_nothing_is_acknowledged_over_a_hole(
     fault: str, tmp_path: Path, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with running(tmp_path / "data", **engine.config) as (server, client):
+    async with running(tmp_path / "data") as (server, client):
         play = await client.play()
         await play.until_play()
         before = await client.games.GetGame(pb.GetGameRequest(game_id=play.id))
@@ -80,7 +82,7 @@ async def test_watchers_have_no_gap_after_a_commit_that_was_durable(
     tmp_path: Path, engine: Engine, monkeypatch: Any
 ) -> None:
     """Reported as failed and durable; the first attempt to read it back fails half way. Nobody asks for the game."""
-    async with running(tmp_path / "data", **engine.config) as (server, client):
+    async with running(tmp_path / "data") as (server, client):
         play = await client.play()
         await play.until_play()
         size = play.record.size
@@ -142,3 +144,15 @@ async def test_a_file_is_whole_or_not_there(name: str, tmp_path: Path, monkeypat
     for made in (KEY_FILE, TOKEN_FILE, VERIFIER_FILE):
         assert (tmp_path / made).exists()
         assert not (tmp_path / f".{made}.new").exists()
+
+
+async def test_a_call_is_answered_though_what_it_waits_for_is_cancelled(tmp_path: Path) -> None:
+    """gRPC sends nothing at all for a call whose handler ends as if it was cancelled."""
+    async with running(tmp_path / "data") as (server, client):
+        game_id = bytes(16)
+        loading = server.live_games._loading[game_id] = asyncio.get_running_loop().create_future()  # type: ignore[assignment]
+        asking = asyncio.ensure_future(refused(client.games.GetGame(pb.GetGameRequest(game_id=game_id.hex()))))
+        await until(lambda: server._calls._unary, "the call to be under way", every_s=0.01)
+        loading.cancel()
+        async with waiting_for("an answer"):
+            assert (await asking).reason == "INTERNAL"

@@ -129,6 +129,7 @@ async def grown(before: Counter[str], rounds: int) -> dict[str, int]:
     return more
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rounds", [4, campaign(20)])
 async def test_what_is_over_leaves_nothing_behind(tmp_path: Path, rounds: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """However many games, streams and tokens there were, there are as many objects of each class, tasks and files."""

@@ -11,11 +11,11 @@ import pytest
 
 from referee.live.errors import LimitReached
 from referee.log.intent import SignedIntent
-from referee.service.limits import Account, Accounts, host_of
+from referee.service.limits import STRANGERS_HELD_S, STRANGERS_PART, Account, Accounts, host_of
 from referee.v1 import game_service_pb2 as pb
 from referee.v1.rules_service_pb2 import ListRulesRequest
 from tests.service.conftest import running
-from tests.service.facts import held
+from tests.service.engines import Engine
 from tests.service.player import (
     CODE,
     Client,
@@ -27,22 +27,65 @@ from tests.service.player import (
     refused,
     token_of,
 )
+from tests.service.test_gateway_token import forwarded
 from tests.service.test_play_stream import Stream
 
 
 async def test_room_for_so_many_watchers(tmp_path: Path) -> None:
     """At one game and in all; who leaves makes room."""
     async with running(tmp_path / "data", max_watchers=3, max_watchers_of_game=2) as (_, client):
-        one, two = [pb.WatchGameRequest(game_id=(await client.create()).game.id) for _ in range(2)]
-        streams = [client.games.WatchGame(request) for request in (one, one, two)]
+        one, two = [await client.create(4) for _ in range(2)]
+        tokens = [*one.seat_tokens, *two.seat_tokens]
+        streams = [watch(client, game, tokens.pop()) for game in (one, one, two)]
         for stream in streams:
             assert (await stream.read()).HasField("snapshot")
-        found = await refused(client.games.WatchGame(one))
+        found = await refused(watch(client, one, tokens.pop()))
         assert (found.reason, found.metadata) == ("LIMIT", {"limit": "watchers of this game"})
-        found = await refused(client.games.WatchGame(two))
+        found = await refused(watch(client, two, tokens.pop()))
         assert (found.reason, found.metadata) == ("LIMIT", {"limit": "watchers"})
         streams[0].cancel()
-        await let_in(client, one.game_id)
+        await let_in(client, one.game.id)
+
+
+def watch(client: Client, game: pb.CreateGameResponse, token: str = "", address: str = "") -> Any:
+    """A stream of the game; ``address``: that a gateway with this token watches for, who has none."""
+    metadata = forwarded(token, address) if address else bearer(token) if token else ()
+    return client.games.WatchGame(pb.WatchGameRequest(game_id=game.game.id), metadata=metadata)
+
+
+class Hall:
+    """Callers who take all the places that they get, and keep them."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+        self.streams: list[Any] = []
+
+    async def takes(self, game: pb.CreateGameResponse, token: str = "", address: str = "") -> tuple[int, str]:
+        """How many places one caller gets, and why no more."""
+        before = len(self.streams)
+        while True:
+            stream = watch(self.client, game, token, address)
+            try:
+                await stream.read()
+            except grpc.aio.AioRpcError as error:
+                return len(self.streams) - before, refusal(error).metadata["limit"]
+            self.streams.append(stream)
+
+
+async def test_no_caller_takes_all_places_of_watchers_and_strangers_leave_half(tmp_path: Path) -> None:
+    """Of one game and in all; who shows a token gets in after them, and so does a gateway, for whom it shows it to."""
+    async with running(tmp_path / "data", max_watchers_of_game=20, max_watchers=50) as (server, client):
+        game, other, third = [await client.create(4) for _ in range(3)]
+        gateway, hall, what = server.gateway_token(), Hall(client), "watchers of this game"
+        assert await hall.takes(game) == (2, f"{what} by one caller")
+        for number in range(4):
+            assert await hall.takes(game, gateway, f"192.0.2.{number}") == (2, f"{what} by one caller")
+        assert await hall.takes(game, gateway, "192.0.2.9") == (0, f"{what} without a token")
+        for token in (gateway, *game.seat_tokens[:3]):
+            assert await hall.takes(game, token) == (2, f"{what} by one caller")
+        assert await hall.takes(game, game.seat_tokens[3]) == (2, what), "the last two of twenty"
+        assert await hall.takes(other) == (2, f"{what} by one caller")
+        assert await hall.takes(third) == (1, "watchers by one caller"), "five in all"
 
 
 async def test_a_watcher_that_does_not_read_is_cut_off(tmp_path: Path) -> None:
@@ -130,7 +173,7 @@ async def test_an_account_for_each_caller(tmp_path: Path) -> None:
         for metadata in (*callers, bearer(client.organiser)):
             found = await refused(client.rules.ListRules(ListRulesRequest(), metadata=metadata))
             assert (found.reason, found.metadata) == ("LIMIT", {"limit": "requests"})
-            assert 0 < found.retry_s <= 1 / SPARSE
+            assert 0 < found.retry_s <= (1 if metadata else 1 / STRANGERS_PART) / SPARSE
         stream = client.games.WatchGame(pb.WatchGameRequest(game_id=created.game.id))
         assert (await refused(stream)).reason == "LIMIT", "opening a stream is a request"
 
@@ -260,6 +303,18 @@ def test_what_an_account_holds() -> None:
     assert account.exhausted().retry_s <= 0.5, "what was done already makes nobody wait for longer"
 
 
+def test_an_address_has_less_than_a_principal() -> None:
+    """And an account of its own, whatever principals are called."""
+    accounts = Accounts(requests_per_s=10.0)
+    stranger, principal = accounts.at("ipv4:192.0.2.1"), accounts.of("ipv4:192.0.2.1")
+    assert stranger is not principal
+    for account, most in ((stranger, 10 * STRANGERS_PART * STRANGERS_HELD_S), (principal, 100)):
+        for _ in range(int(most)):
+            account.draw()
+        with pytest.raises(LimitReached):
+            account.draw()
+
+
 def test_accounts_of_who_is_quiet_are_let_go() -> None:
     accounts = Accounts(requests_per_s=1e9)
     busy = accounts.of("busy")
@@ -338,7 +393,7 @@ async def to_the_end(call: Any) -> None:
         pass
 
 
-async def test_a_call_takes_so_long(tmp_path: Path) -> None:
+async def test_a_call_takes_so_long(tmp_path: Path, engine: Engine) -> None:
     """Then it is answered; the act that it brought becomes durable all the same, and sent again gets its answer."""
     data = tmp_path / "data"
     async with running(data, call_s=1.5, busy_s=60.0) as (_, client):
@@ -346,7 +401,7 @@ async def test_a_call_takes_so_long(tmp_path: Path) -> None:
         await play.until_play()
         act = play.next_act()
         assert act is not None
-        with held(data):
+        with engine.held():
             found = await refused(play.submit(*act))
             assert found.reason == "DEADLINE"
             request = pb.GetGameRequest(game_id=play.id)
@@ -362,7 +417,7 @@ async def test_a_call_takes_so_long(tmp_path: Path) -> None:
         await play.steps(3)
 
 
-async def test_where_waiting_helps_it_is_said(tmp_path: Path) -> None:
+async def test_where_waiting_helps_it_is_said(tmp_path: Path, engine: Engine) -> None:
     data = tmp_path / "data"
     async with running(data, busy_s=0.01) as (server, client):
         play = await client.play()
@@ -371,7 +426,7 @@ async def test_where_waiting_helps_it_is_said(tmp_path: Path) -> None:
         await stream.begin()
         act = play.next_act()
         assert act is not None
-        with held(data):
+        with engine.held():
             found = await refused(play.submit(*act))
             assert (found.reason, found.retry_s) == ("STORE_FAILED", 1.0)
             failure = (await stream.answer(act[0])).answer.failure

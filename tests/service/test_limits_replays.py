@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +18,7 @@ from referee.service.limits import Account
 from referee.service.server import Server
 from referee.v1 import game_service_pb2 as pb
 from tests.service.conftest import running
+from tests.service.engines import Engine
 from tests.service.player import Client, bearer, connected, refused
 
 
@@ -140,13 +139,13 @@ async def test_what_was_missed_costs_half_a_request_for_each_commit(tmp_path: Pa
             play = await client.play()
             await play.until_play()
             await play.steps(40)
+            organiser, request = bearer(client.organiser), pb.WatchGameRequest(game_id=play.id, after_seq=-1)
             if is_over:
-                abort = pb.AbortGameRequest(game_id=play.id)
-                await client.games.AbortGame(abort, metadata=bearer(client.organiser))
-            stream = client.games.WatchGame(pb.WatchGameRequest(game_id=play.id, after_seq=-1))
+                await client.games.AbortGame(pb.AbortGameRequest(game_id=play.id), metadata=organiser)
+            stream = client.games.WatchGame(request, metadata=organiser)
             for _ in range(40):
                 await stream.read()
-            found = await refused(client.games.WatchGame(pb.WatchGameRequest(game_id=play.id, after_seq=-1)))
+            found = await refused(client.games.WatchGame(request, metadata=organiser))
             assert (found.reason, found.metadata) == ("LIMIT", {"limit": "requests"})
             stream.cancel()
 
@@ -184,21 +183,22 @@ async def test_what_was_played_is_read_without_a_replay(tmp_path: Path, monkeypa
 @pytest.mark.parametrize(
     "edit",
     [
-        "UPDATE entries SET data = CAST(substr(data, 1, length(data) - 1) || x'00' AS BLOB) WHERE seq = 3",
-        "UPDATE entries SET data = CAST(substr(data, 1, length(data) - 1) || x'00' AS BLOB) WHERE note <> ''",
-        "UPDATE closed SET data = x'ff'",
+        "UPDATE entries SET data = substr(data, 2) WHERE seq = 3",
+        "UPDATE entries SET data = substr(data, 2) WHERE length(note) > 0",
+        "UPDATE closed SET data = substr(data, 2)",
         "UPDATE entries SET note = (SELECT note FROM entries WHERE seq = 0) WHERE seq = (SELECT max(seq) FROM entries)",
         "DELETE FROM entries WHERE seq = 3",
         "DELETE FROM entries WHERE seq = (SELECT max(seq) FROM entries)",
     ],
 )
-async def test_what_was_not_signed_for_is_not_read(edit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_was_not_signed_for_is_not_read(
+    edit: str, tmp_path: Path, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Also when it was edited while the referee ran; without a replay, and then it is set aside."""
     (game,) = await games_that_are_over(tmp_path / "data", 1, moves=2)
     async with running(tmp_path / "data") as (server, client):
         replayed = Replayed(monkeypatch)
-        with closing(sqlite3.connect(tmp_path / "data" / "referee.db", isolation_level=None)) as store:
-            store.execute(edit)
+        engine.ask(edit)
         log = client.games.GetLog(pb.GetLogRequest(game_id=game))
         assert (await refused(log)).reason == "SET_ASIDE"
         assert not replayed.entries

@@ -23,7 +23,7 @@ from referee.store.errors import Contradiction, StoreFailed
 from referee.store.marks import Mark
 from referee.store.sql import MARKS_FILE, SEAL_FILE
 from referee.v1 import game_service_pb2 as pb
-from tests.service.conftest import on_both_engines, running
+from tests.service.conftest import of_postgresql, of_sqlite, on_both_engines, running
 from tests.service.engines import Engine
 from tests.service.facts import sql_store
 from tests.service.player import Play, bearer, refused
@@ -40,7 +40,7 @@ async def test_a_database_that_was_set_back_is_named_game_by_game(
     tmp_path: Path, engine: Engine, logged: StringIO
 ) -> None:
     data = tmp_path / "data"
-    async with running(data, **engine.config) as (_, client):
+    async with running(data) as (_, client):
         lost, well, closing_, over = [await client.play(seed=seed) for seed in range(4)]
         for play in (lost, well, closing_):
             await play.steps(6)
@@ -76,7 +76,7 @@ async def test_a_database_that_was_set_back_is_named_game_by_game(
 async def test_another_history_of_the_same_length(tmp_path: Path, engine: Engine, logged: StringIO) -> None:
     """Both obey the rules, and the referee's own key signed both: only the marks tell."""
     data, marks = tmp_path / "data", tmp_path / "old.marks"
-    async with running(data, **engine.config) as (_, client):
+    async with running(data) as (_, client):
         play = await client.play()
         await play.steps(6)
     engine.back_up()
@@ -105,7 +105,7 @@ async def test_another_history_of_the_same_length(tmp_path: Path, engine: Engine
 
 async def test_nothing_is_signed_below_the_mark(tmp_path: Path, engine: Engine) -> None:
     """Somebody else raises it while the referee runs: a referee on a copy of the database."""
-    async with running(tmp_path / "data", **engine.config) as (server, client):
+    async with running(tmp_path / "data") as (server, client):
         play, well = await client.play(), await client.play(seed=2)
         await play.steps(5)
         game_id, size = bytes.fromhex(play.id), play.record.size
@@ -149,7 +149,7 @@ async def test_a_head_that_contradicts_the_mark_in_memory_is_not_signed(tmp_path
 
 async def test_what_could_not_be_marked_is_not_told(tmp_path: Path, engine: Engine, monkeypatch: Any) -> None:
     """Durable in the database, not in the marks: nobody hears of it until it is in both."""
-    async with running(tmp_path / "data", **engine.config) as (server, client):
+    async with running(tmp_path / "data") as (server, client):
         play = await client.play()
         await play.until_play()
         marks, size = server.data.store.marks, play.record.size
@@ -197,6 +197,7 @@ async def start_fails(data: Path, **files: Path) -> str:
     return str(caught.value)
 
 
+@of_sqlite
 async def test_marks_that_are_missing_or_anothers(tmp_path: Path) -> None:
     data, other = tmp_path / "data", tmp_path / "other"
     for path in (data, other):
@@ -215,6 +216,17 @@ async def test_marks_that_are_missing_or_anothers(tmp_path: Path) -> None:
     assert "referee.db: No such file, and" in await start_fails(data, marks=away)
 
 
+@on_both_engines
+async def test_marks_in_a_database_are_refused(tmp_path: Path) -> None:
+    found = await start_fails(tmp_path / "data", marks=Path("postgresql://referee@db.example/marks"))
+    assert found == (
+        "--marks: marks are kept in a file of each referee, not in a database; "
+        "expected a file, on another disk than the games"
+    )
+    assert not (tmp_path / "data").exists()
+
+
+@of_sqlite
 async def test_marks_that_never_knew_a_game_are_nobodys(tmp_path: Path) -> None:
     """As a first start leaves them beside the directory that failed for another reason."""
     away = tmp_path / "marks.db"
@@ -227,7 +239,7 @@ async def test_marks_that_never_knew_a_game_are_nobodys(tmp_path: Path) -> None:
     assert "knows games that were in it" in await start_fails(tmp_path / "data", marks=away)
 
 
-async def test_a_directory_without_marks_gets_them_once(tmp_path: Path) -> None:
+async def test_a_directory_without_marks_gets_them_once(tmp_path: Path, engine: Engine) -> None:
     """As the version before left it."""
     data = tmp_path / "data"
     async with running(data) as (_, client):
@@ -235,8 +247,7 @@ async def test_a_directory_without_marks_gets_them_once(tmp_path: Path) -> None:
         await play.steps(7)
         await over.to_the_end()
     (data / MARKS_FILE).unlink()
-    with closing(sqlite3.connect(data / STORE_FILE)) as store, store:
-        store.execute("DELETE FROM facts WHERE name = 'marks'")
+    engine.ask("DELETE FROM facts WHERE name = 'marks'")
     async with running(data) as (server, client):
         assert not server.live_games.aside
         found = {game.hex(): (mark.size, mark.root) for game, mark in server.data.store.marks.all().items()}
@@ -247,6 +258,7 @@ async def test_a_directory_without_marks_gets_them_once(tmp_path: Path) -> None:
     assert "No such file" in await start_fails(data)
 
 
+@of_sqlite
 async def test_another_referee_on_the_same_database(tmp_path: Path) -> None:
     """The lock is the directory's; the database may be reached from two."""
     data, other = tmp_path / "data", tmp_path / "other"
@@ -269,18 +281,15 @@ async def test_another_referee_on_the_same_database(tmp_path: Path) -> None:
 # --- r at rest -----------------------------------------------------------------------------------------------
 
 
-def no_secret_in(data: Path, secrets: list[bytes]) -> None:
-    files = [path for path in data.iterdir() if path.name.startswith((STORE_FILE, MARKS_FILE))]
-    assert {STORE_FILE, MARKS_FILE} <= {path.name for path in files}
-    for path in files:
-        content = path.read_bytes()
+def no_secret_in(engine: Engine, data: Path, secrets: list[bytes]) -> None:
+    for content in (*engine.kept(), (data / MARKS_FILE).read_bytes()):
         for r in secrets:
             for form in (r, r.hex().encode(), r.hex().upper().encode(), b64encode(r)[:40]):
-                assert form not in content, path
+                assert form not in content
 
 
-async def test_r_is_nowhere_on_disk_while_the_game_runs(tmp_path: Path) -> None:
-    data = tmp_path / "data"
+async def games_with_secrets(engine: Engine, data: Path) -> tuple[list[Play], list[bytes]]:
+    """Games in play, and r of each; none is on disk, neither while the referee runs nor afterwards."""
     async with running(data) as (server, client):
         plays = [await client.play(seed=seed) for seed in range(3)]
         for play in plays:
@@ -288,17 +297,28 @@ async def test_r_is_nowhere_on_disk_while_the_game_runs(tmp_path: Path) -> None:
         store = server.data.store
         secrets = [await store.secret(bytes.fromhex(play.id)) or b"" for play in plays]
         assert {len(r) for r in secrets} == {32}
-        no_secret_in(data, secrets)
-    no_secret_in(data, secrets)
-    with closing(sqlite3.connect(data / STORE_FILE)) as other, other:  # as the version before left it
-        for number, r in enumerate(secrets, start=1):
-            other.execute("UPDATE secrets SET seed = ? WHERE game = ?", (r, number))
-        other.execute("DELETE FROM facts WHERE name = 'seal'")
+        no_secret_in(engine, data, secrets)
+    no_secret_in(engine, data, secrets)
+    return plays, secrets
+
+
+@of_postgresql
+async def test_r_is_nowhere_in_a_dump_while_the_game_runs(tmp_path: Path, engine: Engine) -> None:
+    await games_with_secrets(engine, tmp_path / "data")
+
+
+@of_sqlite
+async def test_r_is_nowhere_on_disk_while_the_game_runs(tmp_path: Path, engine: Engine) -> None:
+    data = tmp_path / "data"
+    plays, secrets = await games_with_secrets(engine, data)
+    for number, r in enumerate(secrets, start=1):  # as the version before left it
+        engine.ask("UPDATE secrets SET seed = ? WHERE game = ?", r, number)
+    engine.ask("DELETE FROM facts WHERE name = 'seal'")
     with pytest.raises(AssertionError):
-        no_secret_in(data, secrets)
+        no_secret_in(engine, data, secrets)
     (data / SEAL_FILE).unlink()
     async with running(data) as (_, client):
-        no_secret_in(data, secrets)
+        no_secret_in(engine, data, secrets)
         for play in plays:
             moved(play, client)
         await plays[0].to_the_end()
@@ -329,11 +349,10 @@ async def test_the_seal_key_is_needed(tmp_path: Path) -> None:
         pass
 
 
-async def test_a_sealed_secret_is_bound_to_its_game(tmp_path: Path, logged: StringIO) -> None:
+async def test_a_sealed_secret_is_bound_to_its_game(tmp_path: Path, engine: Engine, logged: StringIO) -> None:
     async with running(tmp_path / "data") as (_, client):
         plays = [await client.play(seed=seed) for seed in range(2)]
-    with closing(sqlite3.connect(tmp_path / "data" / STORE_FILE)) as store, store:
-        store.execute("UPDATE secrets SET seed = (SELECT seed FROM secrets WHERE game = 2) WHERE game = 1")
+    engine.ask("UPDATE secrets SET seed = (SELECT seed FROM secrets WHERE game = 2) WHERE game = 1")
     async with running(tmp_path / "data") as (_, client):
         moved(plays[0], client)
         assert (await refused(get(plays[0]))).reason == "SET_ASIDE"

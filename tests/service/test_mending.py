@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,25 +14,19 @@ import pytest
 from referee.live.watch import SeatWatcher
 from referee.log import intent
 from referee.service import games as games_module
-from referee.service.files import STORE_FILE
-from referee.service.guard import ResponseStream
+from referee.service.calls import ResponseStream
 from referee.service.server import Server
 from referee.store.errors import StoreFailed
 from referee.store.sql import MARKS_FILE
 from referee.v1 import access_service_pb2 as access
 from referee.v1 import game_service_pb2 as pb
 from tests.service.conftest import running
+from tests.service.engines import Engine
 from tests.service.facts import held
 from tests.service.player import Client, Play, bearer, connected, refused, seat_key, seat_seed, token_of
 from tests.service.process import serve
 from tests.service.test_access import Office
 from tests.waiting import until
-
-
-@contextmanager
-def edited(path: Path) -> Iterator[sqlite3.Connection]:
-    with closing(sqlite3.connect(path / "data" / STORE_FILE)) as store, store:
-        yield store
 
 
 async def on_turn(client: Client) -> tuple[Play, str]:
@@ -116,7 +109,7 @@ async def test_who_watches_gets_what_was_durable_though_nobody_asks(tmp_path: Pa
         others = [await stream_of(kind, play, token_of(play, 1 - play.seat_on_turn())) for kind in KINDS]
         act = play.next_act()
         assert act is not None
-        with held(tmp_path / "data", MARKS_FILE):
+        with held(tmp_path / "data" / MARKS_FILE):
             for stream in others:
                 assert is_heartbeat(await stream.read())
             assert (await refused(play.submit(*act))).reason == "STORE_FAILED"
@@ -135,20 +128,19 @@ async def test_a_referee_that_cannot_read_back_stops_all_the_same(tmp_path: Path
         play, _ = await on_turn(client)
         act = play.next_act()
         assert act is not None
-        with held(tmp_path / "data", MARKS_FILE):
+        with held(tmp_path / "data" / MARKS_FILE):
             assert (await refused(play.submit(*act))).reason == "STORE_FAILED"
             assert len(mending()) == 1
             await server.live_games.close()
             assert not mending()
 
 
-async def test_one_game_ends_no_stream_of_others(tmp_path: Path) -> None:
+async def test_one_game_ends_no_stream_of_others(tmp_path: Path, engine: Engine) -> None:
     """Set aside, shorter than the client knows it, or not there at all: each is told of that game."""
     async with running(tmp_path / "data") as (_, client):
         token = await ani(client)
         sick, short, well = [await client.create(2, principals=["ani", ""]) for _ in range(3)]
-    with edited(tmp_path) as store:
-        store.execute("UPDATE entries SET data = x'00' WHERE game = 1")
+    engine.ask("UPDATE entries SET data = ? WHERE game = 1", bytes(1))
     async with running(tmp_path / "data") as (_, client):
         unknown = "0" * 32
         points = {sick.game.id: 0, unknown: 3, short.game.id: 5, well.game.id: 0}
@@ -199,15 +191,14 @@ async def test_a_turn_comes_after_every_entry_before_it(tmp_path: Path, monkeypa
         assert sorted(turns) == [(1, 1), (2, 2), (2, 2), (2, 2)]
 
 
-async def test_a_checkpoint_that_is_gone_harms_one_game(tmp_path: Path) -> None:
+async def test_a_checkpoint_that_is_gone_harms_one_game(tmp_path: Path, engine: Engine) -> None:
     """In a process of its own, as it might stand still."""
     referee = await serve(tmp_path / "data", tmp_path / "log")
     try:
         async with connected(referee.address, referee.token) as client:
             play, well = await client.play(), await client.play(seed=2)
             await play.until_play()
-            with edited(tmp_path) as store:
-                store.execute("UPDATE entries SET note = x'' WHERE game = 1 AND seq = ?", (play.record.size - 1,))
+            engine.ask("UPDATE entries SET note = ? WHERE game = 1 AND seq = ?", b"", play.record.size - 1)
             request = pb.WatchGameRequest(game_id=play.id, after_seq=play.record.size - 2)
             assert (await refused(client.games.WatchGame(request, timeout=30))).reason == "SET_ASIDE"
             await well.until_play()
@@ -239,7 +230,7 @@ async def test_a_create_that_failed_and_is_durable_has_one_table(tmp_path: Path)
         token = await ani(client)
         streams = [client.games.WatchSeat(pb.WatchSeatRequest(), metadata=bearer(token))]
         assert is_heartbeat(await streams[0].read())
-        with held(tmp_path / "data", MARKS_FILE):
+        with held(tmp_path / "data" / MARKS_FILE):
             creating = asyncio.create_task(refused(client.create(2, principals=["ani", ""])))
             await until(lambda: server.live_games.games_of("ani"), "a game being opened")
             (table,) = server.live_games.open_games

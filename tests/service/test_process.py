@@ -6,12 +6,7 @@ import asyncio
 import json
 import shutil
 import signal
-import socket
-import sqlite3
-from asyncio.subprocess import PIPE
 from base64 import b64encode, urlsafe_b64encode
-from contextlib import closing
-from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
@@ -20,12 +15,11 @@ import pytest
 
 from referee.log.intent import SignedIntent
 from referee.log.v1 import log_pb2
-from referee.service.files import STORE_FILE
 from referee.v1 import access_service_pb2 as access
 from referee.v1 import game_service_pb2 as pb
 from referee_clients.sdk.channel import Security, open_channel
-from tests.cli.command import REFEREE
 from tests.service.certificates import Authority
+from tests.service.conftest import of_postgresql
 from tests.service.engines import Engine
 from tests.service.player import (
     SCRIBE,
@@ -42,8 +36,6 @@ from tests.service.process import serve
 from tests.service.test_access import Office
 from tests.service.test_again import audited, moved, send_all_again
 from tests.sizes import campaign
-from tests.store.postgres import made, programs
-from tests.waiting import until
 
 
 @pytest.mark.parametrize("kills", [2, campaign(4)])
@@ -86,99 +78,14 @@ async def test_killed_in_the_middle(kills: int, tmp_path: Path) -> None:
     assert await running.process.wait() == 0
 
 
-def said(log: Path, words: str, times: int) -> bool:
-    return log.read_text().count(words) >= times
-
-
 @pytest.mark.long
-@pytest.mark.parametrize("engine", ["postgresql"], indirect=True)
-async def test_a_spare_goes_on_when_the_referee_is_killed(tmp_path: Path, engine: Engine) -> None:
-    """With acts under way, and again with the two changed over: tokens, games and what was acknowledged are there."""
-    data, log = [tmp_path / "here", tmp_path / "there"], tmp_path / "log"
-    running = await serve(data[0], log, *engine.words)
-    shutil.copytree(data[0], data[1], ignore=shutil.ignore_patterns("lock"))
-    async with connected(running.address, running.token) as client:
-        plays = [await client.play(seed=seed) for seed in range(3)]
-    for place in (1, 0):
-        spare = asyncio.create_task(serve(data[place], log, "--spare"))
-        await until(partial(said, log, "waiting in reserve", 2 - place), "the spare to wait", every_s=0.05)
-        assert not spare.done()
-        async with connected(running.address, running.token) as client:
-            for play in plays:
-                moved(play, client)
-                await play.steps(4)
-            under_way = [(play, *due) for play in plays if (due := play.next_act()) is not None]
-            calls = [asyncio.create_task(play.submit(act, token)) for play, act, token in under_way]
-            await asyncio.sleep(0)
-            running.process.kill()
-            await asyncio.gather(*calls, return_exceptions=True)
-            await running.process.wait()
-        running = await spare
-        async with connected(running.address, running.token) as client:
-            for play, act, token in under_way:
-                moved(play, client)
-                await play.accepted(await play.submit(act, token))
-                await send_all_again(play)
-    async with connected(running.address, running.token) as client:
-        for play in plays:
-            moved(play, client)
-            await play.to_the_end()
-            await audited(play)
-    running.process.terminate()
-    assert await running.process.wait() == 0
-
-
-@pytest.mark.long
-async def test_a_spare_outlives_a_database_that_was_away(tmp_path: Path) -> None:
-    """It goes on when the database is back, whoever of the two comes first; until then nobody reaches its pages."""
-    if programs() is None:
-        pytest.skip("there is no PostgreSQL here")
-    with made() as (server,):
-        log, words = tmp_path / "log", ("--store", server.new())
-        running_ = await serve(tmp_path / "here", log, *words)
-        shutil.copytree(tmp_path / "here", tmp_path / "there", ignore=shutil.ignore_patterns("lock"))
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        spare = asyncio.create_task(serve(tmp_path / "there", log, "--spare", "--web", f"127.0.0.1:{port}"))
-        await until(partial(said, log, "waiting in reserve", 1), "the spare to wait", every_s=0.05)
-        with pytest.raises(ConnectionRefusedError):
-            await asyncio.open_connection("127.0.0.1", port)
-        server.stop()
-        running_.process.kill()
-        await running_.process.wait()
-        await until(partial(said, log, "waiting in reserve", 2), "the spare to miss the database", every_s=0.05)
-        await asyncio.to_thread(server.start)
-        taken = await spare
-        _, writer = await asyncio.open_connection("127.0.0.1", port)
-        writer.close()
-        taken.process.terminate()
-        assert await taken.process.wait() == 0
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("engine", ["postgresql"], indirect=True)
-async def test_a_spare_that_waits_is_stopped_as_any_other(tmp_path: Path, engine: Engine) -> None:
-    running_ = await serve(tmp_path / "here", tmp_path / "log", *engine.words)
-    shutil.copytree(tmp_path / "here", tmp_path / "there", ignore=shutil.ignore_patterns("lock"))
-    words = ("serve", "--data", str(tmp_path / "there"), "--listen", "127.0.0.1:0", "--spare")
-    spare = await asyncio.create_subprocess_exec(REFEREE, *words, stderr=PIPE)
-    assert spare.stderr is not None
-    assert b"waiting in reserve" in await spare.stderr.readline()
-    spare.terminate()
-    assert await spare.wait() == 0
-    running_.process.terminate()
-    assert await running_.process.wait() == 0
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("engine", ["postgresql"], indirect=True)
+@of_postgresql
 async def test_a_referee_that_hung_ends_when_it_finds_that_another_has_its_games(
     tmp_path: Path, engine: Engine
 ) -> None:
     """The other one, elsewhere, takes over after the lease; what was acknowledged is there."""
     data, log = tmp_path / "data", tmp_path / "log"
-    first = await serve(data, log, *engine.words)
+    first = await serve(data, log)
     async with connected(first.address, first.token) as client:
         play = await client.play()
         await play.steps(5)
@@ -215,7 +122,7 @@ async def test_signals(tmp_path: Path, number: signal.Signals) -> None:
     assert not (tmp_path / "data" / "referee.db-wal").exists(), "all is in the one file"
 
 
-async def test_no_secret_is_ever_logged(tmp_path: Path) -> None:
+async def test_no_secret_is_ever_logged(tmp_path: Path, engine: Engine) -> None:
     data, log = tmp_path / "data", tmp_path / "log"
     running = await serve(data, log, "--log-level", "debug")
     secrets = [running.token.encode()]
@@ -235,10 +142,9 @@ async def test_no_secret_is_ever_logged(tmp_path: Path) -> None:
         with pytest.raises(grpc.aio.AioRpcError):
             await client.games.GetGame(pb.GetGameRequest(game_id=other.id), metadata=bearer("y" * 30))
         await other.steps(1)
-        with closing(sqlite3.connect(data / STORE_FILE)) as store, store:
-            found = [row[0] for row in store.execute("SELECT seed FROM secrets")]
-            assert len(found) == 2
-            store.execute("UPDATE entries SET data = x'00' WHERE game = 2")
+        found = [row[0] for row in engine.ask("SELECT seed FROM secrets")]
+        assert len(found) == 2
+        engine.ask("UPDATE entries SET data = ? WHERE game = 2", bytes(1))
         request, token, _ = other.sent[0]
         assert (await refused(client.games.SubmitIntent(request, metadata=bearer(token)))).reason == "SET_ASIDE"
     running.process.terminate()

@@ -18,6 +18,7 @@ from referee.service.worker_queue import MOST_OF_ONE
 from referee.v1 import solver_service_pb2 as pb
 from referee.v1 import status_service_pb2, status_service_pb2_grpc
 from tests.service.conftest import running
+from tests.service.engines import place
 from tests.service.player import bearer, connected, refused, token_of
 from tests.service.process import serve
 from tests.service.test_metrics import scrape
@@ -150,7 +151,7 @@ async def test_too_many_of_one_caller(tmp_path: Path) -> None:
 
 
 async def test_acts_go_on_while_no_worker_is_free(tmp_path: Path) -> None:
-    server = await Server.start(Config(tmp_path / "data", solver_workers=1))
+    server = await Server.start(Config(tmp_path / "data", store=place(tmp_path / "data"), solver_workers=1))
     async with connected(server.address, server.data.token_path.read_text().strip()) as client:
         asker, play = Asker(client), await client.play()
         await play.until_play()
@@ -178,6 +179,7 @@ async def test_without_workers_it_is_not_there(tmp_path: Path) -> None:
         assert server.workers.started == 0
 
 
+@pytest.mark.long
 async def test_a_signal_ends_what_is_asked(tmp_path: Path) -> None:
     """With DRAINING, soon, and without leaving a process behind; a referee that is killed leaves none either."""
     for number in (signal.SIGTERM, signal.SIGKILL):

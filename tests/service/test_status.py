@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +13,12 @@ from referee.log.entry import decode_entry
 from referee.log.intent import Author, Role
 from referee.log.keys import PrivateKey
 from referee.log.v1 import log_pb2
-from referee.service.files import STORE_FILE
 from referee.v1 import game_pb2, status_service_pb2_grpc
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import status_service_pb2 as status_pb
 from tests.service.conftest import running
-from tests.service.facts import held, of_game, status, under_way
+from tests.service.engines import Engine
+from tests.service.facts import of_game, status, under_way
 from tests.service.player import SCRIBE, Client, Play, against_the_rules, bearer, refused, seat_key, token_of
 from tests.service.test_play_stream import Stream
 from tests.waiting import waiting_for
@@ -153,13 +151,13 @@ async def test_games_that_are_over_are_not_there(client: Client) -> None:
     assert found.server.open_games == 0
 
 
-async def test_a_game_under_way_is_waited_for(tmp_path: Path) -> None:
+async def test_a_game_under_way_is_waited_for(tmp_path: Path, engine: Engine) -> None:
     """A status shows what is durable."""
     async with running(tmp_path / "data", busy_s=600.0) as (server, client):
         play = await client.play()
         await play.until_play()
         size = play.record.size
-        with held(tmp_path / "data"):
+        with engine.held():
             seat = play.seat_on_turn()
             act = asyncio.create_task(play.submit(play.move(seat, play.a_move()), token_of(play, seat)))
             await under_way(server, 1)
@@ -170,11 +168,10 @@ async def test_a_game_under_way_is_waited_for(tmp_path: Path) -> None:
         assert (await of_game(client, play)).size > size
 
 
-async def test_games_set_aside_are_named(tmp_path: Path) -> None:
+async def test_games_set_aside_are_named(tmp_path: Path, engine: Engine) -> None:
     async with running(tmp_path / "data") as (_, client):
         play, other = [await client.play() for _ in range(2)]
-    with closing(sqlite3.connect(tmp_path / "data" / STORE_FILE)) as store, store:
-        store.execute("UPDATE entries SET data = x'00' WHERE game = 1")
+    engine.ask("UPDATE entries SET data = ? WHERE game = 1", bytes(1))
     async with running(tmp_path / "data") as (_, client):
         found = await status(client)
         assert [game.id for game in found.games] == [other.id]

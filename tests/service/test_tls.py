@@ -19,13 +19,13 @@ from referee.v1 import access_service_pb2 as access
 from referee.v1 import access_service_pb2_grpc
 from referee.v1 import game_service_pb2 as pb
 from referee_clients import play_async
+from referee_clients.bot_check.faults import Way
 from referee_clients.bots import load
 from referee_clients.join import Join, parse_join
 from referee_clients.sdk.channel import Insecure, Security, check, open_channel
 from referee_clients.sdk.errors import Denied
 from referee_clients.sdk.organiser import organiser
 from tests.cli.inside import referee
-from tests.rig.faults import Way
 from tests.rig.network import ByteFault, Mishap, Network
 from tests.service.certificates import DAY, Authority, Pair
 from tests.service.conftest import running

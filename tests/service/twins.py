@@ -49,6 +49,7 @@ from referee.service.turn_messages import awaited
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import status_service_pb2
 from referee.wire import registry as codecs
+from tests.service.engines import place
 from tests.service.player import SCRIBE, Client, Play, bearer, seat_seed
 from tests.virtual_time import VirtualTime
 
@@ -514,7 +515,9 @@ async def start(path: Path, game: Game, like: Path | None = None) -> ForkedServe
     """A referee; with the key and the organiser's token of the one in ``like``."""
     if like is not None:
         await asyncio.to_thread(_copy, path, like)
-    config = Config(path, metrics="127.0.0.1:0", heartbeat_s=3600, requests_per_s=1e9, max_streams=10_000)
+    config = Config(
+        path, store=place(path), metrics="127.0.0.1:0", heartbeat_s=3600, requests_per_s=1e9, max_streams=10_000
+    )
     server = await ForkedServer.start(config)
     assert isinstance(server, ForkedServer)
     server.deal(game)

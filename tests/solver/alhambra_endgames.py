@@ -322,6 +322,8 @@ def main(arguments: Sequence[str]) -> None:
     print(f"{'phase':<16}{'positions':>10}{'exact':>8}{'found decided':>15}{'decided':>9}")
     for name, count in sorted(counters.positions.items()):
         print(f"{name:<16}{count:>10}{counters.exact[name]:>8}{counters.decided[name]:>15}{counters.truly[name]:>9}")
+    sums = [each.total() for each in (counters.positions, counters.exact, counters.decided, counters.truly)]
+    print("{:<16}{:>10}{:>8}{:>15}{:>9}".format("all", *sums))
 
 
 if __name__ == "__main__":

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import signal
-import time
 from collections import Counter
-from multiprocessing import get_context
 from typing import Annotated
 
 import typer
 
+from referee.bulk import options, places
+from referee.bulk.isolated import Limits
+from referee.bulk.progress import metered
+from referee.bulk.run import Done, run
 from referee.certificates.alhambra.claims import Remove
 from referee.games import registry
 from referee.games.alhambra.layout import Layout as Board
@@ -19,6 +20,7 @@ from referee_solver.alhambra.differential import Disagreement
 
 STEPS = 20
 """Verdicts of a seed, in every game."""
+_LIMITS = Limits(memory_mib=4096, seconds=3600.0)
 
 
 def main(
@@ -26,31 +28,43 @@ def main(
     seed: Annotated[int, typer.Option(min=0, help="Of the first layout; those that follow have the next ones.")] = 0,
     verdicts: Annotated[int, typer.Option(min=1, help="How many.")] = 1_000_000,
     processes: Annotated[int, typer.Option(min=1, help="At a time.")] = 2,
+    shard: options.ShardWord = None,
+    on: options.On = None,
 ) -> None:
-    """Engine and solver have to name the same rules and cells. Exit code 1: they did not."""
+    """Engine and solver have to name the same rules and cells. Exit code 1: they did not.
+
+    A seed is a task, so whatever is wrong with one is repeated with it alone: --seed N --verdicts 20.
+    """
     compare = registry.part("referee_solver", game, "differential").compare
     shown = picture if game == "alhambra" else str
-    seeds = range(seed, seed - (-verdicts // STEPS))
-    met: Counter[str] = Counter()
-    failed, done, began = 0, 0, time.monotonic()
-    with get_context("spawn").Pool(processes, signal.signal, (signal.SIGINT, signal.SIG_IGN)) as pool:
-        try:
-            for done, (rules, found) in enumerate(pool.imap(compare, seeds, chunksize=5), 1):
-                met += rules
-                failed += len(found)
+    part = options.shard_of(shard)
+    seeds = [each for each in range(seed, seed - (-verdicts // STEPS)) if part.has(str(each))]
+    met = Counter[str]()
+    wrong = dict.fromkeys(seeds, 0)
+    done = set[int]()
+
+    try:
+        with places.place(on, processes) as where, metered(len(seeds), "seed") as meter:
+
+            def take(each: Done[int, tuple[Counter[str], list[Disagreement]]]) -> None:
+                done.add(each.task)
+                rules, found = each.result or (Counter(), [])
+                met.update(rules)
                 for disagreement in found:
-                    print(f"seed {seeds[done - 1]}: {shown(disagreement)}\n")
-                if done % 500 == 0:
-                    rate = done * STEPS / (time.monotonic() - began)
-                    print(
-                        f"seed {seeds[done - 1]}: {done * STEPS} verdicts, {rate:.0f}/s, {failed} wrong",
-                        flush=True,
-                    )
-        except KeyboardInterrupt:
-            print(f"stopped; to go on: make differential ARGS='--game {game} --seed {seed + done}'")
+                    print(f"seed {each.task}: {shown(disagreement)}\n", flush=True)
+                if each.lost is not None:
+                    print(f"seed {each.task}: no verdict: {each.lost.words}\n", flush=True)
+                wrong[each.task] = len(found) + (each.lost is not None)
+                meter.add(lost=bool(wrong[each.task]))
+
+            run(where, compare, seeds, take, total=len(seeds), limits=_LIMITS)
+    except KeyboardInterrupt:
+        first = next(each for each in seeds if each not in done)
+        print(f"stopped; to go on: make differential ARGS='--game {game} --seed {first}'")
+    failed = sum(wrong.values())
     print(", ".join(f"{rule} {count}" for rule, count in sorted(met.items())))
-    print(f"{done * STEPS} verdicts, {failed} disagreements, {time.monotonic() - began:.0f} s")
-    raise typer.Exit(1 if failed or done < len(seeds) else 0)
+    print(f"{len(done) * STEPS} verdicts, {failed} disagreements")
+    raise typer.Exit(1 if failed or len(done) < len(seeds) else 0)
 
 
 def picture(disagreement: Disagreement) -> str:

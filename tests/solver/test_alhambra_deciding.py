@@ -54,6 +54,7 @@ from tests.solver.endings import PLAIN
 # Against every end
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("seed", "positions"), [(2, 40), campaign(3, 220)])
 def test_endgames(seed: int, positions: int) -> None:
     """In the last turn and after it, bounds and verdict are exact; before, they are sound."""

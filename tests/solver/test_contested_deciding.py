@@ -38,6 +38,7 @@ def contest(rng: random.Random, seats: int) -> Contest:
 # Against every end
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("seeds", "most"), [(range(1), 500), campaign(range(1, 3), 800)])
 def test_ends_of_kingdomino(seeds: range, most: int) -> None:
     """Bounds and verdict are as exact as on boards without an illegal domino."""
@@ -50,6 +51,7 @@ def test_ends_of_kingdomino(seeds: range, most: int) -> None:
     assert 0 < decided < looked
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("seed", "positions"), [(1, 40), campaign(2, 100)])
 def test_ends_of_alhambra(seed: int, positions: int) -> None:
     """In the last turn and after it, the verdict is exact."""

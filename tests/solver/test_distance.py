@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import random
+import subprocess
+import sys
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +18,7 @@ from referee.games.game import Cell
 from referee_solver.alhambra.distance import Distance, distance, prove
 from referee_solver.alhambra.ways import way
 from referee_solver.z3run import DEFAULT_RLIMIT, Budget
+from tests.bench import solver_turns
 from tests.games import oracle
 from tests.games.layouts import HABITS, grow
 from tests.games.oracle import HOME, START, Board
@@ -114,6 +119,36 @@ def test_long_ways(seed: int) -> None:
     assert found.proven
     assert found.bound == len(found.moves)
     assert walked(start, reserve, found.moves) == goal
+
+
+def test_a_way_with_two_turns_to_spare_is_proven() -> None:
+    """Between layouts that have nothing in common; where turns may be lost is what makes the question long."""
+    found = distance(*solver_turns.ends(4, 12, 2), limit=60, rlimit=20_000_000)
+    assert found.moves is not None
+    assert found.proven
+
+
+def test_the_question_is_the_same_in_every_process() -> None:
+    """So that it takes the same work."""
+    said = """
+from hashlib import sha256
+from referee_solver.alhambra.distance import _with_walls
+from referee_solver.alhambra.ways import _Question
+from referee_solver.z3run import Budget
+from tests.bench.solver_turns import ends
+start, reserve, goal = ends(1, 6, 0)
+question = _Question(_with_walls(start), [], _with_walls(goal), 12, Budget(None))
+print(sha256(question.clauses.dimacs().encode()).hexdigest())
+"""
+    command = [sys.executable, "-c", said]
+    root = Path(__file__).parents[2]
+    told = {
+        subprocess.run(
+            command, env={**os.environ, "PYTHONHASHSEED": str(seed)}, cwd=root, check=True, capture_output=True
+        ).stdout
+        for seed in range(3)
+    }
+    assert len(told) == 1
 
 
 def test_two_tiles_that_change_places_need_a_third_turn() -> None:

@@ -145,7 +145,7 @@ def test_how_many_dominoes_a_frame_holds(size: int, castle: Cell, room: int) -> 
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_a_bound_is_not_too_low(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bound_is_not_too_low(seed: int) -> None:
     """Nor too high, where the search for the best choice comes to its end."""
     rng = random.Random(seed)
     dominoes, room = rng.sample(DOMINOES, 9), rng.randint(1, 8)
@@ -153,9 +153,13 @@ def test_a_bound_is_not_too_low(seed: int, monkeypatch: pytest.MonkeyPatch) -> N
     bound, chosen = bounds.most(dominoes, room)
     assert bound == in_one_area(chosen) == exact
     assert len(chosen) == len({each.number for each in chosen} & {each.number for each in dominoes}) == room
-    for boxes in (0, 1, 3):
-        monkeypatch.setattr(bounds, "_MOST_BOXES", boxes)
-        assert bounds.most(dominoes, room)[0] >= exact
+    choice = bounds.Choice(dominoes, room)
+    before = choice.bound
+    while not choice.done:
+        assert choice.bound >= exact
+        choice.refine()
+        assert choice.bound <= before
+        before = choice.bound
 
 
 def test_twelve_of_all() -> None:

@@ -72,6 +72,7 @@ def check_all_ends(
     return looked, decided, lines
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("seeds", "most", "least", "drawn"), [(range(2), 1_000, 120, 0), campaign(range(2, 5), 2_500, 300, 3)]
 )

@@ -225,6 +225,7 @@ def test_every_bit_counts() -> None:
     assert accepted, "some of them are certificates of other claims"
 
 
+@pytest.mark.long
 @settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_any_damage_is_refused_or_harmless(data: st.DataObject) -> None:

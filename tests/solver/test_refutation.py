@@ -140,6 +140,7 @@ def test_without_a_cut_the_proof_fails(five_by_four: Part) -> None:
         drat.check(claim.dimacs(replace(five_by_four, cuts=())), five_by_four.drat)
 
 
+@pytest.mark.long
 def test_steps_that_are_left_out_are_found_again(monkeypatch: pytest.MonkeyPatch, five_by_four: Part) -> None:
     """Z3 leaves out a step now and then; here half of them are taken away from its first proof."""
     dimacs = Refutation(tuple(TEN), 19, None, ()).dimacs(five_by_four)

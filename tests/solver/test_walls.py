@@ -16,6 +16,7 @@ from referee_solver.alhambra.judge import FOUNTAIN, IllegalLayout, beside, wall_
 from referee_solver.alhambra.wall_clauses import Question
 from referee_solver.alhambra.walls import longest_wall
 from referee_solver.alhambra.walls.asking import answer
+from referee_solver.alhambra.walls.losing import Losing, losses
 from referee_solver.alhambra.walls.winding import wind
 from referee_solver.z3run import Budget
 from tests.sizes import sample_of
@@ -196,6 +197,41 @@ def test_winding_misses_no_row_if_all_are_kept(seed: int) -> None:
     ]
     assert max(map(wall_length, found), default=0) == max(thrifty)
     assert all(not Counter(layout.values()) - Counter(masks) for layout in found)
+
+
+def test_the_ways_to_lack_walls() -> None:
+    """One of two tiles, both; a wall at an end only if another tile lacks the one across; never the middle one."""
+    north, south, three = 0b0001, 0b0100, 0b0111
+    assert {(loss.left, loss.gone) for loss in losses([north, north, south], 1)} == {
+        ((north, south), (north,)),
+        ((north, north), (south,)),
+    }
+    assert {(loss.left, loss.gone, loss.inside) for loss in losses([south, three], 2)} == {
+        ((0b0110,), (south,), True),
+        ((south, 0b0010), (), True),
+    }
+    assert not [loss for loss in losses([three, 0b1000], 2) if 0b0101 in loss.left]
+
+
+@pytest.mark.parametrize("seed", sample_of(range(60), 12))
+def test_a_wall_that_is_refuted_by_laying_every_row_is_in_no_layout(seed: int) -> None:
+    rng = random.Random(seed)
+    masks = tuple(rng.choice(KINDS) for _ in range(rng.choice((3, 4, 4))))
+    lengths = {wall_length(layout) for layout in layouts(masks)}
+    total = sum(mask.bit_count() for mask in masks)
+    for lacking in range(total):
+        losing = Losing(masks, lacking, 10_000)
+        for _ in losing.run():
+            pass
+        assert not losing.refuted or total - lacking not in lengths, lacking
+
+
+def test_rows_that_are_too_many_refute_nothing() -> None:
+    masks = [parse_tile(name).walls for name in random.Random(15).sample(NAMES, 15)]
+    for width, refuted in ((10, False), (10_000, True)):
+        losing = Losing(masks, 0, width)
+        assert not any(layout for _, layout in losing.run())
+        assert losing.refuted is refuted
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -4,12 +4,28 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 
-from referee.store.errors import Contradiction, StoreFailed
+from referee.log.errors import LogError
+from referee.log.note import Checkpoint, Note
+from referee.store.errors import Contradiction, StoreFailed, TakenOver
 from referee.store.marks import Mark
-from referee.store.store import Certificate, Change, Done, Grant, Observer, Opening, Player, Row, StoredGame
+from referee.store.nodes import Alone
+from referee.store.store import (
+    Certificate,
+    Change,
+    Done,
+    Grant,
+    Head,
+    LogState,
+    Observer,
+    Opening,
+    Player,
+    Row,
+    StoredGame,
+)
 
 
 class MemoryMarks:
@@ -86,10 +102,14 @@ class MemoryStore:
 
     def __init__(self) -> None:
         self.marks = MemoryMarks()
+        self.nodes = Alone()
         self.observer: Observer | None = None
         self._games: dict[bytes, _Game] = {}
         self._grants: dict[bytes, Grant] = {}
         self._waiting: list[tuple[Change, Done]] = []
+        self._unnumbered: list[Head] = []
+        self._leaves: list[Head] = []
+        self._log_state: LogState | None = None
         self._is_closed = False
 
     # --- writing: each change is a batch of its own ------------------------------------------------------------
@@ -103,7 +123,7 @@ class MemoryStore:
     def observe(self, observer: Observer) -> None:
         self.observer = observer
 
-    def when_taken_over(self, told: Callable[[], None]) -> None:
+    def when_taken_over(self, told: Callable[[TakenOver], None]) -> None:
         """Nobody ever does."""
 
     @property
@@ -150,7 +170,10 @@ class MemoryStore:
                 game.certificates.setdefault((seq, part), data)
             game.awaits = change.certificates.next_seq
         if change.root:
-            self.marks.raise_to([(change.game_id, places[-1] + 1, change.root)])
+            head = Head(change.game_id, places[-1] + 1, change.root)
+            self.marks.raise_to([head])
+            if change.opening is not None or change.closed is not None:
+                self._keep_head(head)
         if change.closed is not None:
             self.marks.let_go(change.game_id)
 
@@ -183,6 +206,40 @@ class MemoryStore:
         game.rows.update((row.seq, row) for row in rows)
         if closed is not None:
             game.closed = closed
+            with suppress(LogError):
+                head = Checkpoint.parse(Note.parse(game.rows[max(game.rows)].note).text)
+                self._keep_head(Head(game_id, head.size, head.root))
+
+    def _keep_head(self, head: Head) -> None:
+        if head not in [*self._leaves, *self._unnumbered]:
+            self._unnumbered.append(head)
+
+    async def number_heads(self, limit: int) -> int | None:
+        self._leaves += self._unnumbered[:limit]
+        del self._unnumbered[:limit]
+        return len(self._leaves)
+
+    async def leaves(self, first: int, limit: int) -> list[Head]:
+        return self._leaves[first : first + limit]
+
+    async def heads_of(self, game_id: bytes) -> list[tuple[Head, int | None]]:
+        every = [*enumerate(self._leaves), *((None, head) for head in self._unnumbered)]
+        return sorted(((head, leaf) for leaf, head in every if head.game_id == game_id), key=lambda each: each[0].size)
+
+    async def log_state(self) -> LogState | None:
+        return self._log_state
+
+    async def keep_log_state(self, state: LogState) -> bool:
+        self._log_state = state
+        return True
+
+    def put_back_leaves(self, first: int, heads: Sequence[Head], state: LogState) -> None:
+        if first > len(self._leaves) or {*heads} & {*self._leaves[:first]}:
+            raise StoreFailed("they cannot follow there")
+        freed = self._leaves[first:]
+        self._leaves[first:] = heads
+        self._unnumbered = [head for head in [*freed, *self._unnumbered] if head not in heads]
+        self._log_state = state
 
     async def close(self) -> None:
         self._is_closed = True

@@ -28,6 +28,7 @@ _SETTINGS = {
     "listen_addresses": "",
     "autovacuum": "off",
     "max_wal_senders": "4",
+    "wal_keep_size": "64MB",
     "wal_retrieve_retry_interval": "200ms",
     "shared_buffers": "16MB",
     "logging_collector": "off",
@@ -76,24 +77,36 @@ class Postgres:
         self._process: subprocess.Popen[bytes] | None = None
         self._numbers = count(1)
         self._shared: str | None = None
+        self.env: dict[str, str] = {}
+        """More of the environment, from the next start on."""
         self._as = _runs_as()
         if self._as:
             os.chown(folder, self._as["user"], self._as["group"])
 
     def make(self) -> None:
-        self._run("initdb", "-D", "data", "-U", USER, "--auth=trust", "-E", "UTF8", "--locale=C", "--no-sync")
+        self.run("initdb", "-D", "data", "-U", USER, "--auth=trust", "-E", "UTF8", "--locale=C", "--no-sync")
 
     def follow(self, primary: Postgres) -> None:
         """Become the primary's standby, whatever was here before."""
         shutil.rmtree(self.folder / "data", ignore_errors=True)
         words = ("-D", "data", "-h", str(primary.folder), "-U", USER, "-R", "-c", "fast", "--no-sync")
-        self._run("pg_basebackup", *words)
+        self.run("pg_basebackup", *words)
 
-    def _run(self, program: str, *words: str) -> None:
+    def run(self, program: str, *words: str, given: str = "") -> str:
+        """Run one of PostgreSQL's programs, as whoever runs the server; return what it prints."""
+        command = [str(self._bin / program), *words]
         done = subprocess.run(
-            [self._bin / program, *words], cwd=self.folder, capture_output=True, text=True, check=False, **self._as
+            command, cwd=self.folder, input=given, capture_output=True, text=True, check=False, **self._as
         )
         assert done.returncode == 0, done.stderr
+        said: str = done.stdout
+        return said
+
+    def own(self, name: str) -> None:
+        """Give what is in this folder to whoever runs the server."""
+        for path in [self.folder / name, *(self.folder / name).rglob("*")]:
+            if self._as:
+                os.chown(path, self._as["user"], self._as["group"], follow_symlinks=False)
 
     def start(self, **settings: str) -> None:
         """Returns when it takes connections."""
@@ -104,6 +117,7 @@ class Postgres:
                 cwd=self.folder,
                 stdout=log,
                 stderr=log,
+                env={**os.environ, **self.env},
                 **self._as,
             )
         while True:
@@ -113,6 +127,11 @@ class Postgres:
                 assert self._process.poll() is None, (self.folder / "log").read_text()
             else:
                 return
+
+    @property
+    def is_running(self) -> bool:
+        """Return whether nobody stopped it, and it did not end by itself."""
+        return self._process is not None and self._process.poll() is None
 
     def stop(self, how: signal.Signals = signal.SIGQUIT) -> None:
         """``SIGQUIT``: at once, as in a crash; ``SIGINT``: as an operator does it."""
@@ -133,6 +152,10 @@ class Postgres:
         name = f"club{next(self._numbers)}"
         self.ask("postgres", f"CREATE DATABASE {name}")
         return self.url(name)
+
+    def drop(self, name: str) -> None:
+        """Remove one, whoever is connected."""
+        self.ask("postgres", f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 
     def emptied(self) -> str:
         """Returns the address of a database without games, which is quicker than a new one; its tables may be there."""

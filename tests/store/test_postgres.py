@@ -294,8 +294,8 @@ async def test_a_server_that_may_lose_what_it_said_is_refused(
 async def test_tables_of_another_version_are_left_alone(postgres: Postgres, tmp_path: Path) -> None:
     url = postgres.new()
     await on_postgres(url, tmp_path).close()
-    postgres.ask(url, "UPDATE facts SET value = '2' WHERE name = 'version'")
-    with pytest.raises(StoreFailed, match=r"store version 2; this program has 1\), and nothing was changed"):
+    postgres.ask(url, "UPDATE facts SET value = '9' WHERE name = 'version'")
+    with pytest.raises(StoreFailed, match=r"store version 9; this program has 3\), and nothing was changed"):
         on_postgres(url, tmp_path)
 
 

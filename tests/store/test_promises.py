@@ -7,7 +7,7 @@ import inspect
 import re
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -17,30 +17,17 @@ import pytest
 from referee.store.errors import Contradiction, StoreFailed
 from referee.store.marks import Mark
 from referee.store.sqlite import SqliteStore
-from referee.store.store import Certificate, Change, Grant, Listing, NewCertificates, Player, Row, Store
+from referee.store.store import Certificate, Change, Grant, Listing, LogState, NewCertificates, Player, Row, Store
 from tests.store.changes import committed, identity, opening, row
-from tests.store.memory import MemoryStore
 from tests.store.postgres import Postgres, on_postgres
 
 A, B = bytes(32), b"\x01" * 32
 
 
-@pytest.fixture(params=["sqlite", "postgresql", "memory"])
-async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
-    opened: dict[str, Callable[[], Store]] = {
-        "memory": MemoryStore,
-        "sqlite": lambda: SqliteStore(tmp_path / "referee.db", busy_s=0.01),
-        "postgresql": lambda: on_postgres(request.getfixturevalue("postgres").emptied(), tmp_path),
-    }
-    store = opened[request.param]()
-    yield store
-    await store.close()
-
-
 # --- the protocols -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("module", ["address", "errors", "marks", "store", "writer"])
+@pytest.mark.parametrize("module", ["address", "errors", "marks", "nodes", "store", "writer"])
 def test_the_protocols_take_no_database_with_them(module: str) -> None:
     program = f"import sys, referee.store.{module}; sys.exit(bool({{'psycopg', 'sqlite3'}} & {{*sys.modules}}))"
     subprocess.run([sys.executable, "-c", program], check=True)
@@ -406,6 +393,11 @@ _ASKED: dict[str, Callable[[Store], Awaitable[object]]] = {
     "add_grant": lambda store: store.add_grant(Grant(A, "alice", frozenset())),
     "revoke_grant": lambda store: store.revoke_grant(A[:8], 1),
     "players": lambda store: store.players(),
+    "number_heads": lambda store: store.number_heads(9),
+    "leaves": lambda store: store.leaves(0, 9),
+    "heads_of": lambda store: store.heads_of(identity(1)),
+    "log_state": lambda store: store.log_state(),
+    "keep_log_state": lambda store: store.keep_log_state(LogState(1, A)),
 }
 
 

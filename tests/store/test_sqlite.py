@@ -114,7 +114,7 @@ async def test_another_version_or_another_file(tmp_path: Path) -> None:
     await SqliteStore(path).close()
     with closing(sqlite3.connect(path)) as other:
         other.execute("PRAGMA user_version = 9")
-    with pytest.raises(StoreFailed, match=r"newer program wrote it \(store version 9; this program has 6\)"):
+    with pytest.raises(StoreFailed, match=r"newer program wrote it \(store version 9; this program has 7\)"):
         SqliteStore(path)
     path.write_bytes(b"not a database, but long enough to look like one" * 100)
     with pytest.raises(StoreFailed, match="not a database"):
@@ -158,7 +158,7 @@ async def test_a_database_is_copied_with_its_log_before_it_is_upgraded(store: Sq
         said = list[Upgrade]()
         store = SqliteStore(path, on_upgrade=said.append)
         assert said == [Upgrade(path, 5, copy)]
-        assert reader.execute("PRAGMA user_version").fetchone() == (6,)
+        assert reader.execute("PRAGMA user_version").fetchone() == (7,)
     assert copy.stat().st_mode & 0o077 == 0
     with closing(sqlite3.connect(copy)) as kept:
         assert kept.execute("PRAGMA user_version").fetchone() == (5,)
@@ -268,6 +268,8 @@ async def test_open_games_are_found_without_a_look_at_those_that_are_over(store:
     store._write_side.executemany(
         "INSERT INTO games (number, id, header, state) VALUES (?, ?, x'', 1)", [(i, b"%d" % i) for i in range(2, 5000)]
     )
+
+    await store.first_since(0)  # reads the schema
 
     def step() -> int:
         steps[-1] += 1

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from tests.transcripts.games import HERE, TRANSCRIPTS, text_of
+from referee.vectors.transcripts import TRANSCRIPTS, text_of
+from tests.transcripts import HERE, path_of
 
 
 def main() -> None:
     """All of them; what is no longer one is taken away."""
-    for left in set(HERE.glob("*.txt")) - {transcript.path for transcript in TRANSCRIPTS}:
+    for left in set(HERE.glob("*.txt")) - {path_of(transcript) for transcript in TRANSCRIPTS}:
         left.unlink()
     for transcript in TRANSCRIPTS:
         text = text_of(transcript)
-        transcript.path.write_text(text, encoding="utf-8")
-        print(f"wrote {transcript.path.name}, {len(text.encode())} bytes")
+        path_of(transcript).write_text(text, encoding="utf-8")
+        print(f"wrote {path_of(transcript).name}, {len(text.encode())} bytes")
 
 
 if __name__ == "__main__":

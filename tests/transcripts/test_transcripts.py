@@ -7,7 +7,8 @@ from itertools import zip_longest
 import pytest
 
 from referee.games import registry
-from tests.transcripts.games import HERE, TRANSCRIPTS, Transcript, text_of
+from referee.vectors.transcripts import TRANSCRIPTS, Transcript, text_of
+from tests.transcripts import HERE, path_of
 
 UPDATE = "if the rules or their words were meant to change, run `python -m tests.transcripts` and read the difference"
 MOST_BYTES = 150_000
@@ -15,18 +16,18 @@ MOST_BYTES = 150_000
 
 @pytest.mark.parametrize("transcript", TRANSCRIPTS, ids=lambda transcript: transcript.name)
 def test_the_game_goes_as_it_went(transcript: Transcript) -> None:
-    kept, now = transcript.path.read_text(encoding="utf-8").splitlines(), text_of(transcript).splitlines()
+    kept, now = path_of(transcript).read_text(encoding="utf-8").splitlines(), text_of(transcript).splitlines()
     for number, (then, line) in enumerate(zip_longest(kept, now), start=1):
-        assert line == then, f"{transcript.path.name}, line {number}; {UPDATE}"
+        assert line == then, f"{path_of(transcript).name}, line {number}; {UPDATE}"
 
 
 def test_every_game_has_some_and_none_is_left_over() -> None:
     assert {transcript.rules_id for transcript in TRANSCRIPTS} == set(registry.names())
-    assert {transcript.path for transcript in TRANSCRIPTS} == set(HERE.glob("*.txt"))
+    assert {path_of(transcript) for transcript in TRANSCRIPTS} == set(HERE.glob("*.txt"))
 
 
 def test_they_can_be_read() -> None:
     """No file is so long that nobody looks at what changed in it; each ends with scores."""
     for transcript in TRANSCRIPTS:
-        assert transcript.path.stat().st_size <= MOST_BYTES, transcript.name
-        assert transcript.path.read_text(encoding="utf-8").splitlines()[-1].startswith("scores ")
+        assert path_of(transcript).stat().st_size <= MOST_BYTES, transcript.name
+        assert path_of(transcript).read_text(encoding="utf-8").splitlines()[-1].startswith("scores ")

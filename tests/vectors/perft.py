@@ -12,9 +12,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Protocol
 
-from tests.vectors.entries import Entry, read
+from referee.vectors import DATA
+from referee.vectors.counting import count
+from referee.vectors.entries import Entry, read
 
-FOLDER = Path(__file__).parent
+FOLDER = DATA
 LIMIT = 1_000_000
 
 
@@ -24,11 +26,8 @@ class Counter(Protocol):
     LINES: str
     """A pattern of the lines that an entry may have beside its id, moves and counts."""
 
-    def count(self, entry: Entry, depth: int) -> int:
-        """How many sequences of so many moves follow, by the engine."""
-
     def confirm(self, entry: Entry, depth: int) -> int:
-        """The same, by something written apart from the engine; slow."""
+        """How many sequences of so many moves follow, by what is written apart from the engine; slow."""
 
 
 def counter(file: Path) -> Counter:
@@ -42,11 +41,11 @@ def files() -> list[Path]:
     return sorted(FOLDER.glob("*/*.perft"))
 
 
-def fresh(entry: Entry, counter: Counter) -> Iterator[tuple[int, int]]:
+def fresh(rules_id: str, entry: Entry) -> Iterator[tuple[int, int]]:
     """Depths and counts; without counts in the file as long as the next is likely to be within the limit."""
     before, last, depth = 1, 1, 1
     while depth <= max(entry.nodes) if entry.nodes else last * last / before < 2 * LIMIT:
-        before, last = last, counter.count(entry, depth)
+        before, last = last, count(rules_id, entry, depth)
         if not 0 < last <= LIMIT:
             break
         yield depth, last
@@ -61,8 +60,8 @@ def main(path: Path) -> None:
             print(keyword, *values)
         for said in entry.play:
             print("play", *said)
-        for depth, count in fresh(entry, counter(path)):
-            print("nodes", depth, count, flush=True)
+        for depth, nodes in fresh(path.parent.name, entry):
+            print("nodes", depth, nodes, flush=True)
 
 
 if __name__ == "__main__":

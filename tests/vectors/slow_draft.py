@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from copy import deepcopy
 from pathlib import Path
 
+from referee.vectors import DATA
 from tests.games.slow_kingdomino import SlowKingdom
 
 Words = tuple[str, ...]
@@ -20,7 +21,7 @@ def _halves(path: Path) -> dict[int, Halves]:
     return {int(number): (left, right) for number, left, right in rows}
 
 
-HALVES = _halves(Path(__file__).parent / "kingdomino" / "dominoes.txt")
+HALVES = _halves(DATA / "kingdomino" / "dominoes.txt")
 """Terrain and crowns of each domino's left and right half."""
 
 

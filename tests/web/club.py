@@ -19,6 +19,7 @@ import httpx
 from tests.clients.referee_process import REFEREE
 from tests.service.player import Client
 from tests.web.gateway import reached
+from tests.web.long_words import WITH_FOLDER
 from tests.web.words import address_in
 
 
@@ -63,9 +64,10 @@ def started(folder: Path) -> Iterator[Started]:
 class Pages:
     """`referee web` in a process of its own, which a test can kill and start again on the same port."""
 
-    def __init__(self, referee: str, key: str) -> None:
-        """``referee``: whose games it shows; ``key``: its verifier key."""
-        self._words = ("--server", referee, "--key", key)
+    def __init__(self, referee: str, key: str, words: Path | None = None, *options: str) -> None:
+        """``referee``: whose games it shows; ``key``: its verifier key; ``words``: a folder with other catalogues."""
+        self._words = ("--server", referee, "--key", key, *options)
+        self._program = (WITH_FOLDER, str(words)) if words else ("from referee.cli import main; main()",)
         self._process: Process | None = None
         self.address = "http://127.0.0.1:0"
         """Without a slash at its end."""
@@ -73,7 +75,7 @@ class Pages:
     async def start(self) -> None:
         """Returns when it reaches the referee."""
         words = ("web", "--listen", urlsplit(self.address).netloc, *self._words)
-        command = (sys.executable, "-c", "from referee.cli import main; main()", *words)
+        command = (sys.executable, "-c", *self._program, *words)
         self._process = await asyncio.create_subprocess_exec(*command, stdout=PIPE)
         assert self._process.stdout is not None
         self.address = address_in((await self._process.stdout.readline()).decode())
@@ -90,9 +92,9 @@ class Pages:
 
 
 @asynccontextmanager
-async def pages(referee: str, key: str) -> AsyncIterator[str]:
+async def pages(referee: str, key: str, words: Path | None = None, *options: str) -> AsyncIterator[str]:
     """The address of `referee web` that shows this referee's games, without a slash at its end."""
-    running = Pages(referee, key)
+    running = Pages(referee, key, words, *options)
     await running.start()
     try:
         yield running.address

@@ -13,6 +13,7 @@ import pytest_asyncio
 from playwright.async_api import Browser, Page, async_playwright, expect
 
 from tests.service.player import connected
+from tests.web import in_browser
 from tests.web.club import Club, Started, started
 from tests.web.words import address_in
 
@@ -25,8 +26,9 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 @pytest.fixture(scope="session")
 def gateway() -> Iterator[str]:
-    """Yield the address of `referee web`, without a slash at its end."""
+    """Yield the address of `referee web`, without a slash at its end; with Pyodide, if that is here."""
     command = [sys.executable, "-c", "from referee.cli import main; main()", "web", "--listen", "127.0.0.1:0"]
+    command += [] if in_browser.lacking() else ["--pyodide", str(in_browser.PYODIDE)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         yield address_in(process.stdout.readline())

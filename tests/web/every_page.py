@@ -104,15 +104,15 @@ class Site:
 
 
 @asynccontextmanager
-async def site(browser: Browser, folder: Path) -> AsyncIterator[Site]:
-    """A gateway with a referee at which a game is played."""
+async def site(browser: Browser, folder: Path, words: Path | None = None, *options: str) -> AsyncIterator[Site]:
+    """A gateway with a referee at which a game is played; ``words``, ``options``: other catalogues, more options."""
     page = await browser.new_page(viewport={"width": 360, "height": WIDTHS[360]}, has_touch=True)
     async with AsyncExitStack() as stack:
         server, client = await stack.enter_async_context(running(folder))
         free = await client.create()
         play = await kingdomino(client, 4, arbiter_keys=[ARBITERS[0].public.raw])
         await play.steps(12)
-        address = await stack.enter_async_context(pages(server.address, free.verifier_key))
+        address = await stack.enter_async_context(pages(server.address, free.verifier_key, words, *options))
         places = {"game": play.id, "free": f"{free.game.id}/0/{free.seat_tokens[0]}"}
         for name, seats in SEATS.items():
             made = await client.create(seats, rules_id=name)

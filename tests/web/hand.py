@@ -169,6 +169,7 @@ class Hand:
         details = self.page.locator("details.beside")
         if await details.get_attribute("open") is None:
             await details.locator("> summary").click()
+        await expect(details).to_have_attribute("open", "")
         await self.button(name).first.click()
 
     async def resign(self) -> None:

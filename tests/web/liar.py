@@ -78,7 +78,7 @@ class Liar:
     async def live(self, request: Request) -> Response:
         after = int(request.query_params["g"].rpartition(":")[2])
         if after >= self.size:
-            return beyond_head(self.id, self.size).response()
+            return beyond_head(self.id, self.size).response(request.scope)
 
         async def events() -> AsyncIterator[bytes]:
             queue = asyncio.Queue[bytes]()

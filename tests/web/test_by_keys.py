@@ -80,20 +80,20 @@ async def test_a_position_by_keys_is_that_by_taps(game: str, browser: Browser, p
             ("tower", "tower 8, walls N E S", (1, 0)),
             ("pavilion", "pavilion 2, walls N E W", (0, -1)),
         ):
-            await page.get_by_role("button", name=kind, exact=True).tap()
-            await page.get_by_role("button", name=tile).tap()
-            await page.locator(cell(page, *at)).tap()
+            await page.get_by_role("button", name=kind, exact=True).click()
+            await page.get_by_role("button", name=tile).click()
+            await page.locator(cell(page, *at)).click()
     elif game == "kingdomino":
-        await page.get_by_role("button", name="mine", exact=True).tap()
-        await page.get_by_role("button", name=re.compile("^domino 48:")).tap()
-        await page.get_by_role("button", name="Turn").tap()
-        await page.locator(cell(page, 1, 1)).tap()
-        await page.locator(cell(page, 1, 0)).tap()
+        await page.get_by_role("button", name="mine", exact=True).click()
+        await page.get_by_role("button", name=re.compile("^domino 48:")).click()
+        await page.get_by_role("button", name="Turn").click()
+        await page.locator(cell(page, 1, 1)).click()
+        await page.locator(cell(page, 1, 0)).click()
     else:
-        await page.get_by_role("button", name="Roll & Write").tap()
+        await page.get_by_role("button", name="Roll & Write").click()
         await page.get_by_label("Blue 1", exact=True).select_option("2")
-        await page.locator(cell(page, 2, 3)).tap()
-        await page.locator(cell(page, 5, 0)).tap()
+        await page.locator(cell(page, 2, 3)).click()
+        await page.locator(cell(page, 5, 0)).click()
     tapped = await link_of(page)
 
     keys = await browser.new_page(viewport={"width": 1280, "height": 900})

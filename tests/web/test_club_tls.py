@@ -134,6 +134,7 @@ async def test_without_the_authority_the_browser_refuses_the_pages(hall: Hall, t
             assert await refused(browser, address) == "ERR_CERT_AUTHORITY_INVALID"
 
 
+@pytest.mark.long
 async def test_with_the_authority_a_player_has_keys_and_takes_a_seat(hall: Hall, tmp_path: Path) -> None:
     run(INSTALL, hall.folder, HOME=str(tmp_path))
     async with chromium(hall, tmp_path) as browser:

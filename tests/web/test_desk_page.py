@@ -41,15 +41,15 @@ async def fill(detail: Locator, kind: str, **fields: str) -> None:
         field = detail.get_by_label(label.replace("_", " "))
         tag = await field.evaluate("each => each.tagName")
         await (field.select_option(value) if tag == "SELECT" else field.fill(value))
-    await detail.get_by_role("button", name="Show what would be signed").tap()
+    await detail.get_by_role("button", name="Show what would be signed").click()
 
 
 async def key_of_browser(page: Page) -> bytes:
     """Have the browser make a key; return the public one, as the page shows it."""
     panel = page.locator("details", has_text="Token and key")
     if await panel.get_attribute("open") is None:
-        await panel.locator("summary").tap()
-    await panel.get_by_role("button", name="Make a key for this browser").tap()
+        await panel.locator("summary").click()
+    await panel.get_by_role("button", name="Make a key for this browser").click()
     return bytes.fromhex(await panel.locator("code.key").inner_text())
 
 
@@ -69,7 +69,7 @@ async def test_calls_and_protests_with_a_token_that_nobody_sees(page: Page, club
     assert await page.locator("main img").count() == 0
     line = page.locator(".choices li", has_text=table.play.id[:8])
     await expect(line).to_contain_text("Calls for an arbiter: 1. Protests to be ruled on: 1.")
-    await detail.get_by_role("button", name="Answer").tap()
+    await detail.get_by_role("button", name="Answer").click()
     await expect(detail).to_contain_text("Answered. The call is shown no longer.")
     await expect(detail.locator(".calls")).to_have_count(0)
     await expect(line).not_to_contain_text("Calls for an arbiter")
@@ -88,12 +88,13 @@ async def test_calls_and_protests_with_a_token_that_nobody_sees(page: Page, club
         {"verifier-key": club.key}, separators=(",", ":")
     )
     panel = page.locator("details", has_text="Token and key")
-    await panel.locator("summary").tap()
-    await panel.get_by_role("button", name="Forget the token").tap()
+    await panel.locator("summary").click()
+    await panel.get_by_role("button", name="Forget the token").click()
     assert await page.evaluate("sessionStorage.length") == 0
     await expect(detail.get_by_role("button", name="Answer")).to_have_count(0)
 
 
+@pytest.mark.long
 async def test_a_ruling_is_saved_here_and_signed_elsewhere(page: Page, club: Club, tmp_path: Path) -> None:
     table = await Table.dealt(club.client)
     token = tmp_path / "arbiter.token"
@@ -112,7 +113,7 @@ async def test_a_ruling_is_saved_here_and_signed_elsewhere(page: Page, club: Clu
     # No key of this browser is the arbiter's.
     await expect(shown.get_by_role("button", name="Sign and enter")).to_have_count(0)
     async with page.expect_download() as download:
-        await shown.get_by_role("button", name="Save as a file").tap()
+        await shown.get_by_role("button", name="Save as a file").click()
     file = tmp_path / (await download.value).suggested_filename
     await (await download.value).save_as(file)
     prepared = Prepared.read(file.read_bytes())
@@ -141,7 +142,7 @@ async def test_the_browsers_own_key_signs_what_was_shown(page: Page, club: Club)
     await fill(detail, "pause", You_are="1", reason_in_words="the fire alarm")
     await expect(shown).to_contain_text("The game is paused.")
     assert play.record.size == (await table.docket()).size, "nothing is entered before somebody confirms"
-    await shown.get_by_role("button", name="Sign and enter").tap()
+    await shown.get_by_role("button", name="Sign and enter").click()
     await expect(detail).to_contain_text(f"Entered as entry {play.record.size}.")
     await play.catch_up(play.record.size + 1)
     (ruling,) = (await table.docket()).rulings
@@ -236,11 +237,11 @@ async def test_what_is_not_possible_is_said_and_a_game_that_went_on_is_looked_at
     await fill(detail, "penalty")
     await expect(shown).to_contain_text("Seat 0: a warning.")
     await table.play.step()
-    await shown.get_by_role("button", name="Sign and enter").tap()
+    await shown.get_by_role("button", name="Sign and enter").click()
     await expect(problem).to_contain_text("Nothing was signed.")
     assert not (await table.docket()).rulings
     await fill(detail, "penalty")
-    await shown.get_by_role("button", name="Sign and enter").tap()
+    await shown.get_by_role("button", name="Sign and enter").click()
     await expect(detail).to_contain_text("Entered as entry")
     await own.close()
 
@@ -251,15 +252,15 @@ async def test_a_game_is_opened_and_its_links_are_shown_once(page: Page, club: C
     await page.goto(f"{club.address}/desk#token={club.client.organiser}")
     key = await key_of_browser(page)
     form = page.locator("form.opening")
-    await page.locator("summary", has_text="Open a game").tap()
+    await page.locator("summary", has_text="Open a game").click()
     await form.get_by_role("combobox", name="Game", exact=True).select_option("kingdomino")
     await form.get_by_label("Seats", exact=True).fill("3")
     await form.get_by_label("Clock").fill("5m+3s")
     await form.get_by_label("Event").fill("7")
-    await form.get_by_role("button", name="Add this browser's key").tap()
-    await form.locator("summary").tap()
+    await form.get_by_role("button", name="Add this browser's key").click()
+    await form.locator("summary").click()
     await form.get_by_label("harmony").select_option("true")
-    await form.get_by_role("button", name="Open the game").tap()
+    await form.get_by_role("button", name="Open the game").click()
     await expect(form.locator(".links li")).to_have_count(3)
     links = await form.locator(".links code").all_inner_texts()
     game = links[0].partition("#")[2].partition("/")[0]
@@ -271,7 +272,7 @@ async def test_a_game_is_opened_and_its_links_are_shown_once(page: Page, club: C
     await expect(page.locator(".choices li", has_text=game[:8])).to_contain_text("event 7")
     opened = await page.evaluate("id => fetch(`/api/v1/games/${id}`).then((answer) => answer.json())", game)
     assert (opened["rules_id"], len(opened["seats"]), opened["clocks"][0]["left_ms"]) == ("kingdomino", 3, 300_000)
-    await form.get_by_role("button", name="Hide the links").tap()
+    await form.get_by_role("button", name="Hide the links").click()
     await expect(form.locator(".links")).to_have_count(0)
     assert not [token for token in tokens if token in await page.content()]
     assert len(key) == 32

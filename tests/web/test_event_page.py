@@ -65,11 +65,11 @@ async def test_pairings_results_and_standings_come_as_they_are_signed(page: Page
     await expect(body.locator("td:nth-child(3)")).to_have_text([shown(row.points) for row in placed])
     await expect(body.locator("td:nth-child(2)")).to_have_text([f"No. {row.number}" for row in placed])
     await expect(body.locator("th")).to_have_text([str(row.place) for row in placed])
-    await app.locator("summary", has_text="Everything that was entered").tap()
+    await app.locator("summary", has_text="Everything that was entered").click()
     said = f"Round 1: No. {pair.tables[1][0]} is given 1 2/3 points. Reason: a stolen tile"
     await expect(app.locator(".acts li").first).to_contain_text(said)
-    await app.locator("summary", has_text="Terms and rules").tap()
-    await page.get_by_role("link", name="The rules of events").tap()
+    await app.locator("summary", has_text="Terms and rules").click()
+    await page.get_by_role("link", name="The rules of events").click()
     await expect(page.locator("#EVT-P8")).to_be_attached()
 
 
@@ -80,12 +80,12 @@ async def test_a_whole_event_is_looked_back_at_and_checked(page: Page, club: Clu
     await page.goto(club.address)
     line = page.locator(".games li", has_text=desk.id[:8])
     await expect(line).to_contain_text("Over. 2 rounds, at tables of 4, 3.")
-    await line.get_by_role("link").tap()
+    await line.get_by_role("link").click()
     app = page.locator("#app")
     await expect(app).to_contain_text("These are the final standings.")
     await page.goto(f"{club.address}/event/{desk.number}")
     await expect(app.get_by_role("heading", name="Round 2")).to_be_visible()
-    await app.get_by_role("link", name="Round 1").tap()
+    await app.get_by_role("link", name="Round 1").click()
     await expect(app.get_by_role("heading", name="Round 1", exact=True)).to_be_visible()
     assert page.url.endswith("#round=1")
     await expect(app.get_by_role("heading", name="Standings after round 1")).to_be_visible()
@@ -94,12 +94,12 @@ async def test_a_whole_event_is_looked_back_at_and_checked(page: Page, club: Clu
     assert [await row.locator("td").first.inner_text() for row in await rows.all()] == [
         f"No. {row.number}" for row in after.standings
     ]
-    await app.locator("summary", has_text="Cross table").tap()
+    await app.locator("summary", has_text="Cross table").click()
     cross = app.get_by_role("region", name="Cross table").locator("tbody tr")
     await expect(cross).to_have_count(len(after.standings))
     first = desk.state.rounds[0].seats[after.standings[0].number][0]
     await expect(cross.filter(has_text=f"No. {after.standings[0].number}").first).to_contain_text(f"{first} (1.) 5")
-    await app.get_by_role("button", name="Check this event").tap()
+    await app.get_by_role("button", name="Check this event").click()
     headline = app.locator(".checked .judged")
     await expect(headline).to_have_text(
         "Record intact and signed, and the event keeps its rules, as far as this page checks them."
@@ -112,7 +112,7 @@ async def fill(page: Page, places: tuple[int, ...]) -> Locator:
     form = page.locator("form.entry")
     for seat, place in enumerate(places):
         await form.get_by_label("Place").nth(seat).select_option(str(place))
-    await form.get_by_role("button", name="Show what would be entered").tap()
+    await form.get_by_role("button", name="Show what would be entered").click()
     return form.locator(".prepared")
 
 
@@ -127,7 +127,7 @@ async def test_a_result_is_signed_by_the_key_of_the_browser(page: Page, club: Cl
     seats = [f"No. {who}" for who in desk.state.rounds[0].tables[1]]
     assert await form.locator("legend").all_inner_texts() == seats
     # What the rules forbid is said before anything is signed.
-    await form.get_by_role("button", name="Show what would be entered").tap()
+    await form.get_by_role("button", name="Show what would be entered").click()
     await expect(form.locator(".problem")).to_contain_text("Choose a place for each player")
     await fill(page, (1, 1, 2, 4))
     await expect(form.locator(".problem")).to_contain_text("expected a place for each of 4 seats (EVT-G2)")
@@ -136,7 +136,7 @@ async def test_a_result_is_signed_by_the_key_of_the_browser(page: Page, club: Cl
     said = [f"{who} place {place}" for who, place in zip(seats, (2, 1, 3, 3), strict=True)]
     assert await shown.locator(".line").all_inner_texts() == said
     size = desk.record.size
-    await shown.get_by_role("button", name="Sign and enter").tap()
+    await shown.get_by_role("button", name="Sign and enter").click()
     await expect(page.locator("#app")).to_contain_text(f"Entered as entry {size}.")
     await desk.catch_up(size + 1)
     assert desk.state.rounds[0].results[2] == Result((2, 1, 3, 3))
@@ -145,15 +145,15 @@ async def test_a_result_is_signed_by_the_key_of_the_browser(page: Page, club: Cl
     await form.get_by_label("Table").select_option("2")
     for seat, points in enumerate((50, 40, 30, 30)):
         await form.get_by_label("Game points").nth(seat).fill(str(points))
-    await form.get_by_role("button", name="Show what would be entered").tap()
+    await form.get_by_role("button", name="Show what would be entered").click()
     await expect(form.locator(".problem")).to_contain_text("expected a reason")
     await form.get_by_label("Why the result is changed").fill("the sheet was misread")
-    await form.get_by_role("button", name="Show what would be entered").tap()
-    await form.get_by_role("button", name="Sign and enter").tap()
+    await form.get_by_role("button", name="Show what would be entered").click()
+    await form.get_by_role("button", name="Sign and enter").click()
     await expect(page.locator("#app")).to_contain_text(f"Entered as entry {size + 1}.")
     await desk.catch_up(size + 2)
     assert desk.state.rounds[0].results[2] == Result((1, 2, 3, 3), (50, 40, 30, 30))
-    await page.locator("summary", has_text="Everything that was entered").tap()
+    await page.locator("summary", has_text="Everything that was entered").click()
     await expect(page.locator(".acts li").first).to_contain_text("Reason: the sheet was misread Signed by: Arbiter 1.")
 
 
@@ -181,7 +181,7 @@ async def test_an_amendment_without_an_answer_is_sent_again_as_it_was(page: Page
     await form.get_by_label("Why the result is changed").fill("the sheet was misread")
     shown = await fill(page, (1, 2, 3, 3))
     size = desk.record.size
-    await shown.get_by_role("button", name="Sign and enter").tap()
+    await shown.get_by_role("button", name="Sign and enter").click()
     problem = form.locator(".problem")
     await expect(problem).to_have_text(
         "No answer. The result may have been entered; press again: the same signed bytes are sent."
@@ -190,7 +190,7 @@ async def test_an_amendment_without_an_answer_is_sent_again_as_it_was(page: Page
         await desk.catch_up(size + 1)
         await desk.enter(EnterResult(1, 1, Result((1, 2, 3, 4))))
         await expect(page.locator("#app")).to_contain_text("All results of round 1 are there.")
-    await shown.get_by_role("button", name="Sign and enter").tap()
+    await shown.get_by_role("button", name="Sign and enter").click()
     await expect(page.locator("#app")).to_contain_text(f"Entered as entry {size}.")
     await expect(problem).to_be_empty()
     await desk.catch_up(size + 1)
@@ -222,7 +222,7 @@ async def test_without_a_key_a_result_is_saved_and_entered_by_the_organiser(
     shown = await fill(page, (1, 2, 3, 4))
     await expect(shown.get_by_role("button", name="Sign and enter")).to_have_count(0)
     async with page.expect_download() as download:
-        await shown.get_by_role("button", name="Save as a file").tap()
+        await shown.get_by_role("button", name="Save as a file").click()
     file = tmp_path / (await download.value).suggested_filename
     await (await download.value).save_as(file)
     saved = json.loads(file.read_text())
@@ -276,7 +276,7 @@ async def test_names_are_those_that_the_log_confirms(page: Page, club: Club, tmp
     app = await at(page, club, own)
     sent: list[str] = []
     page.on("request", lambda request: sent.append(request.url))
-    await app.locator("summary", has_text="Show names").tap()
+    await app.locator("summary", has_text="Show names").click()
     for number, (content, said) in enumerate(
         (
             (
@@ -292,7 +292,7 @@ async def test_names_are_those_that_the_log_confirms(page: Page, club: Club, tmp
         await app.get_by_label("The list of names").set_input_files(lists)
         await expect(app).to_contain_text(said)
         if "confirms: 1" in said:
-            await app.locator("summary", has_text="Everything that was entered").tap()
+            await app.locator("summary", has_text="Everything that was entered").click()
             await expect(app.locator(".acts")).to_contain_text('Anna "Ace" <b>Ape</b> (1) enters.')
     await expect(app.locator(".acts")).to_contain_text("No. 1 enters.")
     assert sent == []

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import gzip
 import http.client
 import json
 import random
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+import brotli
 import pytest
 
 from referee.games.alhambra.tiles import NAMES
@@ -218,6 +220,32 @@ def test_every_file_is_served_as_it_is_and_not_again_if_it_is_known(ask: Caller)
         assert (got.status, got.body) == (200, data)
         known = ask("GET", f"/static/{path}", If_None_Match=got.headers["etag"])
         assert (known.status, known.body) == (304, b"")
+
+
+@pytest.mark.parametrize(
+    ("taken", "coding"),
+    [
+        ("gzip, deflate, br", "br"),
+        ("br;q=0, gzip;q=0.5", "gzip"),
+        ("GZIP", "gzip"),
+        ("brotli", ""),
+        ("", ""),
+        ("*", ""),
+    ],
+)
+def test_files_and_pages_are_sent_as_short_as_a_browser_takes_them(taken: str, coding: str, ask: Caller) -> None:
+    """Each form has a tag of its own, and is the same bytes again."""
+    unpacked: dict[str, Callable[[bytes], bytes]] = {"br": brotli.decompress, "gzip": gzip.decompress, "": bytes}
+    for path in ("/static/parts/alhambra.json", "/position"):
+        plain, got = ask("GET", path), ask("GET", path, Accept_Encoding=taken)
+        assert got.headers.get("content-encoding", "") == coding
+        assert "Accept-Encoding" in got.headers["vary"]
+        assert unpacked[coding](got.body) == plain.body
+        assert (len(got.body) < len(plain.body) / 3) == (got.headers["etag"] != plain.headers["etag"]) == bool(coding)
+        again = ask("GET", path, Accept_Encoding=taken, If_None_Match=got.headers["etag"])
+        assert (again.status, again.body) == (304, b"")
+        other = "br" if coding == "gzip" else "gzip"
+        assert ask("GET", path, Accept_Encoding=other, If_None_Match=got.headers["etag"]).status == 200
 
 
 def test_a_page_names_only_files_that_there_are(ask: Caller) -> None:

@@ -62,10 +62,10 @@ async def listed(own: Started, page: Page) -> None:
         await page.reload()
         await expect(running.nth(49)).to_be_visible()
         await expect(finished).to_have_count(0)
-        await page.get_by_role("button", name="More games").tap()
+        await page.get_by_role("button", name="More games").click()
         await expect(finished).to_have_count(2)
         await expect(page.get_by_role("button", name="More games")).to_have_count(0)
-        await game_link(page, play.id).tap()
+        await game_link(page, play.id).click()
         await expect(page.get_by_role("status")).to_have_text("The game is over.")
         await page.goto("about:blank")
 

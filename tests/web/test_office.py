@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 
 from referee.log.entry import decode_entry
 from referee.log.intent import Author, Role, unsigned
@@ -47,6 +48,7 @@ async def sent(address: str, path: str, question: Any, token: str = "", **header
         return await browser.post(f"/api/v1{path}", content=body, headers=own)
 
 
+@pytest.mark.long
 def test_every_ruling_is_byte_for_byte_what_the_command_signs(tmp_path: Path) -> None:
     """Each is prepared first, then made by command in the same place; a reason has a salt, so none is given here."""
     with started(tmp_path) as made, httpx.Client(base_url=made.address, timeout=60) as browser:
@@ -199,6 +201,7 @@ async def test_status_and_calls_need_a_token(tmp_path: Path) -> None:
         assert (await sent(address, path, number, arbiter)).json() == {"answered": False}
 
 
+@pytest.mark.long
 async def test_a_game_is_opened_in_the_words_of_the_command(tmp_path: Path) -> None:
     async with desk(tmp_path / "data") as (address, client):
         wishes = {

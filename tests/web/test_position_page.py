@@ -36,20 +36,20 @@ async def link_of(page: Page) -> str:
 
 async def test_a_position_is_put_together_by_taps(page: Page, gateway: str) -> None:
     await opened(page, gateway)
-    await page.get_by_role("button", name="pavilion 2, walls N E W").tap()
-    await page.locator(cell(page, 0, -1)).tap()
+    await page.get_by_role("button", name="pavilion 2, walls N E W").click()
+    await page.locator(cell(page, 0, -1)).click()
     verdict = page.get_by_role("region", name="Verdict")
     await expect(verdict).to_contain_text("Legal")
     await expect(verdict.locator("dd").first).to_have_text("3")
-    await page.get_by_role("button", name="tower", exact=True).tap()
-    await page.get_by_role("button", name="tower 8, walls N E S").tap()
-    await page.locator(cell(page, 1, -1)).tap()
+    await page.get_by_role("button", name="tower", exact=True).click()
+    await page.get_by_role("button", name="tower 8, walls N E S").click()
+    await page.locator(cell(page, 1, -1)).click()
     await expect(verdict).to_contain_text("Not legal: 2 rules broken")
     await expect(page.locator(cell(page, 1, -1))).to_have_attribute("aria-label", re.compile("breaks ALH-A2, ALH-A4"))
     await expect(verdict.get_by_role("link", name="ALH-A4")).to_have_attribute("href", "/rules/alhambra#ALH-A4")
     assert await link_of(page) == "alhambra;0,-1:pavilion-2-NEW;1,-1:tower-8-NES"
-    await page.get_by_role("button", name="Undo").tap()
-    await page.get_by_role("button", name="Undo").tap()
+    await page.get_by_role("button", name="Undo").click()
+    await page.get_by_role("button", name="Undo").click()
     await expect(verdict).to_contain_text("Legal")
 
 
@@ -74,22 +74,22 @@ async def test_the_same_by_keys(page: Page, gateway: str) -> None:
 
 async def test_a_domino_is_laid_half_by_half(page: Page, gateway: str) -> None:
     await opened(page, gateway, "#kingdomino")
-    await page.get_by_role("button", name=re.compile("^domino 48:")).tap()
+    await page.get_by_role("button", name=re.compile("^domino 48:")).click()
     await expect(page.locator(".legal").first).to_be_visible()
-    await page.locator(cell(page, 1, 0)).tap()
-    await page.locator(cell(page, -1, 0)).tap()
+    await page.locator(cell(page, 1, 0)).click()
+    await page.locator(cell(page, -1, 0)).click()
     await expect(page.get_by_role("status")).to_contain_text("shares a side")
     await expect(page.locator(".note")).to_contain_text("shares a side")
     async with page.expect_response("**/api/v1/position"):
-        await page.locator(cell(page, 1, 1)).tap()
+        await page.locator(cell(page, 1, 1)).click()
     assert await link_of(page) == "kingdomino;5;48:1,0,1,1"
     await expect(page.get_by_role("region", name="Verdict")).to_contain_text("mine: 1 × 3 = 3")
-    await page.locator(cell(page, 1, 1)).tap()
+    await page.locator(cell(page, 1, 1)).click()
     assert await link_of(page) == "kingdomino;5;+48"
-    await page.get_by_role("button", name="Turn").tap()
+    await page.get_by_role("button", name="Turn").click()
     assert await link_of(page) == "kingdomino;5;+48t"
-    await page.locator(cell(page, 1, 1)).tap()
-    await page.locator(cell(page, 1, 0)).tap()
+    await page.locator(cell(page, 1, 1)).click()
+    await page.locator(cell(page, 1, 0)).click()
     assert await link_of(page) == "kingdomino;5;48:1,0,1,1"
 
 
@@ -108,7 +108,7 @@ async def test_a_sheet_lists_what_the_seat_can_do(page: Page, gateway: str) -> N
     await expect(verdict).to_contain_text("Build: blue 1, yellow 6 (tower)")
     await page.get_by_label("Blue 1", exact=True).select_option("6")
     await expect(verdict).to_contain_text("blue 6")
-    await page.locator(cell(page, 0, 0)).tap()
+    await page.locator(cell(page, 0, 0)).click()
     assert await link_of(page) == "rollwrite;b6,2;y1,6;c3;2,5"
 
 
@@ -186,16 +186,16 @@ async def test_one_question_at_a_time_and_only_the_newest_counts(page: Page, gat
             await route.continue_()
 
     await page.route("**/api/v1/position", holds)
-    await page.locator(cell(page, 1, -1)).tap()
+    await page.locator(cell(page, 1, -1)).click()
     await expect(page.locator(".status")).to_have_text("Judging…")
-    await page.get_by_role("button", name="garden", exact=True).tap()
-    await page.get_by_role("button", name="garden 10, wall N").tap()
-    await page.get_by_role("button", name="Clear the board").tap()
+    await page.get_by_role("button", name="garden", exact=True).click()
+    await page.get_by_role("button", name="garden 10, wall N").click()
+    await page.get_by_role("button", name="Clear the board").click()
     await expect(page.locator(".status")).to_have_text("Nothing is laid yet.")
     assert asked == [{"0,-1": "pavilion-2-NEW", "1,-1": "tower-8-NES"}, {}]
     # What was judged before is known.
-    await page.get_by_role("button", name="Undo").tap()
-    await page.get_by_role("button", name="Redo").tap()
+    await page.get_by_role("button", name="Undo").click()
+    await page.get_by_role("button", name="Redo").click()
     await expect(page.locator(".status")).to_have_text("Nothing is laid yet.")
     await page.unroute_all(behavior="ignoreErrors")
 
@@ -207,7 +207,7 @@ async def test_random_taps_never_break_the_page(page: Page, gateway: str) -> Non
     for step in range(60):
         if step % 20 == 0:
             game = ("Alhambra", "Kingdomino", "Roll & Write")[step // 20]
-            await page.get_by_role("button", name=game, exact=True).tap()
+            await page.get_by_role("button", name=game, exact=True).click()
         targets = page.locator(
             "main [role=gridcell], main .piece, main .kinds button, main .buttons button:not(:disabled)"
         )
@@ -242,7 +242,7 @@ async def test_paper_is_light_and_has_the_way_back(page: Page, gateway: str) -> 
 async def test_tiles_of_nobody_are_not_judged(page: Page, gateway: str) -> None:
     """The neutral player's tiles lie nowhere."""
     await opened(page, gateway, "#alhambra;0,-1:pavilion-2-NEW|1,0:garden-10-N|5,5:tower-10-W;neutral")
-    await page.get_by_role("button", name="Neutral player").tap()
+    await page.get_by_role("button", name="Neutral player").click()
     await expect(page.get_by_role("region", name="Verdict")).to_contain_text("tower 1")
     await expect(page.get_by_role("region", name="Verdict")).not_to_contain_text("egal")
     await expect(page.locator(".broken")).to_have_count(0)

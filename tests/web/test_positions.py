@@ -113,6 +113,7 @@ def test_every_position_of_every_frozen_log() -> None:
         assert theirs == ours, f"{rules_id} {data.hex()}"
 
 
+@pytest.mark.long
 def test_every_position_of_random_games() -> None:
     expected = random_games()
     assert decoded(list(expected)) == list(expected.values())

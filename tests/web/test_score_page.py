@@ -78,24 +78,24 @@ async def test_the_places_are_those_of_referee_score(link: str, page: Page, gate
 
 async def test_seats_come_and_go(page: Page, gateway: str) -> None:
     await page.goto(f"{gateway}/position#alhambra;0,-1:pavilion-2-NEW")
-    await page.get_by_role("button", name="Score a whole game").tap()
+    await page.get_by_role("button", name="Score a whole game").click()
     assert await link_of(page) == "alhambra;0,-1:pavilion-2-NEW||neutral"
     # What lies on one board can be taken for no other.
     await expect(page.get_by_role("button", name="pavilion 2, walls N E W")).to_have_count(0)
-    await page.get_by_role("button", name="pavilion 8, no wall").tap()
-    await page.locator(cell(page, 1, 0)).tap()
+    await page.get_by_role("button", name="pavilion 8, no wall").click()
+    await page.locator(cell(page, 1, 0)).click()
     sheet = page.get_by_role("region", name="Final scoring")
     await expect(sheet.locator("tbody tr")).to_have_count(2)
-    await page.get_by_role("button", name="One more seat").tap()
+    await page.get_by_role("button", name="One more seat").click()
     assert await link_of(page) == "alhambra;0,-1:pavilion-2-NEW|1,0:pavilion-8|"
     await expect(sheet.locator("tbody tr")).to_have_count(3)
-    await page.get_by_role("button", name="Seat 0").tap()
+    await page.get_by_role("button", name="Seat 0").click()
     await page.get_by_label("Points before the last scoring").fill("7")
     await page.get_by_label("Points before the last scoring").press("Enter")
     # Points of one seat alone are no track.
     await expect(sheet).to_contain_text("Not scored:")
-    await page.get_by_role("button", name="Without seat 2").tap()
-    await page.get_by_role("button", name="One board only").tap()
+    await page.get_by_role("button", name="Without seat 2").click()
+    await page.get_by_role("button", name="One board only").click()
     assert await link_of(page) == "alhambra;0,-1:pavilion-2-NEW;before7"
     await expect(sheet).to_have_count(0)
 
@@ -104,10 +104,10 @@ async def test_who_completed_a_type_first_is_asked(page: Page, gateway: str) -> 
     """And so are the virtual players, where the rules have them."""
     complete = "1,2;2,1;3,6;5,4;6,3"  # five seraglios, of five
     await page.goto(f"{gateway}/position#rollwrite;b1,1;y1,1;c3;{complete}")
-    await page.get_by_role("button", name="Score a whole game").tap()
+    await page.get_by_role("button", name="Score a whole game").click()
     for each in complete.split(";"):
         blue, yellow = map(int, each.split(","))
-        await page.locator(cell(page, yellow - 1, blue - 1)).tap()
+        await page.locator(cell(page, yellow - 1, blue - 1)).click()
     await page.get_by_label("Virtual player 0: garden").select_option("3")
     sheet = page.get_by_role("region", name="Final scoring")
     rows = sheet.locator("tbody tr")
@@ -118,11 +118,11 @@ async def test_who_completed_a_type_first_is_asked(page: Page, gateway: str) -> 
     await expect(rows.last.locator("td").first).to_have_text("2")
     await page.reload()
     await expect(rows.first).to_contain_text("Seat 1")
-    await page.get_by_role("button", name="Without seat 1").tap()
+    await page.get_by_role("button", name="Without seat 1").click()
     await page.get_by_label("Virtual players", exact=True).select_option("4")
     await page.get_by_label("Played against them").check()
     await expect(rows).to_have_count(5)
-    await page.get_by_role("button", name="One board only").tap()
+    await page.get_by_role("button", name="One board only").click()
     assert await link_of(page) == f"rollwrite;b1,1;y1,1;c3;{complete}"
 
 

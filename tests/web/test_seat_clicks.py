@@ -23,7 +23,7 @@ async def tapped(hand: Hand, rng: random.Random) -> None:
         count = await legal.count()
         if await chosen(hand) and (rng.random() < 0.8 or count == 0):
             return
-        await legal.nth(rng.randrange(count)).tap()
+        await legal.nth(rng.randrange(count)).click()
         await expect(hand.turn.locator(".found [role=status]")).to_have_count(0)
     raise AssertionError("taps lead to no move")
 
@@ -120,10 +120,10 @@ async def test_what_may_not_be_chosen_is_explained_and_taken_back(page: Page, cl
         while await hand.on_turn() and await line.count() > 1:  # a domino is chosen, with a king on others
             taken = hand.turn.locator(".choice:not(.legal)")
             if await taken.count():
-                await taken.first.tap()
+                await taken.first.click()
                 await expect(hand.turn.get_by_role("alert")).to_contain_text("You cannot make this move")
                 await expect(hand.turn.get_by_role("alert").get_by_role("link")).to_have_text("KDO-5")
-                await taken.first.tap()  # the same again takes it back
+                await taken.first.click()  # the same again takes it back
                 await expect(hand.turn.get_by_role("alert")).to_have_count(0)
             await tapped(hand, rng)
             await hand.enter()
@@ -133,11 +133,11 @@ async def test_what_may_not_be_chosen_is_explained_and_taken_back(page: Page, cl
         cells = [await cell.get_attribute("data-cell") or "" for cell in await hand.turn.locator(".cell.empty").all()]
         x, y = max((tuple(map(int, cell.split(","))) for cell in cells), key=lambda at: abs(at[0]) + abs(at[1]))
         corner = hand.turn.locator(f'[data-cell="{x},{y}"]')  # far from the castle
-        await corner.tap()
+        await corner.click()
         beside = ", ".join(f'[data-cell="{x + dx},{y + dy}"].empty' for dx, dy in ((1, 0), (0, 1), (-1, 0)))
         await page.keyboard.press("r")
         assert [await half.get_attribute("href") for half in await halves.all()] == before[::-1]
-        await hand.turn.locator(beside).first.tap()
+        await hand.turn.locator(beside).first.click()
         await expect(hand.turn.get_by_role("alert").get_by_role("link")).not_to_have_count(0)
         await expect(hand.turn.locator(".cell.broken.chosen")).not_to_have_count(0)
         await corner.press("Escape")

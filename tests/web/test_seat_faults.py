@@ -53,6 +53,7 @@ async def test_all_reveal_at_once(seats: int, page: Page, club: Club) -> None:
 # --- the page is loaded again --------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 async def test_a_page_that_is_loaded_again_at_every_point(page: Page, club: Club) -> None:
     made, hand = await opened(club, page)
     await hand.open()
@@ -180,6 +181,7 @@ async def test_taps_that_come_twice_count_once(page: Page, club: Club) -> None:
 # --- two tabs ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 async def test_a_seat_is_played_in_one_tab(page: Page, club: Club) -> None:
     """Another one says so, and takes it over on request, with what is on its way. The first one does nothing more."""
     made, hand = await opened(club, page)

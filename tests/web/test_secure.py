@@ -14,7 +14,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from referee_clients.web.secure import Lack, has_keys, lacks
+from referee_clients.web.origins import has_keys
+from referee_clients.web.secure import Lack, lacks
 from tests.service.certificates import DAY, Authority, Pair
 from tests.web.words import address_in
 

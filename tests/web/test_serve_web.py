@@ -94,6 +94,7 @@ async def test_pages_come_back_when_their_process_is_killed_and_end_with_the_ref
         await until(lambda: not is_running(second), "the pages end with the referee")
 
 
+@pytest.mark.long
 def test_an_address_that_pages_cannot_have_is_refused_at_once(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -110,6 +111,7 @@ def test_an_address_that_pages_cannot_have_is_refused_at_once(tmp_path: Path) ->
             assert not (tmp_path / "data").exists()
 
 
+@pytest.mark.long
 async def test_pages_speak_tls_with_the_referee_and_read_a_new_certificate(tmp_path: Path) -> None:
     authority = Authority(tmp_path)
     pair = authority.issue("referee")
@@ -128,6 +130,7 @@ async def test_pages_speak_tls_with_the_referee_and_read_a_new_certificate(tmp_p
             await reached(other)
 
 
+@pytest.mark.long
 async def test_the_demo_plays_before_a_browser_until_it_is_stopped(tmp_path: Path, page: Page) -> None:
     """A browser is opened where there is a display; nothing is left."""
     demo, opened = Demo(tmp_path), tmp_path / "opened"

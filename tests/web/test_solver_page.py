@@ -87,6 +87,7 @@ async def test_no_token_is_sent_where_others_can_read_it(address: str, may: bool
         assert referee.may_bear_tokens is may
 
 
+@pytest.mark.long
 async def test_best_turn_and_proof_on_the_page(page: Page, tmp_path: Path) -> None:
     async with solver(page, tmp_path / "data") as (address, client):
         sent: list[dict[str, str]] = []
@@ -98,31 +99,31 @@ async def test_best_turn_and_proof_on_the_page(page: Page, tmp_path: Path) -> No
         assert await link_of(page) == position
         assert await page.evaluate("history.length") <= 2
         panel = page.locator(".solver")
-        await panel.locator("summary").tap()
+        await panel.locator("summary").click()
         found = panel.get_by_role("group", name="The solver's answer")
-        await panel.get_by_role("button", name="Find the best turn").tap()
+        await panel.get_by_role("button", name="Find the best turn").click()
         await expect(found).to_contain_text("Longest wall 7, tiles 3")
         await expect(found).to_contain_text("Proven: no legal turn is better.")
         # A proof of what would be laid, without laying it.
-        await panel.get_by_role("button", name="Prove a step").tap()
-        await page.locator(cell(page, 1, -1)).tap()
+        await panel.get_by_role("button", name="Prove a step").click()
+        await page.locator(cell(page, 1, -1)).click()
         await expect(found).to_contain_text("Proven: not legal")
         await expect(found).to_contain_text("ALH-A2")
         await expect(found).to_contain_text("Not checked here")
         assert await link_of(page) == position
-        await panel.get_by_role("button", name="Prove that it fits nowhere").tap()
+        await panel.get_by_role("button", name="Prove that it fits nowhere").click()
         await expect(found).to_contain_text("Refuted: it fits somewhere")
-        await panel.get_by_role("button", name="Find the best turn").tap()
-        await panel.get_by_role("button", name="Lay it on the board").tap()
+        await panel.get_by_role("button", name="Find the best turn").click()
+        await panel.get_by_role("button", name="Lay it on the board").click()
         await expect(page.locator(".status .brief")).to_have_text("Longest wall 7")
         assert await link_of(page) == "alhambra;0,-1:pavilion-2-NEW;-1,0:garden-10-N;1,0:tower-8-NES"
-        await page.get_by_role("button", name="Undo").tap()
+        await page.get_by_role("button", name="Undo").click()
         bearing = [each for each in sent if client.organiser in json.dumps(each)]
         assert {each["url"].rpartition("/")[2] for each in bearing} == {"best-turn", "prove"}
         assert all(client.organiser not in each["url"] + each.get("referer", "") for each in sent)
-        await panel.get_by_role("button", name="Forget the token").tap()
+        await panel.get_by_role("button", name="Forget the token").click()
         assert await page.evaluate("sessionStorage.length + localStorage.length") == 0
-        await panel.get_by_role("button", name="Find the best turn").tap()
+        await panel.get_by_role("button", name="Find the best turn").click()
         await expect(found).to_contain_text("Nothing was asked: enter your token.")
 
 

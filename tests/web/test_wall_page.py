@@ -67,7 +67,7 @@ async def test_without_a_choice_the_newest_games_in_play_are_shown(club: Club, p
     plays = [await kingdomino(club.client, 1) for _ in range(13)]
     await page.clock.install()
     await page.goto(club.address)
-    await page.get_by_role("link", name="Big screen").tap()
+    await page.get_by_role("link", name="Big screen").click()
     await expect(page.get_by_role("article")).to_have_count(12)
     for play in plays[1:]:
         await expect(card(page, play)).to_be_visible()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import posixpath
 import re
 from importlib import import_module
@@ -19,15 +18,17 @@ from referee.games.event.terms import TieBreak
 from referee.games.forfeits import ENDINGS
 from referee.games.game import Ending
 from referee.games.kingdomino.dominoes import TERRAINS
+from referee.log.errors import Code
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Verdict
 from referee.v1 import game_pb2
 from referee.wire.enums import bare_name
+from referee.words.catalogue import ENGLISH, languages, load
 from referee_clients.web import pages
 from referee_clients.web.said import words_of
 
 FILES = pages.static_files()
-WORDS: dict[str, str] = json.loads(FILES["words/en.json"])
+WORDS = pages.said_by_pages(ENGLISH)
 CODE = {path: data.decode() for path, data in FILES.items() if path.endswith(".mjs") and not path.startswith("verify/")}
 """Of the pages; the verifier's messages are those of the auditor."""
 TEMPLATES = {path.name: path.read_text() for path in sorted((pages.FOLDER / "templates").iterdir())}
@@ -44,7 +45,8 @@ def of(message: type[Message], oneof: str) -> set[str]:
 
 
 EVENTS, ACTS, RULINGS = of(log_pb2.Entry, "event"), of(log_pb2.Intent, "act"), of(log_pb2.Rule, "ruling")
-VERDICTS = [each.name for each in Verdict]
+VERDICTS = [each.name for each in Verdict if each is not Verdict.UNLOGGED]
+"""No page asks the public log."""
 STATES = [bare_name(game_pb2.GameState, number).lower() for number in game_pb2.GameState.values() if number]
 BESIDE = ("agree", "call", "take_back", "protest", "appeal", "change_key", "resign")
 EVENT_PAGE = {
@@ -61,8 +63,10 @@ MADE = {
     "title": ("about", "desk", "event", "home", "missing", "position", "rules", "seat", "verify", "wall", "watch"),
     "nav": ("home", "position", "rules", "verify"),
     "verify.verdict": VERDICTS,
+    "audit.verdict": (*VERDICTS, "PAIRING", "STANDINGS"),
     **EVENT_PAGE,
     "verify.event": ("COMPLETE", "PREFIX", "RULES", "PAIRING", "STANDINGS"),
+    "finding": tuple(Code),
     "entry": sorted(EVENTS - {"signed", "chance", "refused", "end", "stand_in"}),
     "entry.act": sorted(ACTS - {"move", "declare", "rule"}),
     "entry.ruling": sorted(RULINGS),
@@ -80,6 +84,7 @@ MADE = {
     **{f"{name}.{kind}": members(name, kind) for name in registry.names() for kind in ("move", "outcome")},
     "alhambra.beside": ("bought", "reserve"),
     "alhambra.walls": ("none", "one", "many"),
+    "side": "NESW",
     "position.keys": ("arrows", "next", "enter", "turn", "escape", "undo"),
     "kingdomino.frame": ("5", "7"),
     "kingdomino.variant": ("harmony", "centre"),
@@ -114,7 +119,7 @@ def named() -> set[str]:
     for text in CODE.values():
         found |= set(re.findall(r'"([a-z_0-9]+(?:\.[a-z_0-9]+)+|verdict|cell|sheet)"', text))
     for text in TEMPLATES.values():
-        found |= set(re.findall(r"""w\(["']([a-z_.0-9]+)["']\)""", text))
+        found |= set(re.findall(r"""w\(["']([a-z_.0-9]+)["'][,)]""", text))
     found |= set(re.findall(r"\{([a-z]+\.[a-z]+)\}", (pages.FOLDER / "static" / "verify" / "page.html").read_text()))
     return found
 
@@ -154,6 +159,15 @@ def test_keys_that_are_put_together_are_those_of_the_code() -> None:
     text = "".join([*CODE.values(), *TEMPLATES.values()])
     starts = set(re.findall(r"w\(`([a-z.]+)\.\$\{", text)) | set(re.findall(r'w\("([a-z.]+)\." \+', text))
     assert starts == set(MADE)
+
+
+@pytest.mark.parametrize("language", languages("web"))
+def test_what_a_button_shows_is_in_what_it_is_called(language: str) -> None:
+    """Whole words of it (WCAG 2.5.3), so that who speaks to a machine can say what is seen."""
+    said = load("web", language)
+    pairs = ("clear", "clear.board"), ("copy", "copy.link"), ("score", "score_all")
+    for shown, called in ((said(f"position.{shown}"), said(f"position.{called}")) for shown, called in pairs):
+        assert re.search(rf"\b{re.escape(shown)}\b", called, re.IGNORECASE), (shown, called)
 
 
 @pytest.mark.parametrize("path", CODE)

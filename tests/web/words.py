@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 from playwright.async_api import Page
 
-from referee_clients.web import pages
+from referee.words.catalogue import load
 
 
 def address_in(line: str) -> str:
@@ -19,7 +20,7 @@ def address_in(line: str) -> str:
 async def wordy(page: Page, gateway: str) -> None:
     """Go to a page without a program, and let it hold all words: any module can be loaded there."""
     await page.goto(f"{gateway}/rules")
-    words = pages.static_files()["words/en.json"].decode()
+    words = json.dumps(dict(load("web").texts))
     # A script's text may not be changed here; any other element's may.
     await page.evaluate(
         """words => {

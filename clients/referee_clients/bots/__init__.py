@@ -2,7 +2,32 @@
 
 from __future__ import annotations
 
-from referee_clients.bots.bot import RESIGN, Bot, Ending, MakeBot, Table, UnknownBot
+from referee_clients.bots.bot import (
+    RESIGN,
+    Bot,
+    Ending,
+    Happening,
+    MakeBot,
+    Proposal,
+    Protest,
+    Table,
+    TakeBack,
+    UnknownBot,
+)
 from referee_clients.bots.loading import load, maker, names
 
-__all__ = ["RESIGN", "Bot", "Ending", "MakeBot", "Table", "UnknownBot", "load", "maker", "names"]
+__all__ = [
+    "RESIGN",
+    "Bot",
+    "Ending",
+    "Happening",
+    "MakeBot",
+    "Proposal",
+    "Protest",
+    "Table",
+    "TakeBack",
+    "UnknownBot",
+    "load",
+    "maker",
+    "names",
+]

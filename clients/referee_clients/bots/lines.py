@@ -20,7 +20,7 @@ from referee.notation.registry import notation
 from referee.notation.strict_json import QueryError, shown
 from referee.wire import registry as wire
 from referee.wire.strict import MalformedError
-from referee_clients.bots.bot import Ending, Table
+from referee_clients.bots.bot import RESIGN, Ending, Happening, Proposal, Protest, Table, TakeBack
 
 PROTOCOL: Final = 1
 _SHOWN_BYTES: Final = 60
@@ -42,7 +42,10 @@ def new(table: Table) -> bytes:
         "seat": table.seat,
         "id": table.game_id,
         "options": _as_json(_message(table, "Options").FromString(codec.encode_options(table.options))),
+        "terms": None if table.terms is None else _as_json(table.terms),
     }
+    if table.seed is not None:
+        told["seed"] = table.seed
     return _line({"new": told})
 
 
@@ -56,13 +59,28 @@ def turn(table: Table, number: int, observation: Any, legal_moves: Sequence[Any]
         "position": _as_json(codec.position(observation)),
         "moves": [_as_json(moves.FromString(codec.encode_move(move, table.components))) for move in legal_moves],
         "texts": [words.describe(move, observation) for move in legal_moves],
+        "since": _since(table),
     }
     return _line({"turn": asked})
 
 
-def end(ending: Ending) -> bytes:
+def take_back(proposal: Proposal) -> bytes:
+    """Return the question whether the seat agrees."""
+    return _line({"take_back": {"entry": proposal.seq, "seat": proposal.seat, "to": proposal.to_seq}})
+
+
+def end(table: Table, ending: Ending) -> bytes:
     """Return the last line."""
-    return _line({"end": {"ending": ending.ending, "scores": ending.scores, "places": ending.places}})
+    told = {"ending": ending.ending, "scores": ending.scores, "places": ending.places, "since": _since(table)}
+    return _line({"end": told})
+
+
+def _since(table: Table) -> list[dict[str, Any]]:
+    return [_happened(each) for each in table.since()]
+
+
+def _happened(happening: Happening) -> dict[str, Any]:
+    return {"entry": happening.seq, "seat": happening.seat, "kind": happening.kind, "text": happening.text}
 
 
 def answer(line: bytes) -> Mapping[str, Any]:
@@ -85,16 +103,44 @@ def games_of(said: Mapping[str, Any]) -> tuple[str, ...] | None:
     return tuple(plays)
 
 
-def resigns(said: Mapping[str, Any]) -> bool:
-    """Return whether it gives up. Raise ``QueryError``."""
-    if "resign" not in said:
-        return False
-    if said["resign"] is not True or len(said) > 1:
-        raise QueryError(f'{shown(dict(said))}; expected {{"resign":true}} alone')
-    return True
+def answers_take_backs(said: Mapping[str, Any]) -> bool:
+    """Return whether it wants to be asked about take-backs. Raise ``QueryError``."""
+    wants = said.get("take_backs", False)
+    if type(wants) is not bool:
+        raise QueryError(f"take_backs: {shown(wants)}; expected true or false")
+    return wants
 
 
-def move_of(table: Table, said: Mapping[str, Any], legal_moves: Sequence[Any]) -> Any:
+def agreed(said: Mapping[str, Any]) -> bool:
+    """Return whether it agrees to a take-back. Raise ``QueryError``."""
+    if set(said) != {"agree"} or type(said["agree"]) is not bool:
+        raise QueryError(f'{shown(dict(said))}; expected {{"agree":true}} or {{"agree":false}}')
+    return bool(said["agree"])
+
+
+def choice_of(table: Table, said: Mapping[str, Any], legal_moves: Sequence[Any]) -> Any:
+    """Return what it chose: a move, ``RESIGN``, a ``TakeBack`` or a ``Protest``. Raise ``QueryError``."""
+    match said:
+        case {"resign": True} if len(said) == 1:
+            return RESIGN
+        case {"resign": _}:
+            raise QueryError(f'{shown(dict(said))}; expected {{"resign":true}} alone')
+        case {"take_back": {"to": int(to), **others}} if len(said) == 1 and not others and type(to) is int:
+            return TakeBack(to)
+        case {"take_back": _}:
+            raise QueryError(
+                f'{shown(dict(said))}; expected {{"take_back":{{"to":NUMBER}}}} with the last entry to keep'
+            )
+        case {"protest": {"entry": int(entry), "rule": str(rule), **others}} if (
+            len(said) == 1 and not others and type(entry) is int
+        ):
+            return Protest(entry, rule)
+        case {"protest": _}:
+            raise QueryError(f'{shown(dict(said))}; expected {{"protest":{{"entry":NUMBER,"rule":"…"}}}} alone')
+    return _move_of(table, said, legal_moves)
+
+
+def _move_of(table: Table, said: Mapping[str, Any], legal_moves: Sequence[Any]) -> Any:
     """Return the move: one of the list by its number, or one in full. Raise ``QueryError``."""
     if set(said) != {"move"}:
         raise QueryError(f'{shown(dict(said))}; expected {{"move":NUMBER}}, with a number of the list of moves')

@@ -11,7 +11,7 @@ from typing import Any
 
 from referee.games import registry
 from referee.games.game import UnknownRules
-from referee_clients.bots.bot import Bot, MakeBot, UnknownBot
+from referee_clients.bots.bot import Bot, BrokenBot, MakeBot, UnknownBot
 from referee_clients.bots.program import PREFIX, Program
 from referee_clients.bots.random_bot import RandomBot
 
@@ -25,10 +25,16 @@ class _Chooser:
     choose: Callable[[Any, Sequence[Any]], Any]
 
 
-def names(rules_id: str) -> tuple[str, ...]:
-    """Return our bots of the game, the weakest first. Raise ``UnknownRules``."""
+_SLOW = frozenset({"sampler"})
+
+
+def names(rules_id: str, *, slow: bool = True) -> tuple[str, ...]:
+    """Return our bots of the game, the weakest first. Raise ``UnknownRules``.
+
+    ``slow``: also those that take more than some milliseconds for a move.
+    """
     registry.get(rules_id)
-    return "random", *_of(rules_id)
+    return "random", *(name for name in _of(rules_id) if slow or name not in _SLOW)
 
 
 def load(name: str, rules_id: str = "alhambra", seed: int | None = None) -> Bot:
@@ -88,8 +94,8 @@ def _imported(name: str) -> Callable[[], Bot]:
         found = getattr(import_module(module), attribute)
     except (ImportError, AttributeError, ValueError) as error:
         raise UnknownBot(f"no bot {name!r}: {error}") from error
-    except Exception as error:  # its author's code runs when it is imported, and may fail in any way
-        raise UnknownBot(f"bot {name!r} cannot be imported: {type(error).__name__}: {error}") from error
+    except (Exception, SystemExit) as error:  # its author's code runs when it is imported, and may fail in any way
+        raise BrokenBot(f"bot {name!r} cannot be imported: {type(error).__name__}: {error}") from error
     if not isinstance(found, type) and not hasattr(found, "choose") and callable(found):
         found = _Chooser(found)
     if not callable(getattr(found, "choose", None)):

@@ -5,7 +5,9 @@ It runs as whoever starts it, in a process group of its own, which is killed whe
 
 from __future__ import annotations
 
+import ctypes
 import os
+import select
 import selectors
 import shlex
 import shutil
@@ -13,16 +15,18 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from threading import Thread
-from typing import Any, Final
+from typing import IO, Any, ClassVar, Final
 
 from referee.console import printable
 from referee.notation.strict_json import QueryError, shown
 from referee_clients.bots import lines
-from referee_clients.bots.bot import RESIGN, Ending, Table, UnknownBot
+from referee_clients.bots.bot import Ending, Proposal, Table, UnknownBot
 
 PREFIX: Final = "exec:"
 START_S: Final = 60.0
@@ -31,12 +35,17 @@ END_S: Final = 2.0
 """From the end of its input until it is killed."""
 MEMORY_MIB: Final = 2048
 """Resident, of all its processes; measured where there is /proc, while an answer is awaited."""
+MOST_PROCESSES: Final = 256
+"""In its group, itself included; counted with the memory."""
 LINE_BYTES: Final = 64 << 10
 """Of an answer."""
 TOLD_BYTES: Final = 1 << 20
 """Of its standard error that is passed on; the rest is read and dropped."""
 _TAIL_BYTES: Final = 1000
 _LOOK_S: Final = 0.2
+_WEIGH_S: Final = 0.5
+"""Between two looks at what it takes, while it is asked."""
+_PR_SET_PDEATHSIG: Final = 1
 _PASSED_ON: Final = frozenset({"PATH", "HOME", "USER", "LANG", "TMPDIR", "TZ"})
 
 
@@ -44,13 +53,55 @@ class ProgramFailed(Exception):
     """The program gave no answer that can be read; the message says what it did, and what was expected."""
 
 
+class ProgramLate(ProgramFailed):
+    """It did not answer in time."""
+
+
+class ProgramIllegal(ProgramFailed):
+    """It answered a move that no position allows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long something may take, and until when; None: as long as it likes."""
+
+    seconds: float | None
+    until: float | None
+
+    @classmethod
+    def of(cls, seconds: float | None) -> Patience:
+        """Return the one that begins now."""
+        return cls(seconds, None if seconds is None else time.monotonic() + seconds)
+
+
 class Program:
     """One game of a program, which is started when the game begins and ended with it."""
 
-    def __init__(self, name: str, *, memory_mib: int = MEMORY_MIB, start_s: float = START_S) -> None:
-        """``name``: ``exec:`` and a command with its arguments. Raise ``UnknownBot`` if there is no such program."""
+    kind: ClassVar = "bot"
+    """What messages call it."""
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        memory_mib: int = MEMORY_MIB,
+        start_s: float = START_S,
+        is_shown: bool = True,
+        ends_with_thread: bool = False,
+    ) -> None:
+        """``name``: ``exec:`` and a command with its arguments; ``is_shown``: whether its standard error is passed on.
+        ``ends_with_thread``: whether it is killed when the thread that started it is gone, however that was (on Linux).
+
+        Raise ``UnknownBot`` if there is no such program.
+        """
+        self.patience_s: float | None = None
+        """How long it has for the next move; None: as long as it likes."""
+        self.asked_s = 0.0
+        """When it was asked last, by ``time.monotonic``: what is done to ask it takes nothing of its time."""
         self._name = name
-        self._command = _command(name)
+        self._is_shown = is_shown
+        self._ends_with_thread = ends_with_thread
+        self._command = _command(name, self.kind)
         self._memory_bytes = memory_mib << 20
         self._start_s = start_s
         self._process: subprocess.Popen[bytes] | None = None
@@ -58,13 +109,18 @@ class Program:
         self._table: Table | None = None
         self._replies = b""
         self._has_said_hello = False
+        self._answers_take_backs = False
         self._turns = 0
         self._told = bytearray()
-        """The end of its standard error."""
+        self._weighed_s = time.monotonic()
 
     def begin(self, table: Table) -> None:
         """Start it. Raise ``ProgramFailed`` if that is not possible."""
         self._table = table
+        self._start()
+        self._send(lines.hello(), Patience.of(self._start_s))
+
+    def _start(self) -> None:
         environment = {name: value for name, value in os.environ.items() if name in _PASSED_ON or name[:3] == "LC_"}
         try:
             self._process = subprocess.Popen(  # noqa: S603 - it is what the user named
@@ -74,25 +130,39 @@ class Program:
                 stderr=subprocess.PIPE,
                 env=environment,
                 start_new_session=True,
+                preexec_fn=self._bound(),  # noqa: PLW1509 - one system call, looked up before
             )
         except OSError as error:
             raise ProgramFailed(f"{self._shown} cannot be started: {error.strerror}") from error
         self._listening = Thread(target=self._listen, args=(self._process,), name="stderr", daemon=True)
         self._listening.start()
-        self._send(lines.hello())
+
+    def _bound(self) -> Callable[[], None] | None:
+        """Return what binds a new process to this thread; None: nothing is to."""
+        if not self._ends_with_thread or sys.platform != "linux":
+            return None
+        return partial(_die_with, ctypes.CDLL(None).prctl, os.getpid())
 
     def choose(self, observation: Any, legal_moves: Sequence[Any]) -> Any:
-        """Return its move, or ``RESIGN``. Raise ``ProgramFailed``, also if it does not play this game."""
-        if self._table is None:
-            raise ProgramFailed(f"{self._shown} was asked before its game began")
-        table = self._table
-        if not self._has_said_hello:
-            self._meet(table)
+        """Return what it chose. Raise ``ProgramFailed``, also if it does not play this game."""
+        table = self.meet()
         self._turns += 1
-        self._send(lines.turn(table, self._turns, observation, legal_moves))
+        question = lines.turn(table, self._turns, observation, legal_moves)
+        self.asked_s = time.monotonic()
+        patience = Patience.of(self.patience_s)
+        self._send(question, patience)
         with self._understood():
-            answer = lines.answer(self._line(None))
-            return RESIGN if lines.resigns(answer) else lines.move_of(table, answer, legal_moves)
+            return lines.choice_of(table, lines.answer(self._line(patience, "a move")), legal_moves)
+
+    def agrees(self, proposal: Proposal) -> bool:
+        """Return whether it consents; one that did not ask to be asked does not. Raise ``ProgramFailed``."""
+        self.meet()
+        if not self._answers_take_backs:
+            return False
+        patience = Patience.of(self.patience_s)
+        self._send(lines.take_back(proposal), patience)
+        with self._understood():
+            return lines.agreed(lines.answer(self._line(patience, "whether it agrees")))
 
     def end(self, ending: Ending | None) -> None:
         """Tell it how the game ended, if that is known, and end it."""
@@ -101,8 +171,8 @@ class Program:
             return
         assert process.stdin is not None  # noqa: S101 - a pipe
         with suppress(OSError):
-            if ending is not None:
-                process.stdin.write(lines.end(ending))
+            if ending is not None and self._table is not None:
+                self._written(process, lines.end(self._table, ending), Patience.of(END_S))
             process.stdin.close()
         with suppress(subprocess.TimeoutExpired):
             process.wait(END_S)
@@ -115,36 +185,66 @@ class Program:
         if self._listening is not None:
             self._listening.join(END_S)
 
+    def plays(self) -> tuple[str, ...] | None:
+        """Start it, to learn what it plays, and end it; None: everything. Raise ``ProgramFailed``."""
+        try:
+            self._start()
+            patience = Patience.of(self._start_s)
+            self._send(lines.hello(), patience)
+            with self._understood():
+                return lines.games_of(lines.answer(self._line(patience, "an answer to hello")))
+        finally:
+            self.end(None)
+
     # --- lines -----------------------------------------------------------------------------------------------
 
-    def _meet(self, table: Table) -> None:
-        """Read what it says of itself, and tell it of the game."""
+    def meet(self) -> Table:
+        """Return where it sits. At first read what it says of itself, and tell it of the game.
+
+        Raise ``ProgramFailed``.
+        """
+        if self._table is None:
+            raise ProgramFailed(f"{self._shown} was asked before its game began")
+        table = self._table
+        if self._has_said_hello:
+            return table
+        patience = Patience.of(self._start_s)
         with self._understood():
-            plays = lines.games_of(lines.answer(self._line(self._start_s)))
+            said = lines.answer(self._line(patience, "an answer to hello"))
+            plays, self._answers_take_backs = lines.games_of(said), lines.answers_take_backs(said)
         if plays is not None and table.rules_id not in plays:
             named = ", ".join(map(printable, plays)) or "no game"
             raise self._failed(f"plays {named}, not {table.rules_id}")
         self._has_said_hello = True
-        self._send(lines.new(table))
+        self._send(lines.new(table), patience)
+        return table
 
-    def _send(self, line: bytes) -> None:
+    def _send(self, line: bytes, patience: Patience) -> None:
         process = self._running()
         assert process.stdin is not None  # noqa: S101 - a pipe
-        if self._replies or self._has_output(process):
+        assert process.stdout is not None  # noqa: S101 - a pipe
+        if self._replies or _is_ready(process.stdout, selectors.EVENT_READ, 0):
             self._read(0)
             raise self._failed(f"wrote {shown(self._replies[:60].decode(errors='replace'))}, which nobody asked for")
         try:
-            process.stdin.write(line)
-            process.stdin.flush()
+            is_read = self._written(process, line, patience)
         except OSError:
             raise self._ended(process) from None
+        if not is_read:
+            raise ProgramLate(f"{self._shown} did not read for {patience.seconds:.3g} s")
 
-    @staticmethod
-    def _has_output(process: subprocess.Popen[bytes]) -> bool:
-        with selectors.DefaultSelector() as selector:
-            assert process.stdout is not None  # noqa: S101 - a pipe
-            selector.register(process.stdout, selectors.EVENT_READ)
-            return bool(selector.select(0))
+    def _written(self, process: subprocess.Popen[bytes], line: bytes, patience: Patience) -> bool:
+        """Return whether it has read so much by then. Raise ``ProgramFailed`` if it takes too much, and ``OSError``."""
+        assert process.stdin is not None  # noqa: S101 - a pipe
+        while line:
+            if not _is_ready(process.stdin, selectors.EVENT_WRITE, _LOOK_S):
+                if patience.until is not None and time.monotonic() > patience.until:
+                    return False
+                self._weigh(process)
+                continue
+            # No more than a pipe takes at once: who does not read must not hold the game up.
+            line = line[os.write(process.stdin.fileno(), line[: select.PIPE_BUF]) :]
+        return True
 
     @contextmanager
     def _understood(self) -> Iterator[None]:
@@ -154,35 +254,38 @@ class Program:
         except QueryError as error:
             raise self._failed(f"answered {error}") from None
 
-    def _line(self, seconds: float | None) -> bytes:
-        until = None if seconds is None else time.monotonic() + seconds
-        while b"\n" not in self._replies:
-            if len(self._replies) > LINE_BYTES:
-                raise self._failed(f"answered a line of more than {LINE_BYTES} bytes")
-            left = None if until is None else until - time.monotonic()
+    def _line(self, patience: Patience, expected: str) -> bytes:
+        """Return what it answers. Raise ``ProgramFailed``, ``ProgramLate``."""
+        while b"\n" not in self._replies and len(self._replies) <= LINE_BYTES:
+            left = None if patience.until is None else patience.until - time.monotonic()
             if left is not None and left <= 0:
-                raise self._failed(f"said nothing for {seconds:g} s; expected an answer to hello")
+                raise ProgramLate(f"{self._shown} said nothing for {patience.seconds:.3g} s; expected {expected}")
             self._read(_LOOK_S if left is None else min(left, _LOOK_S))
         line, _, self._replies = self._replies.partition(b"\n")
+        if len(line) > LINE_BYTES:
+            raise self._failed(f"answered a line of more than {LINE_BYTES} bytes")
         return line
 
     def _read(self, seconds: float) -> None:
         """Take what there is, after at most so long. Raise ``ProgramFailed`` if it has ended, or takes too much."""
         process = self._running()
         assert process.stdout is not None  # noqa: S101 - a pipe
-        with selectors.DefaultSelector() as selector:
-            selector.register(process.stdout, selectors.EVENT_READ)
-            if not selector.select(seconds):
-                self._weigh(process)
-                return
+        if time.monotonic() > self._weighed_s + _WEIGH_S:
+            self._weigh(process)
+        if not _is_ready(process.stdout, selectors.EVENT_READ, seconds):
+            return
         data = os.read(process.stdout.fileno(), LINE_BYTES)
         if not data:
             raise self._ended(process)
         self._replies += data
 
     def _weigh(self, process: subprocess.Popen[bytes]) -> None:
-        if (taken := _resident_bytes(process.pid)) > self._memory_bytes:
+        self._weighed_s = time.monotonic()
+        taken, processes = taken_by(process.pid)
+        if taken > self._memory_bytes:
             raise self._failed(f"takes {taken >> 20} MiB of memory; expected at most {self._memory_bytes >> 20}")
+        if processes > MOST_PROCESSES:
+            raise self._failed(f"has {processes} processes; expected at most {MOST_PROCESSES}")
 
     def _listen(self, process: subprocess.Popen[bytes]) -> None:
         """Pass on its standard error, and keep the end."""
@@ -191,13 +294,18 @@ class Program:
         with process.stderr as stream:
             while data := os.read(stream.fileno(), 4096):
                 self._told = (self._told + data)[-_TAIL_BYTES:]
-                if left > 0:
+                if left > 0 and self._is_shown:
                     text = data[:left].decode(errors="replace")
                     sys.stderr.write("".join(each if each == "\n" else printable(each) for each in text))
                     sys.stderr.flush()
                     left -= len(data)
                     if left <= 0:
                         print(f"\n{self._shown}: no more of its standard error is shown", file=sys.stderr)
+
+    @property
+    def told(self) -> str:
+        """The end of its standard error."""
+        return self._told.decode(errors="replace")
 
     # --- what goes wrong ---------------------------------------------------------------------------------------
 
@@ -230,24 +338,37 @@ class Program:
         return self._failed(how + (f": {printable(last)}" if last else ""))
 
 
-def _command(name: str) -> list[str]:
+def _die_with(prctl: Callable[[int, int], int], parent: int) -> None:
+    prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # gone before that
+        os._exit(1)
+
+
+def _command(name: str, kind: str) -> list[str]:
     try:
         command = shlex.split(name.removeprefix(PREFIX))
     except ValueError as error:
-        raise UnknownBot(f"no bot {shown(name)}: {error}") from None
+        raise UnknownBot(f"no {kind} {shown(name)}: {error}") from None
     if not command:
-        raise UnknownBot(f"no bot {shown(name)}: expected {PREFIX}COMMAND, such as {PREFIX}./mybot")
+        raise UnknownBot(f"no {kind} {shown(name)}: expected {PREFIX}COMMAND, such as {PREFIX}./mybot")
     if shutil.which(command[0]) is None:
-        raise UnknownBot(f"no bot {shown(name)}: there is no program {shown(command[0])}")
+        raise UnknownBot(f"no {kind} {shown(name)}: there is no program {shown(command[0])}")
     return command
 
 
-def _resident_bytes(group: int) -> int:
-    """Return what the processes of the group take; 0 where that is not to be known."""
-    pages = 0
+def _is_ready(stream: IO[bytes], event: int, seconds: float) -> bool:
+    with selectors.DefaultSelector() as selector:
+        selector.register(stream, event)
+        return bool(selector.select(seconds))
+
+
+def taken_by(group: int) -> tuple[int, int]:
+    """Return the resident bytes of a group's processes, and how many they are; zeros where that is not to be known."""
+    pages = processes = 0
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError, ValueError, IndexError):
             fields = (folder / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
             if int(fields[2]) == group:
                 pages += int(fields[21])
-    return pages * os.sysconf("SC_PAGE_SIZE")
+                processes += 1
+    return pages * os.sysconf("SC_PAGE_SIZE"), processes

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from referee_clients.signals import send
+
 STOP_S = 5.0
 """A child that was asked to stop may take so long; then it is killed."""
 LAST_LINES = 12
@@ -59,12 +61,12 @@ class Children:
     async def __aexit__(self, *_: object) -> None:
         running = [child.process for child in self._all if child.process.returncode is None]
         for process in running:
-            process.terminate()
+            send(process, signal.SIGTERM)
         for process in running:
             try:
                 await asyncio.wait_for(process.wait(), STOP_S)
             except TimeoutError:
-                process.kill()
+                send(process, signal.SIGKILL)
                 await process.wait()
 
     async def start(self, name: str, words: Sequence[str], stdin: str = "", *, speaks: bool = False) -> Child:

@@ -27,13 +27,16 @@ from referee_clients.sdk.organiser import Opened
 
 
 def players_of(game: str, bots: str | None) -> list[str]:
-    """Return the bot of each seat. ``bots``: as typed; None: all of the game's. Raise ``ValueError``."""
+    """Return the bot of each seat. Raise ``ValueError``.
+
+    ``bots``: as typed; None: all of the game's but ``sampler``.
+    """
     sys.path.insert(0, str(Path.cwd()))
     try:
         rules = registry.get(game)
     except UnknownRules as error:
         raise ValueError(f"{error}: there are {', '.join(registry.names())}") from error
-    players = names(game) if bots is None else [name.strip() for name in bots.split(",")]
+    players = names(game, slow=False) if bots is None else [name.strip() for name in bots.split(",")]
     for name in players:
         load(name, game)
     if not rules.min_seats <= len(players) <= rules.max_seats:

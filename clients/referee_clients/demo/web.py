@@ -43,7 +43,7 @@ def demo(  # noqa: PLR0917 - typer reads options from the signature
         str | None,
         typer.Option(
             help="The bot of each seat, in order: names, or module:attribute for your own.",
-            show_default="all bots of the game",
+            show_default="all bots of the game but sampler",
         ),
     ] = None,
     games: Annotated[int, typer.Option(min=1, max=12, help="Games at one time; the wall shows more than one.")] = 1,

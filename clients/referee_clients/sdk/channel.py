@@ -1,7 +1,9 @@
 """The one way to open a channel to a referee: its address, and what the two sides show each other.
 
-An address is ``host:port``, or ``grpcs://host:port`` where the referee speaks TLS; join strings carry it as it is. Over
-an address without TLS no credentials are sent, but to this machine itself: whoever is on the way could read them.
+An address is ``host:port``, or ``grpcs://host:port`` where the referee speaks TLS; join strings carry it as it is.
+Several referees that share their games are a list, ``a:50051,b:50051``, of which any one will do; ``grpcs://`` before
+the first stands for all. Over an address without TLS no credentials are sent, but to this machine itself: whoever is on
+the way could read them.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ import re
 import socket
 import ssl
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,10 +23,15 @@ import grpc
 
 from referee import api
 from referee_clients.sdk.errors import ClientError
+from referee_clients.sdk.several import LOOK_S, Several
 
 TLS_SCHEME = "grpcs://"
 _TARGET = re.compile(r"(?P<host>\[[0-9a-fA-F:.%a-z]+\]|[^\s:/#\[\]]+):(?P<port>[0-9]{1,5})\Z", re.ASCII)
-ADDRESS_EXPECTED = "HOST:PORT, such as 127.0.0.1:50051, or grpcs://HOST:PORT for TLS"
+ADDRESS_EXPECTED = (
+    "HOST:PORT, such as 127.0.0.1:50051, or grpcs://HOST:PORT for TLS; several with commas between, "
+    "all of them with TLS or none"
+)
+MOST_ADDRESSES = 16
 
 _HANDSHAKE_S = 5.0
 CHANNEL_OPTIONS: Sequence[tuple[str, int | str]] = (
@@ -85,6 +92,10 @@ class Security:
 
         It waits for the network. Raise ``BadAddress`` and ``Insecure``.
         """
+        found = (self._expired_on(each) for each in split_addresses(address))
+        return next((when for when in found if when is not None), None)
+
+    def _expired_on(self, address: str) -> datetime | None:
         context = self._context()
         if self.ca is None:
             context.load_default_certs()
@@ -118,6 +129,19 @@ class Security:
         return context
 
 
+def split_addresses(addresses: str) -> list[str]:
+    """Return each address of a list, which may be of one, with its scheme. Raise ``BadAddress``."""
+    found = addresses.split(",")
+    scheme = TLS_SCHEME if found[0].startswith(TLS_SCHEME) else ""
+    each = [address if address.startswith(TLS_SCHEME) else scheme + address for address in found]
+    if len(each) > MOST_ADDRESSES:
+        raise BadAddress(f"{len(each)} addresses: expected at most {MOST_ADDRESSES}")
+    for address in each:
+        if split_address(address)[0] != bool(scheme):
+            raise BadAddress(f"address {address[:60]!r}: expected {TLS_SCHEME} before the first, for all of them")
+    return list(dict.fromkeys(each))
+
+
 def split_address(address: str) -> tuple[bool, str, str]:
     """Return whether the address asks for TLS, its host, and what gRPC connects to. Raise ``BadAddress``."""
     target = address.removeprefix(TLS_SCHEME)
@@ -139,7 +163,49 @@ def is_loopback(host: str) -> bool:
 
 def check(address: str, security: Security, token: str = "") -> None:
     """Raise ``BadAddress`` and ``Insecure`` as ``open_channel`` would."""
-    _credentials(address, security, token)
+    for each in split_addresses(address):
+        _credentials(each, security, token)
+
+
+class Order:
+    """In which order the addresses of one referee are tried: by what became of them."""
+
+    def __init__(self, addresses: str, security: Security, token: str) -> None:
+        """Raise ``BadAddress`` and ``Insecure`` as ``open_channel`` would."""
+        check(addresses, security, token)
+        self._given = split_addresses(addresses)
+        self._security = security
+        self._token = token
+        self._owner = ""
+
+    def __str__(self) -> str:
+        return ",".join(self._all)
+
+    @property
+    def _all(self) -> list[str]:
+        return list(dict.fromkeys([self._owner, *self._given] if self._owner else self._given))
+
+    def prefer(self, owner: str) -> None:
+        """Try this one first, which a referee of these has named, if it is as safe as those are."""
+        try:
+            if split_address(owner)[0] == split_address(self._given[0])[0] and owner not in self._given[:1]:
+                _credentials(owner, self._security, self._token)
+                self._owner = owner
+        except (BadAddress, Insecure):
+            pass  # the others lead there as well
+
+    def blame(self, channel: grpc.aio.Channel) -> None:
+        """Try the address last that this channel went to. ``channel``: the last one that was opened in this order."""
+        taken = channel.picked if isinstance(channel, Several) else 0
+        if taken is not None:
+            self.failed(self._all[taken])
+
+    def failed(self, address: str) -> None:
+        """Try this address last; an owner that was named not at all."""
+        if address == self._owner:
+            self._owner = ""
+        else:
+            self._given.append(self._given.pop(self._given.index(address)))
 
 
 def open_channel(
@@ -149,22 +215,43 @@ def open_channel(
     *,
     options: Sequence[tuple[str, int | str]] = CHANNEL_OPTIONS,
 ) -> grpc.aio.Channel:
-    """Connect when the first call is made. ``security``: as the environment says, if not given.
+    """Connect when the first call is made, to the first of the addresses that answers.
 
-    ``token``: what calls will carry, see ``bearer``; it is not kept. Raise ``BadAddress`` and ``Insecure``.
+    ``security``: as the environment says, if not given. ``token``: what calls will carry, see ``bearer``; it is not
+    kept. Raise ``BadAddress`` and ``Insecure``.
     """
-    target, credentials, options = _way(address, token, security, options)
-    if credentials is None:
-        return grpc.aio.insecure_channel(target, options=options)
-    return grpc.aio.secure_channel(target, credentials, options=options)
+    ways = [_way(each, token, security, options) for each in split_addresses(address)]
+    channels = [
+        grpc.aio.insecure_channel(target, options=found)
+        if credentials is None
+        else grpc.aio.secure_channel(target, credentials, options=found)
+        for target, credentials, found in ways
+    ]
+    return channels[0] if len(channels) == 1 else Several(channels)
 
 
 def open_blocking_channel(address: str, token: str = "", security: Security | None = None) -> grpc.Channel:
-    """Return what ``open_channel`` does, for calls that block."""
-    target, credentials, options = _way(address, token, security, CHANNEL_OPTIONS)
-    if credentials is None:
-        return grpc.insecure_channel(target, options=options)
-    return grpc.secure_channel(target, credentials, options=options)
+    """Return what ``open_channel`` does, for calls that block. Of several addresses it waits for one that answers."""
+    ways = [_way(each, token, security, CHANNEL_OPTIONS) for each in split_addresses(address)]
+    channels = [
+        grpc.insecure_channel(target, options=options)
+        if credentials is None
+        else grpc.secure_channel(target, credentials, options=options)
+        for target, credentials, options in ways
+    ]
+    taken = channels[0] if len(channels) == 1 else _first_open(channels)
+    for channel in channels:
+        if channel is not taken:
+            channel.close()
+    return taken
+
+
+def _first_open(channels: Sequence[grpc.Channel]) -> grpc.Channel:
+    for channel in channels:
+        with suppress(grpc.FutureTimeoutError):
+            grpc.channel_ready_future(channel).result(LOOK_S / len(channels))
+            return channel
+    return channels[0]
 
 
 def _way(

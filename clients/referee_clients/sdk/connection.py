@@ -20,7 +20,7 @@ from referee.log.game import Phase
 from referee.log.intent import SignedIntent
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import game_service_pb2_grpc as pb_grpc
-from referee_clients.sdk.channel import CHANNEL_OPTIONS, Security, bearer, open_channel
+from referee_clients.sdk.channel import CHANNEL_OPTIONS, Order, Security, bearer, open_channel
 from referee_clients.sdk.errors import Answer, ClientError, Denied, Distrust, Unreachable, answer_of, denied
 from referee_clients.sdk.ledger import Ledger
 
@@ -75,6 +75,7 @@ class Connection:
         self._token = token
         self._security = security
         self._on_cut = on_cut
+        self._order: Order | None = None
         self._channel: grpc.aio.Channel | None = None
         self._stream: Any = None
         self._is_named = False
@@ -90,6 +91,8 @@ class Connection:
         """Drop the connection; what was sent stays sent."""
         channel, self._channel = self._channel, None
         if channel is not None:
+            if self._order is not None:
+                self._order.blame(channel)
             await channel.close()
 
     async def watch(self, ledger: Ledger, take: Callable[[pb.WatchGameResponse], Awaitable[None]]) -> None:
@@ -139,7 +142,10 @@ class Connection:
     def channel(self) -> grpc.aio.Channel:
         """Return what the streams go over, for calls beside them. It is closed with the next break: see ``cuts``."""
         if self._channel is None:
-            self._channel = open_channel(self.address, self._token, self._security, options=_OPTIONS)
+            if self._order is None:
+                security = self._security or Security.from_environment()
+                self._order = Order(self.address, security, self._token)
+            self._channel = open_channel(str(self._order), self._token, self._security, options=_OPTIONS)
         return self._channel
 
     def _stub(self) -> pb_grpc.GameServiceAsyncStub:
@@ -213,6 +219,9 @@ class Connection:
             self._is_named = api.check_named(metadata or ()) or self._is_named
         except api.OtherGeneration as error:
             raise Denied(str(error)) from None
+        owner = next((str(value) for key, value in metadata or () if key == api.OWNER), "")
+        if owner and self._order is not None:
+            self._order.prefer(owner)
 
     async def _next(self) -> Any:
         """Return the next message. Raise ``Cut`` if another stream may bring it, ``ClientError`` if none will."""

@@ -80,7 +80,7 @@ class Answer:
         if self.retry_s is not None:
             return True
         if self.reason:
-            return self.reason in ("DRAINING", "STORE_FAILED", "DEADLINE")
+            return self.reason in ("DRAINING", "NOT_OWNER", "STORE_FAILED", "DEADLINE")
         if any(sign in self.message for sign in UNTRUSTED):
             return False
         return self.code in (

@@ -28,6 +28,8 @@ class Opened:
     game_id: str
     joins: tuple[Join, ...]
     verifier: str
+    scribe_token: str = field(repr=False, default="")
+    """Of a game whose chance a scribe declares."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,18 +51,26 @@ class Organiser:
         self._metadata = bearer(token)
 
     async def open_game(
-        self, rules_id: str, seats: int, options: bytes = b"", terms: log_pb2.Terms | None = None
+        self,
+        rules_id: str,
+        seats: int,
+        options: bytes = b"",
+        terms: log_pb2.Terms | None = None,
+        *,
+        scribe: bytes = b"",
     ) -> Opened:
-        """Open a game that the referee deals.
+        """Open a game that the referee deals, or that the scribe of this public key declares the chance of.
 
         ``options``: exact bytes of the game's Options; empty: defaults. ``terms``: whether refused moves are recorded,
         and for which entries the game's file is to have certificates.
         """
         places = [log_pb2.Seat() for _ in range(seats)]
-        request = pb.CreateGameRequest(rules_id=rules_id, options=options, seats=places, terms=terms)
+        request = pb.CreateGameRequest(
+            rules_id=rules_id, options=options, seats=places, terms=terms, declaring_scribe_key=scribe
+        )
         response = await self._create(request)
         joins = (Join(self._address, response.game.id, seat, token) for seat, token in enumerate(response.seat_tokens))
-        return Opened(response.game.id, tuple(joins), response.verifier_key)
+        return Opened(response.game.id, tuple(joins), response.verifier_key, response.scribe_token)
 
     async def open_table(
         self,

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from referee.log import intent
 from referee.log.clocks import SeatClock
@@ -20,21 +18,15 @@ from referee.log.keys import PrivateKey
 from referee.log.note import VerifierKey
 from referee.log.v1 import log_pb2
 from referee.notation.outcomes import outcome
-from referee.notation.times import in_words
 from referee.v1 import game_service_pb2 as pb
-from referee_clients.bots.bot import RESIGN, Bot, Ending, MakeBot, Table, begin, end
+from referee_clients.bots.bot import Bot, Ending, MakeBot
 from referee_clients.join import Join, parse_join
-from referee_clients.sdk.asking import ask
 from referee_clients.sdk.channel import Security
 from referee_clients.sdk.connection import SILENCE_S, Connection, Cut
-from referee_clients.sdk.errors import BadMove, BotFailed, ClientError, Distrust, answer_of_failure, denied
+from referee_clients.sdk.deciding import Deciding
+from referee_clients.sdk.errors import ClientError, Distrust, answer_of_failure, denied
 from referee_clients.sdk.ledger import Ledger
 from referee_clients.sdk.taking import check_seat, owed
-
-END_S = 10.0
-"""For a bot to take leave."""
-
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,18 +54,6 @@ class _Left(Exception):
     """The seat plays no more, and the game goes on."""
 
 
-@dataclass(slots=True)
-class _Choice:
-    """What the bot was asked, and its answer."""
-
-    position: bytes
-    """The digest of the position."""
-    since_s: float
-    """When we learnt that it is our turn there."""
-    move: bytes | None = None
-    """None while it is being asked."""
-
-
 class Player:
     """Plays one seat of one game."""
 
@@ -99,28 +79,19 @@ class Player:
         """
         self.join = join
         self._make_bot: MakeBot = (lambda _: bot) if hasattr(bot, "choose") else bot
-        self._bot: Bot | None = None
-        self._has_begun = False
-        """Whether the bot was told where it sits."""
         self.key = key or PrivateKey.generate()
         self.ledger = Ledger(join.game_id, verifier)
         self.connection = Connection(
             join.address, join.game_id, join.token, patience_s=patience_s, silence_s=silence_s, security=security
         )
+        self._deciding = Deciding(self.ledger, join.seat, self.key, move_limit_s=move_limit_s, answered=self._answered)
         self._on_commit = on_commit
         self._sent: tuple[SignedIntent, int] | None = None
         """Our act for the head as we know it, and its seq, until the entry there is known."""
         self._thought_ms = 0
         """What that act took us, from having the turn on."""
-        self._heard_s = time.monotonic()
-        """When we learnt of the newest entry, or that it is our turn."""
-        self._choice: _Choice | None = None
-        self._asking: asyncio.Task[None] | None = None
         self._playing: asyncio.Task[None] | None = None
-        self._move_limit_s = move_limit_s
         self._resign_on_failure = resign_on_failure
-        self._failure: Exception | None = None
-        """Why the bot is asked no more."""
         self._resigns = False
         self._sent_on = 0
         """The stream that it was last sent on."""
@@ -142,26 +113,21 @@ class Player:
                 with suppress(_Left, asyncio.CancelledError):
                     self._playing.result()
             finally:
-                tasks = [task for task in (self._playing, self._asking) if task is not None]
+                tasks = [self._playing, *self._deciding.tasks]
                 for task in tasks:
                     task.cancel()
                 await asyncio.gather(*tasks, return_exceptions=True)
                 await self._leave()
-        if self._failure is not None:
-            raise self._failure
+        if self._deciding.failure is not None:
+            raise self._deciding.failure
         return self._result()
 
     async def _leave(self) -> None:
-        """Tell the bot how it ended. Its failure then changes nothing, and is logged."""
-        if self._bot is None or not self._has_begun:
-            return
-        result = self._result() if self.ledger.record.game.is_over else None
-        ending = result and Ending(result.ending, result.scores, result.places)
-        try:
-            async with asyncio.timeout(END_S):
-                await ask(end, self._bot, ending)
-        except Exception:  # noqa: BLE001 - of its author's code, when the game is over
-            _log.exception("the bot failed at the end of its game", extra={"game": self.join.game_id})
+        """Tell the bot how it ended."""
+        is_over = self.ledger.size > 0 and self.ledger.record.game.is_over
+        result = self._result() if is_over else None
+        ending = Ending(result.ending, result.scores, result.places) if result is not None else None
+        await self._deciding.leave(ending)
 
     @property
     def clock(self) -> SeatClock | None:
@@ -178,7 +144,9 @@ class Player:
 
     async def _take(self, message: pb.PlayGameResponse) -> None:
         if message.HasField("commit") or message.HasField("turn"):
-            self._heard_s = time.monotonic()
+            self._deciding.hear()
+        if message.HasField("commit"):
+            self._deciding.note()
         self._settle(message)
         if message.HasField("commit") and self._on_commit is not None:
             self._on_commit(self.ledger)
@@ -186,7 +154,8 @@ class Player:
             self._current_on = self.connection.reconnects
         if self._current_on == self.connection.reconnects:
             self._check_seat()
-        if message.HasField("turn") or (self._resigns and message.HasField("commit")):
+        is_heard = message.HasField("commit") and (self._resigns or self._deciding.has_to_agree())
+        if message.HasField("turn") or is_heard:
             await self._act()
         elif message.HasField("heartbeat"):
             # Nothing is on its way to us: what we wait for was lost, be it a turn or an answer.
@@ -205,8 +174,7 @@ class Player:
         if self.ledger.size > seq:  # its place is taken: by it, or by another, and then it is void
             self._sent = None
             if self.ledger.holds(signed.intent, seq):
-                if self._choice is not None and self._choice.move is not None:
-                    self._choice = None
+                self._deciding.entered()
                 self.ledger.receipts.append(message.commit.checkpoint)
         elif message.HasField("answer") and message.answer.id == seq:
             self._missing(message.answer)
@@ -232,7 +200,8 @@ class Player:
         """Raise ``Denied`` if the seat is not ours to play, and ``_Left`` once it has forfeited."""
         game, seat = self.ledger.record.game, self.join.seat
         check_seat(self.ledger.record, seat, self.key.public)
-        if seat in game.arbitration.out and not game.is_over and (self._failure is not None or not self._resigns):
+        is_told = self._resigns and self._deciding.failure is None  # of how the game ends
+        if seat in game.arbitration.out and not game.is_over and not is_told:
             raise _Left
 
     async def _act(self) -> None:
@@ -243,8 +212,7 @@ class Player:
                 if signed is None:
                     return
                 self._sent = signed, self.ledger.size
-                since_s = self._heard_s if self._choice is None else self._choice.since_s
-                self._thought_ms = int(1000 * (time.monotonic() - since_s))
+                self._thought_ms = self._deciding.thought_ms
             self._sent_on = self.connection.reconnects
             self._answer_by_s = time.monotonic() + self.connection.silence_s / 3
             await self.connection.send(*self._sent, self._thought_ms)
@@ -252,8 +220,8 @@ class Player:
     def _due(self) -> SignedIntent | None:
         record, seat = self.ledger.record, self.join.seat
         game = record.game
-        if self._bot is None:
-            self._bot = self._make_bot(record.opened.rules_id)
+        if self._deciding.bot is None:
+            self._deciding.bot = self._make_bot(record.opened.rules_id)
         if (signed := owed(record, seat, self.key)) is not None:
             return signed
         author = Author(Role.SEAT, seat)
@@ -261,85 +229,24 @@ class Player:
             can_resign = record.phase is Phase.PLAYING and game.reached() is None
             leaves = can_resign and seat not in game.arbitration.out
             return intent.act(record.place, author, self.key, log_pb2.Resign()) if leaves else None
-        if seat in game.awaited() and (move := self._chosen(self._bot)) is not None:
-            return intent.move(record.place, author, self.key, move)
-        return None
+        match self._deciding.due():
+            case None:
+                return None
+            case bytes() as move:
+                return intent.move(record.place, author, self.key, move)
+            case act:
+                return intent.act(record.place, author, self.key, act)
 
-    def _chosen(self, bot: Bot) -> bytes | None:
-        """Return what the bot chose in this position; None while it is being asked, one question at a time."""
-        position = self.ledger.record.game.position.digest()
-        choice = self._choice
-        if choice is None or (choice.move is not None and choice.position != position):
-            self._choice = choice = _Choice(position, self._heard_s)
-            self._asking = asyncio.create_task(self._ask(bot, choice))
-        return choice.move if choice.position == position else None
-
-    async def _ask(self, bot: Bot, choice: _Choice) -> None:
-        """Ask the bot, and act on what it says; other messages are read meanwhile."""
-        try:
-            async with asyncio.timeout(self._move_limit_s):
-                choice.move = await self._asked(bot)
-        except TimeoutError:
-            limit = in_words(int(1000 * (self._move_limit_s or 0)))
-            self._failure = BotFailed(f"the bot did not choose a move within {limit}")
-        except Exception as error:  # noqa: BLE001 - it is raised by ``run``
-            self._failure = error
-        if self._failure is not None:
+    async def _answered(self) -> None:
+        """Act on what the bot answered."""
+        if self._deciding.failure is not None:
             self._resigns |= self._resign_on_failure and self.ledger.record.game.arbitration.is_offered
             if not self._resigns and self._playing is not None:
                 self._playing.cancel()
                 return
+        self._resigns |= self._deciding.resigns
         with suppress(Cut):  # it is sent again as soon as there is a stream
             await self._act()
-
-    def _table(self) -> Table:
-        record = self.ledger.record
-        position, opened = record.game.position, record.opened
-        options = position.codec.decode_options(opened.options)
-        return Table(
-            opened.rules_id,
-            opened.rules_version,
-            self.join.seat,
-            len(opened.seats),
-            options,
-            position.components,
-            record.game_id.hex(),
-            self._left_ms,
-        )
-
-    def _left_ms(self) -> int | None:
-        """Return what is left of our time for this decision; what it took to learn of it is not known here."""
-        record, seat = self.ledger.record, self.join.seat
-        if (clocks := record.game.clocks) is None:
-            return None
-        left, since_ms = clocks.available(seat), clocks.seat(seat).since_ms
-        if since_ms is not None:
-            left -= record.last_ms - since_ms + int(1000 * (time.monotonic() - self._heard_s))
-        return max(0, left)
-
-    async def _asked(self, bot: Bot) -> bytes | None:
-        """Return the move; None: it resigns. Raise ``BadMove``, and whatever the bot raises."""
-        if not self._has_begun:
-            self._has_begun = True
-            await ask(begin, bot, self._table())
-        position = self.ledger.record.game.position
-        state = position.state.copy()  # others may act meanwhile
-        moves: tuple[Any, ...] = tuple(state.legal_moves())
-        move = await ask(bot.choose, state.observation(self.join.seat), moves)
-        if move is RESIGN:
-            self._resigns = True
-            return None
-        try:
-            data = position.codec.encode_move(move, position.components)
-        except Exception as error:
-            raise BadMove(f"the bot chose {move!r}, which is not a move of this game") from error
-        if move not in moves:  # legal all the same, perhaps: a list may leave some out
-            violations = state.check(move)
-            texts = {rule.id: rule.text for rule in position.rules.catalogue}
-            broken = "; ".join(f"{violation.rule_id}: {texts.get(violation.rule_id)}" for violation in violations)
-            if violations:
-                raise BadMove(f"the bot chose {move!r}, which is against the rules: {broken}")
-        return data
 
     def _result(self) -> GameResult:
         game = self.ledger.record.game

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import re
 from base64 import b64encode
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import ExitStack, asynccontextmanager, suppress
 from functools import partial
 from typing import Any, Final
@@ -28,8 +28,11 @@ from referee.v1 import game_service_pb2 as pb
 from referee.wire.strict import MalformedError
 from referee_clients.sdk.channel import Metadata
 from referee_clients.web.bodies import PROTOBUF, body_of, message_of, question_of
+from referee_clients.web.broken import as_json as as_violation
+from referee_clients.web.broken import of_referee
 from referee_clients.web.errors import Refusal, away, bad_field
 from referee_clients.web.games import Live, game_id_of, number_of
+from referee_clients.web.languages import spoken_to
 from referee_clients.web.limits import ADMITTED
 from referee_clients.web.tokens import token_of
 from referee_clients.web.upstream import CALL_S, Upstream
@@ -76,15 +79,7 @@ class _Acting:
             return JSONResponse({"accepted": _accepted(answer.accepted)})
         refused = answer.refused
         recorded = _accepted(refused.recorded) if refused.HasField("recorded") else None
-        violations = [
-            _violation(
-                each.rule_id,
-                [(cell.x, cell.y) for cell in each.cells],
-                {fact.key: fact.value for fact in each.facts},
-                each.text,
-            )
-            for each in refused.violations
-        ]
+        violations = [of_referee(each, spoken_to(request.scope)) for each in refused.violations]
         return JSONResponse({"refused": {"violations": violations, "recorded": recorded}})
 
     async def table(self, request: Request) -> Response:
@@ -196,7 +191,8 @@ class _Acting:
             raise Refusal(400, "MALFORMED_MOVE", f"Nothing was judged: {error}.") from error
         rules = {rule.id: rule for rule in registry.get(opened.rules_id, opened.rules_version).catalogue}
         violations = position.state.check(move)
-        told = [_violation(each.rule_id, each.cells, each.facts, sentence(each, rules)) for each in violations]
+        language = spoken_to(request.scope)
+        told = [as_violation(each, sentence(each, rules), language) for each in violations]
         return JSONResponse({"violations": told})
 
 
@@ -226,15 +222,6 @@ def _accepted(accepted: pb.Accepted) -> dict[str, Any]:
         "charged_ms": accepted.charged_ms,
         "lag_ms": accepted.lag_ms,
         "overhead_ms": accepted.overhead_ms,
-    }
-
-
-def _violation(rule_id: str, cells: Iterable[tuple[int, int]], facts: Mapping[str, Any], text: str) -> dict[str, Any]:
-    return {
-        "rule": rule_id,
-        "cells": [list(cell) for cell in cells],
-        "facts": {key: str(value) for key, value in facts.items()},
-        "text": text,
     }
 
 

@@ -6,16 +6,17 @@ take its seat. Knows neither the referee nor any file.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-import segno
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from referee.words.catalogue import ENGLISH, load
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from markupsafe import Markup
 
 _FOLDER: Final = Path(__file__).parent
 _QUIET: Final = 4
@@ -44,25 +45,28 @@ class Card:
 
         Level M: a seventh of it may be hidden by a crease or a thumb. More would make the modules smaller.
         """
+        # Only who prints cards installs these.
+        import segno  # noqa: PLC0415
+        from markupsafe import Markup  # noqa: PLC0415
+
         made = segno.make_qr(self.link or self.join, error="m")
         # No text is drawn, only modules.
         return Markup(made.svg_inline(border=_QUIET, omitsize=True, svgclass=None, lineclass=None))  # noqa: S704
 
 
-def sheet(cards: Sequence[Card]) -> str:
-    """Return the whole document."""
-    return _environment().get_template("cards.html.j2").render(cards=cards)
+def sheet(cards: Sequence[Card], language: str = ENGLISH) -> str:
+    """Return the whole document. Raise ``UnknownLanguage``."""
+    return _environment().get_template("cards.html.j2").render(cards=cards, w=load("web", language))
 
 
 @cache
 def _environment() -> Environment:
-    words: dict[str, str] = json.loads((_FOLDER / "static" / "words" / "en.json").read_text(encoding="utf-8"))
-    environment = Environment(
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415
+
+    return Environment(
         loader=FileSystemLoader(_FOLDER / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals["w"] = words.__getitem__
-    return environment

@@ -22,6 +22,7 @@ import structlog
 
 from referee.log.note import VerifierKey
 from referee_clients.sdk.channel import Security
+from referee_clients.signals import send
 from referee_clients.web.server import Settings, listen, serve
 
 _NICE: Final = 10
@@ -59,7 +60,7 @@ class Gateway:
     def renew(self) -> None:
         """Let a new child take over, which reads the certificate again."""
         if self._process is not None:
-            self._process.terminate()
+            send(self._process, signal.SIGTERM)
 
     async def _keep(self) -> None:
         retry_s = _RETRY_S
@@ -94,11 +95,11 @@ class Gateway:
             return await process.wait()
         finally:
             if process.returncode is None:
-                process.terminate()
+                send(process, signal.SIGTERM)
                 try:
                     await asyncio.wait_for(process.wait(), _STOP_S)
                 except TimeoutError:
-                    process.kill()
+                    send(process, signal.SIGKILL)
                     await process.wait()
 
 
@@ -115,6 +116,8 @@ def _packed(settings: Settings, number: int) -> bytes:
         "token": settings.token,
         "ca": security.ca and str(security.ca.absolute()),
         "name": security.name,
+        "python": settings.python and str(settings.python.absolute()),
+        "languages": list(settings.languages),
     }
     return json.dumps(told).encode() + b"\n"
 
@@ -133,6 +136,8 @@ def main() -> None:
         token=told["token"],
         # Its address is one of this machine: what is sent there stays here.
         security=Security(ca=_path(told["ca"]), name=told["name"], insecure=True),
+        python=_path(told["python"]),
+        languages=told["languages"],
     )
     serve(settings, socket.socket(fileno=told["listening"]))
 

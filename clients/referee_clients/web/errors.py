@@ -1,6 +1,7 @@
 """Every error that leaves the gateway: a status, and a body with the reason, the message and its variable parts.
 
-The reasons are those of the API (ErrorReason). Those that only the gateway has are in ``OWN_REASONS``.
+The reasons are those of the API (ErrorReason). Those that only the gateway has are in ``OWN_REASONS``. The message is
+in English where the refusal is made; in another language it is put together again from the reason and the parts.
 """
 
 from __future__ import annotations
@@ -14,13 +15,19 @@ import grpc
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
+from starlette.types import Scope
 
+from referee.words.catalogue import languages, load
 from referee_clients.sdk.errors import answer_of
+from referee_clients.web.languages import spoken_to
 
 RETRY_S = 2
 """When to try again, where nobody says it."""
 OWN_REASONS = frozenset(
-    {"UNAVAILABLE", "BAD_ANSWER", "NOT_FOUND", "METHOD_NOT_ALLOWED", "NO_KEY", "BAD_REQUEST", "NOT_ADMITTED"}
+    {
+        *("UNAVAILABLE", "BAD_ANSWER", "NOT_FOUND", "METHOD_NOT_ALLOWED", "NO_KEY", "BAD_REQUEST", "NOT_ADMITTED"),
+        *("WRONG_TYPE", "TOO_LARGE", "UNKNOWN_HOST", "FOREIGN_ORIGIN", "BUSY", "NO_ANSWER", "NO_SOLVER", "LEFT"),
+    }
 )
 
 _STATUS_OF: Mapping[str, int] = {
@@ -43,13 +50,16 @@ _STATUS_OF: Mapping[str, int] = {
     "LIMIT": 429,
     "INTERNAL": 500,
     "ACT_NOT_OFFERED": 501,
+    "NOT_LOGGED": 409,
     "OTHER_API": 502,
     "DRAINING": 503,
+    "NOT_OWNER": 503,
     "STORE_FAILED": 503,
     "SOLVER_FAILED": 503,
     "DEADLINE": 504,
 }
-_WAITING_HELPS = frozenset({429, 503, 504})
+_WAITING_HELPS = frozenset({503, 504})
+"""For a while, if nobody says how long. A limit passes only if its refusal says when: some never do."""
 _AWAY = frozenset({grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED})
 
 _log = logging.getLogger("referee.web")
@@ -74,13 +84,24 @@ class Refusal(Exception):
         self.metadata = dict(metadata or {})
         self.retry_after = retry_after
 
-    def response(self) -> Response:
-        """Return what the browser gets."""
-        headers = {"Cache-Control": "no-store"}
+    def response(self, scope: Scope) -> Response:
+        """Return what whoever sent the request of this scope gets."""
+        language = spoken_to(scope)
+        headers = {"Cache-Control": "no-store", "Content-Language": language}
         if self.retry_after is not None:
             headers["Retry-After"] = str(self.retry_after)
-        body = {"reason": self.reason, "message": self.message, "metadata": self.metadata}
+        body = {"reason": self.reason, "message": self.words(language), "metadata": self.metadata}
         return JSONResponse(body, self.status, headers)
+
+    def words(self, language: str) -> str:
+        """Return the message in a language; in English where that has no words for the reason, or lacks a part."""
+        if language not in languages("refusals"):
+            return self.message
+        parts = {"s": self.retry_after} if self.retry_after is not None else {}
+        try:
+            return load("refusals", language)(self.reason, **self.metadata | parts | {"message": self.message})
+        except KeyError:
+            return self.message
 
 
 class Stalled(OSError):
@@ -131,25 +152,27 @@ def refusal_of(error: grpc.aio.AioRpcError) -> Refusal:
     return Refusal(status, answer.reason, answer.message, answer.metadata, retry_after)
 
 
-async def answer(_: Request, error: Exception) -> Response:
+async def answer(request: Request, error: Exception) -> Response:
     """Answer a request that ended with this error."""
     match error:
         case Refusal():
-            return error.response()
+            return error.response(request.scope)
         case grpc.aio.AioRpcError():
-            return refusal_of(error).response()
+            return refusal_of(error).response(request.scope)
         case Stalled():
             return Response(status_code=408)  # nobody reads it
         case HTTPException(status_code=404):
-            return Refusal(404, "NOT_FOUND", "Check the address: there is nothing here").response()
+            refusal = Refusal(404, "NOT_FOUND", "Check the address: there is nothing here")
+            return refusal.response(request.scope)
         case HTTPException(status_code=405):
-            return Refusal(405, "METHOD_NOT_ALLOWED", "Ask in another way: this address does not take it").response()
+            refusal = Refusal(405, "METHOD_NOT_ALLOWED", "Ask in another way: this address does not take it")
+            return refusal.response(request.scope)
         case HTTPException(status_code=status, detail=detail):
-            return Refusal(status, "BAD_REQUEST", detail).response()
+            return Refusal(status, "BAD_REQUEST", detail).response(request.scope)
     incident = secrets.token_hex(8)
     _log.error("incident %s", incident, exc_info=error)
     message = "Tell the organiser of this incident: the gateway has a fault"
-    return Refusal(500, "INTERNAL", message, {"incident": incident}).response()
+    return Refusal(500, "INTERNAL", message, {"incident": incident}).response(request.scope)
 
 
 HANDLERS: Mapping[type[Exception], Callable[[Request, Exception], Awaitable[Response]]] = dict.fromkeys(

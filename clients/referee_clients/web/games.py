@@ -21,6 +21,7 @@ from referee.log.entry import MAX_ENTRIES, decode_open
 from referee.log.v1 import log_pb2
 from referee.v1 import game_pb2
 from referee.wire.enums import bare_name
+from referee_clients.web.coding import takes
 from referee_clients.web.errors import Refusal, bad_field, refusal_of
 from referee_clients.web.hub import Feed, Hub
 from referee_clients.web.protocol import cut
@@ -191,7 +192,7 @@ class _Games:
                 headers |= {"ETag": tag, "Cache-Control": _FOR_EVER}
                 if _has(request, tag):
                     return Response(status_code=304, headers=headers)
-            if _takes_gzip(request):
+            if takes(request, "gzip"):
                 body = await asyncio.to_thread(gzip.compress, body, 6, mtime=0)
                 headers["Content-Encoding"] = "gzip"
         return Response(body, headers=headers, media_type="application/octet-stream")
@@ -390,14 +391,6 @@ def _has(request: Request, tag: str) -> bool:
     """Return whether the browser has what the tag is of (RFC 9110, section 13.1.2)."""
     tags = [value.strip().removeprefix("W/") for value in request.headers.get("if-none-match", "").split(",")]
     return tag in tags or "*" in tags
-
-
-def _takes_gzip(request: Request) -> bool:
-    for part in request.headers.get("accept-encoding", "").lower().split(","):
-        coding, _, weight = part.partition(";")
-        if coding.strip() == "gzip":
-            return weight.replace(" ", "") not in ("q=0", "q=0.0", "q=0.00", "q=0.000")
-    return False
 
 
 def _json(data: Any) -> Response:

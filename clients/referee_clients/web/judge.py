@@ -2,33 +2,57 @@
 ``referee score`` does.
 
 Legality and points come from there alone, so a page, a program and a command say the same of a position.
+
+In another language than English the words are made of the same values: of a violation its rule, cells and facts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
-from referee.games.game import InputError
+from referee.games.game import InputError, Violation
 from referee.notation.errors import NotationError
 from referee.notation.inspect import answer
 from referee.notation.lines import encode, parse_object
 from referee.notation.strict_json import QueryError, only, required, shown
+from referee.words.catalogue import load_or_english
+from referee_clients.web.broken import explained
+
+_BESIDE_FACTS: Final = ("rule", "cells", "text", "placement", "domino")
+"""What an answer says of a violation besides its facts."""
 
 
 def answers(method: str, message: bytes, _seconds: float) -> Iterator[bytes]:
-    """Yield the answer to one question, both JSON. ``method``: ``judge`` or ``score``."""
-    yield encode(answer(message) if method == "judge" else _score(message))
+    """Yield the answer to one question, both JSON. ``method``: ``judge`` or ``score``, a slash, and a language."""
+    what, _, language = method.partition("/")
+    yield encode(_judged(message, language) if what == "judge" else _score(message, language))
 
 
-def _score(message: bytes) -> dict[str, Any]:
+def _judged(message: bytes, language: str) -> dict[str, Any]:
+    found = answer(message)
+    # Answers are kept for the next who asks the same: another one is made here.
+    return (
+        found | {"violations": [_in(language, each) for each in found["violations"]]}
+        if "violations" in found
+        else found
+    )
+
+
+def _in(language: str, violation: Mapping[str, Any]) -> dict[str, Any]:
+    facts = {name: fact for name, fact in violation.items() if name not in _BESIDE_FACTS}
+    broken = Violation(violation["rule"], tuple(violation["cells"]), facts)
+    return {**violation, **explained(broken, violation["text"], language)}
+
+
+def _score(message: bytes, language: str) -> dict[str, Any]:
     """Return the score sheet of ``{"text": …}``, boards alone in the notation; or ``{"error": …}``."""
     from referee.report.model import score_value  # noqa: PLC0415 - most workers are never asked for a score
     from referee.report.sheet import read  # noqa: PLC0415
 
     try:
         told = read(_text(parse_object(message)))
-        return score_value(told, told.sheet())
+        return score_value(told, told.sheet(say=load_or_english("report", language)))
     except (QueryError, NotationError, InputError) as error:
         return {"error": str(error)}
 

@@ -172,8 +172,11 @@ class LimitsMiddleware:
         trusted: Sequence[str] = (),
         stream_paths: Sequence[str] = STREAM_PATHS,
         stall_s: float = STALL_S,
+        below: str = _COUNTED,
     ) -> None:
-        """``trusted``: addresses or networks of proxies whose X-Forwarded-For is believed."""
+        """``trusted``: addresses or networks of proxies whose X-Forwarded-For is believed. ``below``: which requests
+        are counted.
+        """
         for proxy in trusted:
             ip_network(proxy, strict=False)  # a wrong one is told at the start
         self._app = app
@@ -181,6 +184,7 @@ class LimitsMiddleware:
         self._trusted = tuple(trusted)
         self._stream_paths = frozenset(stream_paths)
         self._stall_s = stall_s
+        self._below = below
         self._admitted: OrderedDict[bytes, None] = OrderedDict()
         """Digests of tokens that the referee took, the one that was used last is last."""
 
@@ -195,7 +199,7 @@ class LimitsMiddleware:
         who = counted(address)
         try:
             # Pages and their files lie in memory, and thirty phones of a club open them at once from one address.
-            if scope["path"].startswith(_COUNTED):
+            if scope["path"].startswith(self._below):
                 self._limits.request(self._bearer(scope) or who)
             place = self._limits.stream(who) if scope["path"] in self._stream_paths else nullcontext()
             with place:
@@ -205,7 +209,7 @@ class LimitsMiddleware:
                     _log.info("%s: %s", who, stalled)
                     await cut(scope, receive)
         except Refusal as refusal:  # ours: the app answers its own
-            await refusal.response()(scope, receive, send)
+            await refusal.response(scope)(scope, receive, send)
 
     def _bearer(self, scope: Scope) -> str:
         """Return who is counted for what comes with a token that the referee took before; empty for anyone else."""

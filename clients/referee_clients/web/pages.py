@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 from collections.abc import Mapping, Sequence
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 from urllib.parse import quote
 from xml.etree import ElementTree
@@ -14,15 +17,21 @@ from xml.etree import ElementTree
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.routing import Route
 
 from referee.games import event, registry
 from referee.log.note import VerifierKey
 from referee.render.registry import renderer
+from referee.words.catalogue import ENGLISH, Text, load, load_or_english, own_name
+from referee.words.catalogue import languages as spoken_in
 from referee_clients.opening.options import choices_of
+from referee_clients.web.coding import BEST, LEAST_BYTES, takes
 from referee_clients.web.components import components
 from referee_clients.web.errors import Refusal, answer
+from referee_clients.web.in_browser import pyodide
+from referee_clients.web.in_browser.archive import archive
+from referee_clients.web.languages import ASKED, Choice, is_draft
 from referee_clients.web.safety import CSP
 from referee_clients.web.said import words_of
 from referee_clients.web.secure import Lack
@@ -34,13 +43,23 @@ _TYPES: Final = {
     ".css": "text/css; charset=utf-8",
     ".json": "application/json",
     ".svg": "image/svg+xml",
+    ".wasm": "application/wasm",
+    ".zip": "application/zip",
 }
-
 
 _FOR_NODE: Final = ("page.mjs",)
 VERIFY_CSP: Final = CSP.replace("trusted-types 'none'", "trusted-types auditor; worker-src 'self'")
 """Of the pages that start a worker."""
 _WITH_WORKER: Final = ("/verify", "/event/{id:str}")
+_RULES_WORKER: Final = "rules_auditor.mjs"
+WORKER_CSP: Final = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'"
+"""Of the worker that runs a browser's Python, and of nothing else: no page may compile anything."""
+_ARCHIVE: Final = "auditor.zip"
+_PYTHON: Final = "pyodide"
+_HTML: Final = "text/html; charset=utf-8"
+_OF_AUDITS: Final = "finding."
+_PACKED: Final = "application/zip"
+"""What is packed already."""
 _OF_PROGRAMS: Final = ("/api/", "/static/")
 """What nobody reads who looks for a page."""
 
@@ -66,16 +85,25 @@ class Site:
     """Every page and file of a gateway."""
 
     def __init__(
-        self, verifier: VerifierKey | None = None, *, has_solver: bool = False, lacking: Sequence[Lack] = ()
+        self,
+        verifier: VerifierKey | None = None,
+        *,
+        has_solver: bool = False,
+        lacking: Sequence[Lack] = (),
+        python: Path | None = None,
+        languages: Sequence[str] = (ENGLISH,),
     ) -> None:
         """``verifier``: of the referee whose games can be watched; None: there is none.
 
         ``has_solver``: that referee can be asked for proofs. ``lacking``: why browsers play no seats here; on
-        ``/about`` only, which has no hash, as all else depends on nothing but the program and the verifier key.
+        ``/about`` only, which has no hash, as all else depends on nothing but the options that are named here.
+        ``python``: a folder that ``pyodide.check`` has found good; None: browsers check no rules of games.
+        ``languages``: those of the pages; who asks for none of them gets the first.
         """
         self._has_games = verifier is not None
-        self._files = static_files()
-        words: dict[str, str] = json.loads(self._files["words/en.json"])
+        self._python = python
+        self._files = static_files() | ({} if python is None else {_ARCHIVE: archive()})
+        self._choice = Choice(languages)
         self._frame = Environment(
             loader=PackageLoader(__package__, "templates"),
             autoescape=select_autoescape(["j2"]),
@@ -84,58 +112,69 @@ class Site:
         # Two games may draw with the same definitions.
         drawn = dict.fromkeys(part for name in registry.names() for part in renderer(name).pieces())
 
-        def embedded(page: str) -> Markup:
-            # In an element that nothing in it may end.
-            return Markup(_json(words_of(page, words, self._files)).decode().replace("<", "\\u003c"))  # noqa: S704 - of no input
-
         self._frame.globals |= {
-            "w": words.__getitem__,
-            "words": embedded,
+            "languages": {language: own_name(language) for language in languages} if len(languages) > 1 else {},
             "icon": "data:image/svg+xml," + quote(self._files["icon.svg"]),
             "games": registry.names(),
             "has_games": self._has_games,
             "has_solver": has_solver,
+            "has_python": python is not None,
             "drawings": Markup("".join(drawn)),  # noqa: S704 - ours, of no input
             "verifier": str(verifier or ""),
             "spoken": spoken(verifier) if verifier else (),
         }
         self._single = (FOLDER / "static" / "verify" / "index.html").read_bytes()
-        self._documents = self._made()
-        self._about = self._render("about.html.j2", "about", hashes=self.hashes(), total=self.total(), lacking=lacking)
-        self._missing = self._render("missing.html.j2", "missing")
+        made = {language: self._made(language) for language in languages}
+        self._documents = {path: {name: made[name][path] for name in languages} for path in made[languages[0]]}
+        told = {"hashes": self.hashes(), "total": self.total(), "lacking": lacking}
+        self._about = {name: self._render(name, "about.html.j2", "about", **told) for name in languages}
+        self._missing = {name: self._render(name, "missing.html.j2", "missing") for name in languages}
 
-    def _render(self, template: str, here: str, **values: Any) -> bytes:
+    def _render(self, language: str, template: str, here: str, **values: Any) -> bytes:
+        words = load("web", language)
+        # In an element that nothing in it may end.
+        embedded = _json(words_of(here, said_by_pages(language), self._files)).decode().replace("<", "\\u003c")
+        values |= {"w": words, "words": Markup(embedded), "language": language, "is_draft": is_draft(language)}  # noqa: S704 - of no input
         return self._frame.get_template(template).render(here=here, **values).encode()
 
-    def _made(self) -> dict[str, bytes]:
-        """Return the documents by path, but that which has the hashes of the others."""
+    def _made(self, language: str) -> dict[str, bytes]:
+        """Return the documents in a language by path, but that which has the hashes of the others."""
+        render = partial(self._render, language)
+        texts = _rule_texts(language)
         rules = {name: registry.get(name).catalogue for name in (*registry.names(), event.GAME.rules_id)}
         made = {
-            "/": self._render("home.html.j2", "home"),
-            "/position": self._render("position.html.j2", "position"),
-            "/verify": self._render("verify.html.j2", "verify", digest=sha256(self._single).hexdigest()),
-            "/rules": self._render("rules.html.j2", "rules", rules=rules),
+            "/": render("home.html.j2", "home"),
+            "/position": render("position.html.j2", "position"),
+            "/verify": render("verify.html.j2", "verify", digest=sha256(self._single).hexdigest()),
+            "/rules": render("rules.html.j2", "rules", rules=rules),
             **{
-                f"/rules/{name}": self._render("rules_of.html.j2", "rules", name=name, rules=rules[name])
+                f"/rules/{name}": render("rules_of.html.j2", "rules", name=name, rules=rules[name], texts=texts)
                 for name in rules
             },
         }
         if self._has_games:
-            made["/g/{id:str}"] = self._render("watch.html.j2", "watch")
-            made["/wall"] = self._render("wall.html.j2", "wall")
-            made["/seat"] = self._render("seat.html.j2", "seat")
-            made["/desk"] = self._render("desk.html.j2", "desk")
-            made["/event/{id:str}"] = self._render("event.html.j2", "event")
+            made["/g/{id:str}"] = render("watch.html.j2", "watch")
+            made["/wall"] = render("wall.html.j2", "wall")
+            made["/seat"] = render("seat.html.j2", "seat")
+            made["/desk"] = render("desk.html.j2", "desk")
+            made["/event/{id:str}"] = render("event.html.j2", "event")
         return made
 
     def hashes(self) -> list[tuple[str, str]]:
         """Return the SHA-256 of everything that is served, as hexadecimal digits, with its path; but for ``/about``."""
         served = {
-            **{path.replace("{id:str}", "ID"): data for path, data in self._documents.items()},
+            **{
+                _address(path, language, self._choice): data
+                for path, documents in self._documents.items()
+                for language, data in documents.items()
+            },
             "/verify.html": self._single,
             **{f"/static/{path}": data for path, data in self._files.items()},
         }
-        return [(sha256(data).hexdigest(), path) for path, data in sorted(served.items())]
+        hashes = {path: sha256(data).hexdigest() for path, data in served.items()}
+        if self._python is not None:
+            hashes |= {f"/static/{_PYTHON}/{name}": digest for name, digest in pyodide.FILES.items()}
+        return [(digest, path) for path, digest in sorted(hashes.items())]
 
     def total(self) -> str:
         """Return the SHA-256 of all these hashes, written as ``sha256sum`` does: one to compare."""
@@ -143,22 +182,28 @@ class Site:
 
     def routes(self) -> list[Route]:
         """Return where they are."""
-        files = {path: _Kept(data, _TYPES[path[path.rindex(".") :]]) for path, data in self._files.items()}
+        files = {path: _Kept(data, _type(path), _headers(path)) for path, data in self._files.items()}
 
-        def page(path: str, document: bytes) -> Route:
+        def page(path: str, documents: Mapping[str, bytes]) -> Route:
             csp = VERIFY_CSP if path in _WITH_WORKER else CSP
-            kept = _Kept(document, "text/html; charset=utf-8", {"Content-Security-Policy": csp})
+            kept = {
+                language: _Kept(document, _HTML, {"Content-Security-Policy": csp, "Content-Language": language})
+                for language, document in documents.items()
+            }
 
             async def shown(request: Request) -> Response:
-                return kept.answer(request)
+                return await kept[self._choice.of(request)].answer(request, self._choice.headers(request))
 
             return Route(path, shown)
 
         async def static(request: Request) -> Response:
             path = request.path_params["path"]
+            folder, _, name = path.partition("/")
+            if self._python is not None and folder == _PYTHON and name in pyodide.FILES:
+                return _of_python(self._python / name, request)
             if path not in files:
                 raise Refusal(404, "NOT_FOUND", "There is no such file.")
-            return files[path].answer(request)
+            return await files[path].answer(request)
 
         async def saved(_request: Request) -> Response:
             """Answer with the verifier in one file, to be saved: here its script would not run."""
@@ -169,28 +214,83 @@ class Site:
         return [
             Route("/static/{path:path}", static),
             Route("/verify.html", saved),
-            *(page(path, document) for path, document in {**self._documents, "/about": self._about}.items()),
+            *(page(path, documents) for path, documents in {**self._documents, "/about": self._about}.items()),
         ]
 
     async def missing(self, request: Request, error: Exception) -> Response:
         """Answer a request for what there is not: people get a page with the way back."""
         if request.method not in ("GET", "HEAD") or request.url.path.startswith(_OF_PROGRAMS):
             return await answer(request, error)
-        return HTMLResponse(self._missing, 404, {"Cache-Control": "no-cache"})
+        language = self._choice.of(request)
+        headers = {"Cache-Control": "no-cache", "Content-Language": language, **self._choice.headers(request)}
+        return HTMLResponse(self._missing[language], 404, headers)
 
 
 class _Kept:
-    """What stays the same until the gateway is another one, so that browsers ask only whether it still is."""
+    """What stays the same until the gateway is another one, so that browsers ask only whether it still is.
+
+    Whoever asks first waits until it is packed as small as it gets; all others get the same bytes.
+    """
 
     def __init__(self, data: bytes, media_type: str, headers: Mapping[str, str] | None = None) -> None:
         self._data = data
         self._type = media_type
-        self._headers = {"ETag": f'"{sha256(data).hexdigest()[:32]}"', "Cache-Control": "no-cache", **(headers or {})}
+        self._tag = sha256(data).hexdigest()[:32]
+        self._headers = {"Cache-Control": "no-cache", **(headers or {})}
+        self._may_be_packed = len(data) >= LEAST_BYTES and media_type != _PACKED
+        self._packed: dict[str, bytes] = {}
 
-    def answer(self, request: Request) -> Response:
-        if request.headers.get("if-none-match") == self._headers["ETag"]:
-            return Response(status_code=304, headers=self._headers)
-        return Response(self._data, headers=self._headers, media_type=self._type)
+    async def answer(self, request: Request, besides: Mapping[str, str] = MappingProxyType({})) -> Response:
+        """Return the answer, or that the browser has it; ``besides``: more headers."""
+        coding = next((name for name in BEST if takes(request, name)), "") if self._may_be_packed else ""
+        varies = ", ".join(filter(None, ("Accept-Encoding", besides.get("Vary", ""))))
+        # Other bytes are another thing to caches (RFC 9110, section 8.8.1).
+        tag = f'"{self._tag}{coding and "-"}{coding}"'
+        headers = {**self._headers, **besides, "ETag": tag, "Vary": varies}
+        if request.headers.get("if-none-match") == tag:
+            return Response(status_code=304, headers=headers)
+        if not coding:
+            return Response(self._data, headers=headers, media_type=self._type)
+        if coding not in self._packed:
+            self._packed[coding] = await asyncio.to_thread(BEST[coding], self._data)
+        return Response(self._packed[coding], headers=headers | {"Content-Encoding": coding}, media_type=self._type)
+
+
+def said_by_pages(language: str) -> dict[str, Text]:
+    """Return the words that programs on pages can say: of audits those of reports."""
+    findings = load_or_english("report", language).texts.items()
+    return {**load("web", language).texts, **{key: text for key, text in findings if key.startswith(_OF_AUDITS)}}
+
+
+def _rule_texts(language: str) -> dict[str, Text]:
+    """Return the rules in a language, by id; of English, which is beside them wherever they are shown, none."""
+    return dict(load("rules", language).texts) if language in spoken_in("rules") else {}
+
+
+def _address(path: str, language: str, choice: Choice) -> str:
+    """Return where somebody finds a page in a language, whatever is kept or liked."""
+    found = path.replace("{id:str}", "ID")
+    return found if len(choice.names) == 1 else f"{found}?{ASKED}={language}"
+
+
+def _type(path: str) -> str:
+    return _TYPES[path[path.rindex(".") :]]
+
+
+def _headers(path: str) -> dict[str, str]:
+    """Return what a file has besides the headers of all."""
+    return {"Content-Security-Policy": WORKER_CSP} if path == _RULES_WORKER else {}
+
+
+def _of_python(path: Path, request: Request) -> Response:
+    """Answer with a file that is too large to lie in memory, and that was compressed when it was brought."""
+    headers = {"ETag": f'"{pyodide.FILES[path.name][:32]}"', "Cache-Control": "no-cache", "Vary": "Accept-Encoding"}
+    if request.headers.get("if-none-match") == headers["ETag"]:
+        return Response(status_code=304, headers=headers)
+    if takes(request, "gzip"):
+        packed = path.with_name(f"{path.name}.gz")
+        return FileResponse(packed, headers=headers | {"Content-Encoding": "gzip"}, media_type=_type(path.name))
+    return FileResponse(path, headers=headers, media_type=_type(path.name))
 
 
 def _json(value: Any) -> bytes:

@@ -12,10 +12,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from referee.words.catalogue import ENGLISH
 from referee.workers.errors import BadQuestion
 from referee.workers.pool import WorkerFailed, WorkerFault, Workers
 from referee_clients.web.bodies import body_of, parsed
 from referee_clients.web.errors import Refusal
+from referee_clients.web.languages import spoken_to
 
 _log = structlog.get_logger()
 
@@ -33,7 +35,7 @@ class Judge:
         self._turn = asyncio.Semaphore(at_once)
         self._room = waiting + at_once
 
-    async def answer(self, question: bytes, method: str = "judge") -> bytes:
+    async def answer(self, question: bytes, method: str = f"judge/{ENGLISH}") -> bytes:
         """Return the answer as JSON; ``method`` as in ``judge.answers``. Raise ``Refusal``."""
         if not self._room:
             raise Refusal(503, "BUSY", "The position was not judged: too many others wait.", retry_after=1)
@@ -69,8 +71,8 @@ class Judge:
 def routes(judge: Judge) -> list[Route]:
     """Return where positions are judged."""
 
-    def answering(method: str) -> Callable[[Request], Awaitable[Response]]:
-        return partial(_answer, judge, method)
+    def answering(what: str) -> Callable[[Request], Awaitable[Response]]:
+        return partial(_answer, judge, what)
 
     return [
         Route("/api/v1/position", answering("judge"), methods=["POST"]),
@@ -78,7 +80,8 @@ def routes(judge: Judge) -> list[Route]:
     ]
 
 
-async def _answer(judge: Judge, method: str, request: Request) -> Response:
+async def _answer(judge: Judge, what: str, request: Request) -> Response:
     question = await body_of(request)
     parsed(question)  # what is no question at all needs no worker
+    method = f"{what}/{spoken_to(request.scope)}"
     return Response(await judge.answer(question, method), media_type="application/json")

@@ -1,6 +1,6 @@
 """What every request has to show and every response carries, whatever it is about.
 
-Nothing rides on cookies, so nothing can be forged with them; these are the walls behind that one.
+No cookie says who asks, so nothing can be forged with one; these are the walls behind that one.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Safety:
         try:
             self._check(scope)
         except Refusal as refusal:
-            return await refusal.response()(scope, receive, send_safely)
+            return await refusal.response(scope)(scope, receive, send_safely)
         return await self._app(scope, receive, send_safely)
 
     def _check(self, scope: Scope) -> None:

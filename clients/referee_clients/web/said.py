@@ -7,9 +7,13 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from referee.words.catalogue import Text
+
 _IMPORT: Final = re.compile(r"""(?:from|import) ?\(?["`](\.[^"`]+\.mjs)["`]""")
 _KEY: Final = re.compile(r'"([a-z]+(?:\.\w+)*)"')
 _PUT_TOGETHER: Final = re.compile(r"`((?:\w+\.)+)(\w*)\$\{")
+_BESIDE: Final = {"verify": ("audit_rules",)}
+"""Programs that a page has besides the one of its name."""
 _PLACE: Final = re.compile(r"\\\$\\\{[^}]*\\\}")
 
 
@@ -28,10 +32,11 @@ def modules(first: str, files: Mapping[str, bytes]) -> Iterator[str]:
             left += [each for each in files if wanted.fullmatch(each)]
 
 
-def words_of(page: str, words: Mapping[str, str], files: Mapping[str, bytes]) -> dict[str, str]:
+def words_of(page: str, words: Mapping[str, Text], files: Mapping[str, bytes]) -> dict[str, Text]:
     """Return those words that the page's program can say; a page without a program says none."""
     keys, starts = set[str](), tuple[str, ...]()
-    for path in modules(f"{page}.mjs", files):
+    programs = (page, *_BESIDE.get(page, ()))
+    for path in dict.fromkeys(path for program in programs for path in modules(f"{program}.mjs", files)):
         text = files[path].decode()
         keys.update(_KEY.findall(text))
         starts += tuple("".join(found) for found in _PUT_TOGETHER.findall(text))

@@ -21,6 +21,7 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from referee_clients.sdk.channel import ANY_TIME, is_loopback
+from referee_clients.web.origins import has_keys
 
 E = TypeVar("E", bound=x509.ExtensionType)
 
@@ -64,12 +65,6 @@ class Lack:
     def told(self) -> dict[str, str]:
         """Return it as JSON has it."""
         return {"key": self.key, "text": str(self)}
-
-
-def has_keys(origin: str) -> bool:
-    """Return whether a browser that trusts the certificate gives keys to a page of this origin."""
-    parts = urlsplit(origin)
-    return parts.scheme == "https" or is_loopback(parts.hostname or "")
 
 
 def lacks(host: str, origins: Collection[str], certificate: Path | None, key: Path | None) -> list[Lack]:

@@ -14,8 +14,10 @@ from typing import Final
 import uvicorn
 
 from referee.log.note import VerifierKey
+from referee.words.catalogue import ENGLISH
 from referee_clients.sdk.channel import Security
 from referee_clients.web.app import application
+from referee_clients.web.in_browser.pyodide import BadPyodide, check
 from referee_clients.web.protocol import Protocol
 from referee_clients.web.secure import Lack, lacks
 from referee_clients.web.upstream import Upstream
@@ -45,6 +47,10 @@ class Settings:
     token: str = field(default="", repr=False)
     """With which the referee believes who calls; empty: none."""
     security: Security | None = None
+    python: Path | None = None
+    """A folder with Pyodide; None: browsers check no rules of games."""
+    languages: Sequence[str] = (ENGLISH,)
+    """Of the pages; who asks for none of them gets the first."""
 
 
 def serve(settings: Settings, bound: socket.socket, ready: Ready = lambda _address, _lacks: None) -> None:
@@ -102,8 +108,21 @@ async def _serve(settings: Settings, listening: socket.socket, ready: Ready) -> 
             lacking = lacks(listening.getsockname()[0], settings.origins, settings.certificate, settings.key)
         except (OSError, ValueError) as error:
             raise CannotServe(f"The certificate or its key cannot be used: {error}") from error
+        if settings.python is not None:
+            try:
+                check(settings.python)
+            except BadPyodide as error:
+                raise CannotServe(str(error)) from error
         config = uvicorn.Config(
-            application(referee, origins=settings.origins, trusted=settings.trusted, tls=tls, lacking=lacking),
+            application(
+                referee,
+                origins=settings.origins,
+                trusted=settings.trusted,
+                tls=tls,
+                lacking=lacking,
+                python=settings.python,
+                languages=settings.languages,
+            ),
             http=Protocol,
             ws="none",
             proxy_headers=False,
@@ -117,13 +136,13 @@ async def _serve(settings: Settings, listening: socket.socket, ready: Ready) -> 
         )
         config.load()
         ready(address_of(listening, tls=tls), lacking)
-        await _Server(config, referee).serve(sockets=[listening])
+        await Server(config, referee).serve(sockets=[listening])
 
 
-class _Server(uvicorn.Server):
+class Server(uvicorn.Server):
     """Ends by a signal as by itself: uvicorn would end the process by the same signal once more."""
 
-    def __init__(self, config: uvicorn.Config, referee: Upstream | None) -> None:
+    def __init__(self, config: uvicorn.Config, referee: Upstream | None = None) -> None:
         super().__init__(config)
         self._referee = referee
 

@@ -23,7 +23,9 @@ from referee.notation.strict_json import QueryError, only
 from referee.v1 import solver_service_pb2 as pb
 from referee.v1 import solver_service_pb2_grpc as pb_grpc
 from referee_clients.web.bodies import question_of
+from referee_clients.web.broken import of_referee
 from referee_clients.web.errors import Refusal
+from referee_clients.web.languages import spoken_to
 from referee_clients.web.tokens import token_of
 from referee_clients.web.upstream import Upstream
 
@@ -32,9 +34,12 @@ SOLVING_S: Final = 25.0
 _TURN: Final = frozenset(("layout", "reserve", "bought"))
 
 Solving = Callable[
-    ["pb_grpc.SolverServiceAsyncStub", dict[str, Any], dict[str, Any]], Coroutine[Any, Any, dict[str, Any]]
+    ["pb_grpc.SolverServiceAsyncStub", dict[str, Any], dict[str, Any], str], Coroutine[Any, Any, dict[str, Any]]
 ]
-"""Asks the question; the last one is for the call. Raises ``QueryError`` and ``grpc.aio.AioRpcError``."""
+"""Asks the question; the last two are for the call, and the language of the answer.
+
+Raises ``QueryError`` and ``grpc.aio.AioRpcError``.
+"""
 
 
 def routes(referee: Upstream) -> list[Route]:
@@ -51,7 +56,9 @@ async def _answer(referee: Upstream, solving: Solving, request: Request) -> Resp
     question = await question_of(request)
     call = {"timeout": SOLVING_S, "metadata": referee.metadata(token_of(request, undone="asked"))}
     try:
-        return JSONResponse(await _unless_left(request, solving(referee.solver, question, call)))
+        return JSONResponse(
+            await _unless_left(request, solving(referee.solver, question, call, spoken_to(request.scope)))
+        )
     except QueryError as error:
         raise Refusal(400, "INVALID_ARGUMENT", f"Nothing was asked: {error}.", {"field": "body"}) from error
     except grpc.aio.AioRpcError as error:
@@ -80,7 +87,7 @@ async def _unless_left(request: Request, work: Coroutine[Any, Any, dict[str, Any
 
 
 async def _best_turn(
-    solver: pb_grpc.SolverServiceAsyncStub, question: dict[str, Any], call: dict[str, Any]
+    solver: pb_grpc.SolverServiceAsyncStub, question: dict[str, Any], call: dict[str, Any], _language: str
 ) -> dict[str, Any]:
     """``question``: as ``referee best-turn`` takes it."""
     named_game(question, {"alhambra": None})
@@ -103,7 +110,7 @@ async def _best_turn(
 
 
 async def _prove(
-    solver: pb_grpc.SolverServiceAsyncStub, question: dict[str, Any], call: dict[str, Any]
+    solver: pb_grpc.SolverServiceAsyncStub, question: dict[str, Any], call: dict[str, Any], language: str
 ) -> dict[str, Any]:
     """``question``: as ``referee prove`` takes it."""
     games = {name: found for name in registry.names() if (found := provable(name, registry.get(name).version))}
@@ -116,7 +123,7 @@ async def _prove(
     return {
         "verdict": finding.get(proof.finding, "undecided"),
         "rules": sorted({violation.rule_id for violation in proof.violations}),
-        "reasons": [violation.text for violation in proof.violations],
+        "violations": [of_referee(violation, language) for violation in proof.violations],
         "core": list(proof.core),
         "certificate": b64encode(proof.certificate).decode("ascii"),
     }

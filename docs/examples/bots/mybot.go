@@ -20,11 +20,9 @@ func main() {
 		if told.Hello != nil {
 			out.Encode(map[string]string{"name": "first builder"})
 		} else if told.Turn != nil {
-			move := len(told.Turn.Texts) - 1
-			for number := move; number >= 0; number-- {
-				if better.MatchString(told.Turn.Texts[number]) {
-					move = number
-				}
+			move, last := 0, len(told.Turn.Texts)-1
+			for move < last && !better.MatchString(told.Turn.Texts[move]) {
+				move++
 			}
 			out.Encode(map[string]int{"move": move})
 		}

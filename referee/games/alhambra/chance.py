@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from math import perm
 from typing import Final
 
 from referee.games.alhambra import check
+from referee.games.alhambra.dealer import Dealer
 from referee.games.alhambra.money import KINDS, SCORING_A, SCORING_B, STARTING_MONEY, VALUE
 from referee.games.alhambra.moves import Hand, MarketTiles, MoneyRow, NeutralTiles, Outcome
 from referee.games.alhambra.phases import CHANCE_KINDS, SLOTS
 from referee.games.alhambra.piles import weight_of_places
 from referee.games.alhambra.position import Position
 from referee.games.alhambra.tiles import tiles_of
-from referee.games.sampling import Below, drawn, weighted
+from referee.games.sampling import Below, Expanded, Sampled, drawn, weighted
 
 _ANY_MONEY: Final = 0
 """A money card in the place of any."""
@@ -59,6 +61,38 @@ def sample(position: Position, below: Below) -> Outcome:
             return MoneyRow(_sampled_row(position, below))
         case _:
             raise ValueError("no outcome is awaited")
+
+
+def determinized(position: Position, below: Below) -> Dealer:
+    """Return a deck that fits the position: tiles and money that are still to come, every order equally likely, and the
+    scoring cards where they may lie.
+    """
+    below = Expanded(below).below
+    return Dealer.going_on(position, Sampled(below), _scoring_places(position, below))
+
+
+def _scoring_places(position: Position, below: Below) -> list[tuple[int, int]]:
+    """Return where the scoring cards lie: each card, and the money cards above it, the upper one first."""
+    found: list[tuple[int, int]] = []
+    a, b, turned = position.a_at, position.b_at, position.turned
+    while position.stack and min(a, b) < 0:
+        weight = partial(weight_of_places, position.cut, position.stack)
+        likely = [
+            weight(min(turned + 1, position.stack), a, b),
+            weight(turned, turned, b) if a < 0 else 0,
+            weight(turned, a, turned) if b < 0 else 0,
+        ]
+        match weighted(likely, below):
+            case 0:
+                turned += 1
+                continue
+            case 1:
+                a = turned
+                found.append((SCORING_A, turned - position.turned))
+            case _:
+                b = turned
+                found.append((SCORING_B, turned - position.turned))
+    return found
 
 
 def _sampled_hand(deck: bytearray, below: Below) -> tuple[int, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Self
 
 from referee.games.alhambra.money import KINDS, SCORING_A, SCORING_B, STARTING_MONEY, VALUE, copies
 from referee.games.alhambra.moves import Hand, MarketTiles, MoneyRow, NeutralTiles, Outcome
@@ -10,7 +11,7 @@ from referee.games.alhambra.options import Options
 from referee.games.alhambra.phases import CHANCE_KINDS, SLOTS
 from referee.games.alhambra.piles import card_windows, splits
 from referee.games.alhambra.position import Position
-from referee.games.alhambra.tiles import TileSet
+from referee.games.alhambra.tiles import TileSet, tiles_of
 from referee.games.game import SetupError, Stream
 
 
@@ -24,6 +25,23 @@ class Dealer:
         self._tiles = stream.permutation("shuffle/tiles/0", len(tile_set.names))[::-1]
         self._shuffles = 0
         self._money = self._shuffled([copies(seats)] * KINDS)
+
+    @classmethod
+    def going_on(cls, position: Position, stream: Stream, scoring: Sequence[tuple[int, int]]) -> Self:
+        """Return an order of what is still to come of a game that has begun.
+
+        ``scoring``: of each scoring card that is still to come its number, and how many money cards lie above it; the
+        upper one first.
+        """
+        new = cls.__new__(cls)
+        new._stream = stream
+        bag = tiles_of(position.bag)
+        new._tiles = [bag[i] for i in stream.permutation("", len(bag))]
+        new._shuffles = 0
+        new._money = new._shuffled(position.deck)
+        for card, above in reversed(scoring):  # the lower one first: the upper one moves nothing below it
+            new._money.insert(len(new._money) - above, card)
+        return new
 
     def _shuffled(self, counts: Sequence[int]) -> list[int]:
         """Return these cards in the order of the next shuffle, the top card last (ALH-C10)."""

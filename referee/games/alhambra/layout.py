@@ -96,6 +96,7 @@ class Layout(Copied):
         "_east",
         "_encoded",
         "_faces",
+        "_hash",
         "_neighbours",
         "_north",
         "_occupied",
@@ -148,6 +149,7 @@ class Layout(Copied):
         self._walked: tuple[int, int] | None = None
         self._wall: tuple[int, int] | None = None
         self._encoded: bytes | None = None
+        self._hash: int | None = None
 
     def _changed(self) -> Layout:
         new = Copied.__new__(type(self))
@@ -479,7 +481,9 @@ class Layout(Copied):
         return isinstance(other, Layout) and self.tiles == other.tiles and self.tile_set is other.tile_set
 
     def __hash__(self) -> int:
-        return hash(frozenset(self.tiles.items()))
+        if self._hash is None:
+            self._hash = hash(frozenset(self.tiles.items()))
+        return self._hash
 
 
 def _visit(board: bytes, depths: bytearray, cut: list[int], here: int, parent: int) -> int:

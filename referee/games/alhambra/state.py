@@ -10,6 +10,7 @@ from typing import Any
 
 from referee.games.alhambra import chance, check, encoding, listing
 from referee.games.alhambra.as_played import AsPlayed
+from referee.games.alhambra.dealer import Dealer
 from referee.games.alhambra.layout import Layout, index_of
 from referee.games.alhambra.money import KINDS, SCORING_A, VALUE, sums
 from referee.games.alhambra.moves import (
@@ -62,6 +63,10 @@ class State(Position):
     def sample(self, below: Below) -> Outcome:
         """Return one of them, as likely as it is. Raise ``ValueError`` unless one is awaited."""
         return chance.sample(self, below)
+
+    def determinize(self, below: Below) -> Dealer:
+        """Return a deck that fits what is known: all chance still to come, decided at once."""
+        return chance.determinized(self, below)
 
     def encode(self) -> bytes:
         """Return the canonical encoding."""

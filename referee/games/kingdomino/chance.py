@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations, permutations
 
-from referee.games.kingdomino.dealer import first_order
+from referee.games.kingdomino.dealer import Dealer, first_order
 from referee.games.kingdomino.dominoes import numbers_of
 from referee.games.kingdomino.moves import FirstOrder, Line, Outcome
 from referee.games.kingdomino.options import Draw, all_kings, clockwise
 from referee.games.kingdomino.phases import Phase
 from referee.games.kingdomino.position import Position
-from referee.games.sampling import Below, Sampled, drawn
+from referee.games.sampling import Below, Expanded, Sampled, drawn
 
 
 def outcomes(position: Position) -> Iterator[tuple[Outcome, int]]:
@@ -41,3 +41,8 @@ def sample(position: Position, below: Below) -> Outcome:
     if position.phase is Phase.LINE:
         return Line(tuple(sorted(drawn(numbers_of(position.unseen), position.line_size(), below))))
     raise ValueError("no outcome is awaited")
+
+
+def determinized(position: Position, below: Below) -> Dealer:
+    """Return a deck that fits the position: all that is still to come, every order of it equally likely."""
+    return Dealer.going_on(position, Sampled(Expanded(below).below))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 from referee.games.game import SetupError, Stream
-from referee.games.kingdomino.dominoes import DominoSet
+from referee.games.kingdomino.dominoes import DominoSet, numbers_of
 from referee.games.kingdomino.moves import FirstOrder, Line, Outcome
 from referee.games.kingdomino.options import Draw, Options, all_kings, clockwise
 from referee.games.kingdomino.phases import Phase
@@ -21,6 +23,18 @@ class Dealer:
         self._order: tuple[int, ...] = ()
         if not options.declared_order:
             self._order = first_order(seats, options.first_order, stream)
+        self._lines = 0
+        """Lines drawn before the first of these dominoes."""
+
+    @classmethod
+    def going_on(cls, position: Position, stream: Stream) -> Self:
+        """Return an order of what is still to come of a game that has begun."""
+        new = cls.__new__(cls)
+        unseen = numbers_of(position.unseen)
+        new._dominoes = [unseen[i] for i in stream.permutation("", len(unseen))]
+        new._order = () if position.order else first_order(position.seats, position.options.first_order, stream)
+        new._lines = position.lines
+        return new
 
     def outcome(self, position: Position) -> Outcome:
         """Return the outcome that ``position`` awaits. Call it once for each, in order. Raise ``SetupError``."""
@@ -28,7 +42,8 @@ class Dealer:
             return FirstOrder(self._order)
         if position.phase is Phase.LINE:
             size = position.line_size()
-            return Line(tuple(sorted(self._dominoes[position.lines * size : (position.lines + 1) * size])))
+            drawn = (position.lines - self._lines) * size
+            return Line(tuple(sorted(self._dominoes[drawn : drawn + size])))
         raise SetupError("", "no outcome is awaited")
 
 

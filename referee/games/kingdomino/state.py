@@ -11,6 +11,7 @@ from typing import Any
 from referee.games.game import Ending, Over, Pending, Violation, decision
 from referee.games.game import chance as awaited_chance
 from referee.games.kingdomino import chance, check, encoding, listing, scoring
+from referee.games.kingdomino.dealer import Dealer
 from referee.games.kingdomino.dominoes import DominoSet
 from referee.games.kingdomino.kingdom import Kingdom
 from referee.games.kingdomino.moves import (
@@ -55,6 +56,10 @@ class State(Position):
     def sample(self, below: Below) -> Outcome:
         """Return one of them, as likely as it is. Raise ``ValueError`` unless one is awaited."""
         return chance.sample(self, below)
+
+    def determinize(self, below: Below) -> Dealer:
+        """Return a deck that fits what is known: all chance still to come, decided at once."""
+        return chance.determinized(self, below)
 
     def encode(self) -> bytes:
         """Return the canonical encoding."""

@@ -20,7 +20,7 @@ from referee.games.rollwrite.moves import (
 from referee.games.rollwrite.phases import CHANCE_KINDS, Phase
 from referee.games.rollwrite.position import Position
 from referee.games.rollwrite.sheet import CELLS, START_BUILDINGS, dice_of
-from referee.games.sampling import Below, Sampled
+from referee.games.sampling import Below, Expanded, Sampled
 
 ROLLS: Final[Rolls] = tuple(map(dice_of, range(CELLS)))
 """What a pair of dice can show."""
@@ -88,3 +88,8 @@ def sample(position: Position, below: Below) -> Outcome:
     if position.phase not in CHANCE_KINDS:
         raise ValueError("no outcome is awaited")
     return Dealer(Sampled(below)).outcome(position)
+
+
+def determinized(position: Position, below: Below) -> Dealer:  # noqa: ARG001 - dice forget
+    """Return dice that will show the same, whatever is built meanwhile: the first roll, the second, …"""
+    return Dealer(Sampled(Expanded(below).below))

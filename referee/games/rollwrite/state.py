@@ -11,6 +11,7 @@ from typing import Any, cast
 from referee.games.game import Ending, Over, Pending, Violation, decision
 from referee.games.game import chance as awaited_chance
 from referee.games.rollwrite import chance, check, encoding, listing, scoring
+from referee.games.rollwrite.dealer import Dealer
 from referee.games.rollwrite.dice import change_cost, combinations, other
 from referee.games.rollwrite.moves import (
     Build,
@@ -60,6 +61,10 @@ class State(Position):
     def sample(self, below: Below) -> Outcome:
         """Return one of them, as likely as it is. Raise ``ValueError`` unless one is awaited."""
         return chance.sample(self, below)
+
+    def determinize(self, below: Below) -> Dealer:
+        """Return a deck that fits what is known: all chance still to come, decided at once."""
+        return chance.determinized(self, below)
 
     def encode(self) -> bytes:
         """Return the canonical encoding."""

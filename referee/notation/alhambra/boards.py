@@ -17,6 +17,7 @@ from referee.games.alhambra.tiles import TYPES, tiles_of
 from referee.notation.alhambra.position import draw, read_laid, up_to, write_laid
 from referee.notation.errors import Kind, NotationError
 from referee.notation.grammar import place_of
+from referee.words.catalogue import Said
 
 _LAST = 3
 
@@ -39,7 +40,7 @@ def write(state: State) -> str:
     return " | ".join(parts)
 
 
-def read(tree: Any, state: State) -> tuple[str, ...]:
+def read(tree: Any, state: State) -> tuple[Said, ...]:
     """Read into a state before the first event, then hold the last scoring; return what is missing.
 
     Raise ``NotationError``.
@@ -66,7 +67,7 @@ def read(tree: Any, state: State) -> tuple[str, ...]:
     state.scores = [before + points for before, points in zip(state.scores, last, strict=True)]
     state.scorings = _LAST if all(told) else 1
     state.phase = Phase.OVER
-    return () if all(told) else ("The points of earlier rounds are not stated: these are the last round's alone.",)
+    return () if all(told) else (Said("remark.last_round"),)
 
 
 def _refuse(tree: Any, what: str, expected: str) -> NoReturn:

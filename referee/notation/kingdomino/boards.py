@@ -19,6 +19,7 @@ from referee.games.kingdomino.phases import Phase
 from referee.notation.errors import Kind, NotationError
 from referee.notation.grammar import place_of
 from referee.notation.kingdomino.position import empty_kingdom, with_domino, write_kingdom
+from referee.words.catalogue import Said
 
 
 def write(state: State) -> str:
@@ -30,7 +31,7 @@ def write(state: State) -> str:
     return " | ".join(parts)
 
 
-def read(tree: Any, state: State) -> Iterator[str]:
+def read(tree: Any, state: State) -> Iterator[Said]:
     """Read into a state before the first event; return what was counted as discarded. Raise ``NotationError``."""
     if len(tree.children) != state.seats:
         _refuse(tree, f"{len(tree.children)} kingdoms", f"{state.seats}, one for each seat")
@@ -90,11 +91,11 @@ def _built(kingdom: Kingdom, placed: Sequence[Any], seat: int, state: State) -> 
     return kingdom
 
 
-def _counted(state: State, each: int) -> Iterator[str]:
+def _counted(state: State, each: int) -> Iterator[Said]:
     for seat, discarded in enumerate(state.discarded):
         if UNKNOWN in discarded:
             lie = len(state.kingdoms[seat].dominoes)
-            yield f"Seat {seat}: {lie} of {each} dominoes lie in the kingdom; the others count as discarded (KDO-15)."
+            yield Said("remark.in_kingdom", {"seat": seat, "n": lie, "all": each})
 
 
 def _refuse(tree: Any, what: str, expected: str) -> NoReturn:

@@ -36,7 +36,7 @@ def write(state: State) -> str:
     return " | ".join(parts)
 
 
-def read(tree: Any, state: State) -> tuple[str, ...]:
+def read(tree: Any, state: State) -> tuple[()]:
     """Read into a state before the first event; there are no remarks. Raise ``NotationError``."""
     parts: dict[str, list[Any]] = {"paper": [], "virtual": [], "earned": []}
     for part in tree.children:

@@ -15,7 +15,8 @@ ever; the other empty cells are *inner* ones and need a way to them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from functools import lru_cache
 
 from referee.certificates.alhambra.claims import Layout, Place, Remove, Step, Swap, walls
 from referee.games.alhambra.tiles import COUNT
@@ -25,10 +26,15 @@ FOUNTAIN: Cell = (0, 0)
 _SIDES = "NESW"
 _STEPS = {"N": (0, -1), "E": (1, 0), "S": (0, 1), "W": (-1, 0)}
 _OPPOSITE = {"N": "S", "E": "W", "S": "N", "W": "E"}
+_CACHED = 10_000
+"""Names and neighbours that are kept: those of the cells near the fountain, which come back in every question."""
 _FAMILIES = ("ALH-A2", "ALH-A3", "ALH-A4", "ALH-A5", "ALH-A6")
 
 Walls = Mapping[Cell, str]
 """Walls by cell, as letters of NESW; the fountain's among them, which has none."""
+
+Ways = Mapping[Cell, list[Cell]]
+"""Cells that need a way, and where one step of it may lead. A way ends in a cell that needs none."""
 
 
 def walls_of(layout: Layout) -> dict[Cell, str]:
@@ -64,6 +70,16 @@ class Ground:
     def __init__(self, tiles: Walls) -> None:
         self.tiles = tiles
         self.inner = _inner(tiles)
+        laid = [cell for cell in tiles if cell != FOUNTAIN]
+        # ALH-A6 stands for ALH-A5 as well: an inner cell that no way by sides leads out of is shut in; if not even one
+        # by corners does, it is so under ALH-A5.
+        self.ways: dict[str, Ways] = {
+            "ALH-A3": {cell: self.beside(cell) for cell in laid},
+            "ALH-A4": {cell: self.walkable(cell) for cell in laid},
+            "ALH-A5": {cell: self.empty_around(cell) for cell in self.inner},
+            "ALH-A6": {cell: self.empty_beside(cell) for cell in self.inner},
+        }
+        """For each rule about ways."""
 
     def beside(self, cell: Cell) -> list[Cell]:
         """Return tiles that touch the tile by a side."""
@@ -101,11 +117,11 @@ def obeys(ground: Ground, rules: Collection[str] = _FAMILIES) -> str:
             f"(assert (! (= {_truth(mine)} {_truth(theirs)}) :named {_named('ALH-A2', cell, side)}))"
             for cell, side, mine, theirs in ground.seams()
         ]
-    tiles = [cell for cell in ground.tiles if cell != FOUNTAIN]
-    out += [f"(declare-const {_number(cell)} Int)" for cell in (*tiles, *ground.inner)]
-    for rule, cells, ways in _ways(ground, tiles):
-        if rule in rules:
-            out += _falling(rule, cells, ways)
+    asked = {rule: ways for rule, ways in ground.ways.items() if rule in rules}
+    numbered = dict.fromkeys(cell for ways in asked.values() for cell in ways)
+    out += [f"(declare-const {_number(cell)} Int)" for cell in numbered]
+    for rule, ways in asked.items():
+        out += _falling(rule, ways)
     return "\n".join([*out, "(check-sat)", ""])
 
 
@@ -119,10 +135,9 @@ def breaks(ground: Ground, known: Collection[str] = ()) -> str:
     for cell, side, mine, theirs in ground.seams():
         names.append(name := _named("ALH-A2", cell, side))
         out += [f"(declare-const {name} Bool)", f"(assert (= {name} (distinct {_truth(mine)} {_truth(theirs)})))"]
-    tiles = [cell for cell in ground.tiles if cell != FOUNTAIN]
-    for rule, cells, ways in _ways(ground, tiles):
-        names += [_named(rule, cell) for cell in cells]
-        out += _closed(rule, cells, ways)
+    for rule, ways in ground.ways.items():
+        names += [_named(rule, cell) for cell in ways]
+        out += _closed(rule, ways)
     out += [f"(assert |{name}|)" for name in sorted(known)]
     skip = {f"|{name}|" for name in known}
     out.append(f"(assert (or false {' '.join(name for name in names if name not in skip)}))")
@@ -197,46 +212,33 @@ def forbidden(violation: Violation) -> str:
     return f"(set-option :produce-unsat-cores true)\n(set-logic QF_UF)\n(assert (! false :named {name}))\n(check-sat)\n"
 
 
-def _ways(ground: Ground, tiles: list[Cell]) -> Iterable[tuple[str, list[Cell], Callable[[Cell], list[Cell]]]]:
-    """Yield for each rule about ways: the cells that need one, and where each leads to. Ways end in other cells.
-
-    ALH-A6 stands for ALH-A5 as well: an inner cell that no way by sides leads out of is shut in; if not even one by
-    corners does, it is so under ALH-A5.
-    """
-    yield "ALH-A3", tiles, ground.beside
-    yield "ALH-A4", tiles, ground.walkable
-    yield "ALH-A5", ground.inner, ground.empty_around
-    yield "ALH-A6", ground.inner, ground.empty_beside
-
-
-def _falling(rule: str, cells: list[Cell], ways: Callable[[Cell], list[Cell]]) -> Iterable[str]:
+def _falling(rule: str, ways: Ways) -> Iterable[str]:
     """Yield assertions: from each cell numbers fall along a way, to a cell that needs none, so every cell has a way.
 
     A way on foot is one side by side, too, and one by sides is one by corners: a cell needs one number for two rules.
     """
-    needs = set(cells)
-    for cell in cells:
-        falls = [f"(< {_number(on)} {_number(cell)})" if on in needs else "true" for on in ways(cell)]
+    for cell, there in ways.items():
+        falls = [f"(< {_number(on)} {_number(cell)})" if on in ways else "true" for on in there]
         yield f"(assert (! (or false {' '.join(falls)}) :named {_named(rule, cell)}))"
 
 
-def _closed(rule: str, cells: list[Cell], ways: Callable[[Cell], list[Cell]]) -> Iterable[str]:
+def _closed(rule: str, ways: Ways) -> Iterable[str]:
     """Yield assertions: the marked cells have ways only to each other, so none of them has a way to a cell that needs
     none.
     """
-    needs = set(cells)
-    for cell in cells:
+    for cell in ways:
         yield f"(declare-const {_named(rule, cell)} Bool)"
-    for cell in cells:
-        for on in ways(cell):
-            mark = _named(rule, on) if on in needs else "false"
-            yield f"(assert (=> {_named(rule, cell)} {mark}))"
+    for cell, there in ways.items():
+        marks = [_named(rule, on) if on in ways else "false" for on in there]
+        yield f"(assert (=> {_named(rule, cell)} (and true {' '.join(marks)})))"
 
 
+@lru_cache(_CACHED)
 def _number(cell: Cell) -> str:
     return f"|steps {cell[0]} {cell[1]}|"
 
 
+@lru_cache(_CACHED)
 def _named(rule: str, cell: Cell, *more: str) -> str:
     return f"|{' '.join((rule, str(cell[0]), str(cell[1]), *more))}|"
 
@@ -250,8 +252,9 @@ def _neighbour(cell: Cell, side: str) -> Cell:
     return cell[0] + dx, cell[1] + dy
 
 
-def _beside(cell: Cell) -> list[Cell]:
-    return [_neighbour(cell, side) for side in _SIDES]
+@lru_cache(_CACHED)
+def _beside(cell: Cell) -> tuple[Cell, ...]:
+    return tuple(_neighbour(cell, side) for side in _SIDES)
 
 
 def _diagonal(cell: Cell) -> list[Cell]:

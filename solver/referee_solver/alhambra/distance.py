@@ -27,6 +27,9 @@ from referee_solver.z3run import DEFAULT_RLIMIT, Budget, OutOfBudget, SolverFail
 DEEPEST = 300
 """Turns that the search looks ahead at most: a call each, and far more than any way is known to take."""
 
+SEARCH = 5_000_000
+"""Work that the search does at most, in Z3's unit: a way that it has not found by then, Z3 finds sooner."""
+
 FEW = 30
 """Layouts that are looked at to see that an end is cut off; from most, more than that are one turn away."""
 
@@ -56,7 +59,7 @@ def distance(
     if not {*goal.values()} <= {*start.values(), *reserve} or _apart(claim):
         return Distance(None, limit + 1, True)
     budget = Budget(rlimit)
-    search = _Search(claim, rlimit // 2)
+    search = _Search(claim, min(rlimit // 2, SEARCH))
     moves = search.shortest(limit)
     budget.left = rlimit - search.spent
     bound = search.bound

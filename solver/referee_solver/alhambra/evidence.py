@@ -5,13 +5,13 @@ The numbers are the evidence of certificates; what they prove is for ``certifica
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from referee.alhambra.v1 import proof_pb2 as pb
 from referee.certificates.alhambra.claims import Add, DistanceClaim, Layout, Place, Remove, Swap
 from referee.certificates.alhambra.wire import message_of, move_message
-from referee.games.game import Cell, InputError
-from referee_solver.alhambra.building import FOUNTAIN, Ground, after, walls_of
+from referee.games.game import InputError
+from referee_solver.alhambra.building import Ground, Ways, after, walls_of
 
 
 def of_layout(layout: Layout) -> pb.LayoutEvidence:
@@ -21,14 +21,12 @@ def of_layout(layout: Layout) -> pb.LayoutEvidence:
 
 def of_ground(ground: Ground) -> pb.LayoutEvidence:
     """Return the evidence of a layout whose ground is known."""
-    tiles = [cell for cell in ground.tiles if cell != FOUNTAIN]
-    message = pb.LayoutEvidence(
-        foot=least_steps(tiles, ground.walkable), out=least_steps(ground.inner, ground.empty_beside)
-    )
+    ways = ground.ways
+    message = pb.LayoutEvidence(foot=least_steps(ways["ALH-A4"]), out=least_steps(ways["ALH-A6"]))
     if 0 in message.foot:
-        message.touch.extend(least_steps(tiles, ground.beside))
+        message.touch.extend(least_steps(ways["ALH-A3"]))
     if 0 in message.out:
-        message.corner.extend(least_steps(ground.inner, ground.empty_around))
+        message.corner.extend(least_steps(ways["ALH-A5"]))
     return message
 
 
@@ -53,16 +51,19 @@ def serialized(certificate: pb.Certificate) -> bytes:
     return certificate.SerializeToString(deterministic=True)
 
 
-def least_steps(cells: Sequence[Cell], ways: Callable[[Cell], Sequence[Cell]]) -> list[int]:
-    """Return for each cell the least number of steps to a cell that is not among them; 0 if there is no way."""
-    steps = dict.fromkeys(cells, 0)
-    reached = [cell for cell in cells if any(on not in steps for on in ways(cell))]
+def least_steps(ways: Ways) -> list[int]:
+    """Return for each cell the least number of steps to a cell that is not among them; 0 if there is no way.
+
+    The ways have to lead back as well.
+    """
+    steps = dict.fromkeys(ways, 0)
+    reached = [cell for cell, there in ways.items() if any(on not in steps for on in there)]
     number = 1
     while reached:
         for cell in reached:
             steps[cell] = number
         number += 1
-        reached = list(dict.fromkeys(on for cell in reached for on in ways(cell) if steps.get(on) == 0))
+        reached = list(dict.fromkeys(on for cell in reached for on in ways[cell] if steps.get(on) == 0))
     return list(steps.values())
 
 
@@ -75,13 +76,7 @@ def check_legal(where: str, layout: Layout) -> None:
     for (x, y), side, mine, theirs in ground.seams():
         if mine != theirs:
             raise InputError(where, f"breaks ALH-A2 at ({x}, {y}), {side}", "a legal layout", sep=";")
-    tiles = [cell for cell in ground.tiles if cell != FOUNTAIN]
-    for rule, cells, ways in (
-        ("ALH-A3", tiles, ground.beside),
-        ("ALH-A4", tiles, ground.walkable),
-        ("ALH-A5", ground.inner, ground.empty_around),
-        ("ALH-A6", ground.inner, ground.empty_beside),
-    ):
-        for cell, number in zip(cells, least_steps(cells, ways), strict=True):
+    for rule, ways in ground.ways.items():
+        for cell, number in zip(ways, least_steps(ways), strict=True):
             if not number:
                 raise InputError(where, f"breaks {rule} at {cell}", "a legal layout", sep=";")

@@ -138,13 +138,13 @@ def _judge(questions: _Questions, layout: Layout, step: Step, name: str) -> _Jud
         return _Judged(layout, (early,), questions.core(f"{name}-obeys", building.forbidden(early)))
     after = building.after(layout, step)
     ground = building.Ground(building.walls_of(after))
-    legal = questions.holds(f"{name}-obeys", building.obeys(ground))
     violations = _broken(questions, ground, step, name)
-    if legal == bool(violations):
-        raise SolverFailed(f"Z3 contradicts itself: legal {legal}, broken {violations}")
     core: tuple[str, ...] = ()
     if violations:
+        # If one rule cannot be obeyed, all cannot.
         core = questions.core(f"{name}-reason", building.obeys(ground, {violations[0].rule_id}))
+    elif not questions.holds(f"{name}-obeys", building.obeys(ground)):
+        raise SolverFailed("Z3 contradicts itself: the layout neither obeys every rule nor breaks one")
     return _Judged(after, violations, core, of_ground(ground))
 
 

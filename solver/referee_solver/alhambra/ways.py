@@ -104,6 +104,7 @@ class _Question:
             self._building(turn)
         self._changes()
         self._counting()
+        self._detours()
         if (not turns and start != goal) or not {*goal.values()} <= {*self.tiles}:
             self.clauses.add(FALSE)
 
@@ -174,7 +175,7 @@ class _Question:
                 if before == after:
                     continue
                 changes.append(change := self.clauses.new())
-                for what in {*before, *after}:
+                for what in dict.fromkeys([*before, *after]):
                     one, two = before.get(what, FALSE), after.get(what, FALSE)
                     self.clauses.add(-one, two, change)
                     self.clauses.add(one, -two, change)
@@ -190,6 +191,24 @@ class _Question:
                 whole.append(still := self.clauses.new())
                 self.clauses.add(still, *(-self._on[turn, cell][self.start[cell]] for cell in circle))
             self.clauses.at_most([*(-literal for literal in same), *whole], self.turns - turn)
+
+    def _detours(self) -> None:
+        """State that a cell which does not change once, from what it has to what it wants, takes turns that are over.
+
+        One at least if it differs, two if not. What follows anyway is said here in one place for all turns, so that
+        whoever searches can begin with the few cells that go a way of their own.
+        """
+        over = []
+        for cell, choices in self.choices.items():
+            if len(choices) == 1:
+                continue
+            first, last = self.start.get(cell), self.goal.get(cell)
+            over += [detour := self.clauses.new()] * (1 if first != last else 2)
+            for turn in range(self.turns):
+                here, then = (self._on[at, cell] for at in (turn, turn + 1))
+                self.clauses.add(detour, here.get(first, FALSE), here.get(last, FALSE))
+                self.clauses.add(detour, -here.get(last, FALSE), then.get(last, FALSE))
+        self.clauses.at_most(over, self.turns - len(differing(self.start, self.goal)))
 
     # Reading models
 

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from referee.certificates.kingdomino.claims import Frame, Kingdom, Placed, check_domino, check_frame
 from referee.games.game import Cell, InputError
 from referee.games.kingdomino.dominoes import Domino
+from referee.games.kingdomino.scoring import in_one_area
 from referee_solver.kingdomino.annealing import anneal
-from referee_solver.kingdomino.bounds import capacity, most
+from referee_solver.kingdomino.bounds import Choice, capacity
+from referee_solver.kingdomino.filling import crowned, fillings, least_lacking
 from referee_solver.kingdomino.judge import points
 from referee_solver.kingdomino.question import Question
 from referee_solver.sat import Sat
@@ -19,9 +21,17 @@ from referee_solver.z3run import Budget, OutOfBudget, SolverFailed
 _STEPS = 700
 """Steps of an annealing, for each domino."""
 _FIRST_RUNS = 3
-"""Annealings for each domino, before Z3 is asked; afterwards both have the same work."""
+"""Annealings for each domino, before Z3 is asked; filling has as much work, and Z3 later, too."""
 _STEP = 120
 """What a step of annealing is charged, in Z3's unit of work: they take about as long."""
+_FIRST_BOXES = 1_000
+"""Boxes of numbers of squares that are split before annealing begins; about a second."""
+_BOX = 4_000
+"""What splitting a box is charged."""
+_FILLING_STEP = 20
+"""What a step of the search for a filling is charged."""
+_BREATH = 1_000
+"""Steps of that search after which the caller gets a turn."""
 _SLICE = 2_000_000
 """Z3's unit of work; about half a second."""
 _MOST_PLACES = 2_500
@@ -78,11 +88,19 @@ class _Search:
         self._seed = seed
         half = frame.size // 2 + 1
         castles = [(x, y) for x in range(half) for y in range(x, half)] if frame.castle is None else [frame.castle]
-        choices = {room: most(dominoes, room) for room in {capacity(frame.size, at) for at in castles}}
-        self._bounds = {at: choices[capacity(frame.size, at)][0] for at in castles}
+        rooms = {room: Choice(dominoes, room) for room in {capacity(frame.size, at) for at in castles}}
+        for choice in rooms.values():
+            for _ in range(_FIRST_BOXES):
+                if not choice.done:
+                    choice.refine()
+        self._choosing = {at: rooms[capacity(frame.size, at)] for at in castles}
+        """By the castle's cell: the search for the dominoes that are worth most, of as many as there is room for."""
+        self._bounds = {at: choice.bound for at, choice in self._choosing.items()}
         """By the castle's cell: no kingdom with the castle there has more points."""
-        self._choices = {at: choices[capacity(frame.size, at)][1] for at in castles}
+        self._choices = {at: choice.best for at, choice in self._choosing.items()}
         """By the castle's cell: as many dominoes as there is room for, those that might be worth most."""
+        self._filling = {at: fillings(choice, frame.size, at) for at, choice in self._choices.items() if self._fits(at)}
+        """By the castle's cell: the search that is not over."""
         self._asking: dict[Cell, tuple[int, Question, Sat]] = {}
         self._best = 0
         self._placed: tuple[Placed, ...] = ()
@@ -106,17 +124,38 @@ class _Search:
     def _work(self) -> Iterator[bool]:
         """Do a small piece of work for each item; yield whether it improved anything."""
         for _ in range(_FIRST_RUNS * len(self._dominoes)):
+            before = self._budget.left
             yield from self._anneal()
+            yield from self._choose((before - self._budget.left) // 2)
+            places = self._open()
+            for at in places:
+                yield from self._fill(at, (before - self._budget.left) // len(places))
         effort = 0
         while True:
             effort += 1
             before = self._budget.left
             for at in self._open():
+                yield from self._fill(at, effort * _SLICE)
                 yield from self._ask(at, effort)
+            yield from self._choose(effort * _SLICE)
             until = self._budget.left - (before - self._budget.left)
             yield from self._anneal()
             while self._budget.left > until:
                 yield from self._anneal()
+
+    def _choose(self, work: int) -> Iterator[bool]:
+        """Lower the bounds by what the dominoes alone are worth, for this much work."""
+        until = self._budget.left - work
+        while self._budget.left > until:
+            choice = max(self._choosing.values(), key=lambda choice: not choice.done and choice.bound)
+            if choice.done or self._budget.spent:
+                break
+            choice.refine()
+            self._budget.left -= _BOX
+            before = self._bound
+            for at in [at for at, searched in self._choosing.items() if searched is choice]:
+                self._bounds[at] = min(self._bounds[at], choice.bound)
+            yield self._bound < before
 
     def _open(self) -> list[Cell]:
         """Return where a kingdom at the bound may still be."""
@@ -134,6 +173,38 @@ class _Search:
                 break
         self._budget.left -= steps * _STEP
         yield False
+
+    def _fits(self, at: Cell) -> bool:
+        """Return whether the choice fills the frame, which is small enough, and attains the bound if nothing is
+        lacking.
+        """
+        choice, size = self._choices[at], self._frame.size
+        full = len(choice) == capacity(size, at) and len(choice) * 4 * size**2 <= _MOST_PLACES
+        return full and in_one_area(choice) == self._bounds[at]
+
+    def _fill(self, at: Cell, work: int) -> Iterator[bool]:
+        """Search for a kingdom in which nothing is lacking with the castle there, for this much work."""
+        if at not in self._filling:
+            return
+        until = self._budget.left - work
+        for step, placed in enumerate(self._filling[at], 1):
+            self._budget.left -= _FILLING_STEP
+            if placed:
+                self._improve(self._bounds[at], placed)
+                yield True
+                return
+            if step % _BREATH == 0:
+                yield False
+                if self._budget.spent or self._budget.left <= until:
+                    return
+        del self._filling[at]
+        choice = self._choices[at]
+        # Leaving out a domino that has no square of a terrain with crowns would cost nothing.
+        if len(choice) == len(self._dominoes) and all(
+            {d.left.terrain, d.right.terrain} & crowned(choice) for d in choice
+        ):
+            self._bounds[at] -= least_lacking(choice)
+            yield True
 
     def _ask(self, at: Cell, effort: int) -> Iterator[bool]:
         """Search for a kingdom at the bound with the castle there, for this much work; then others have their turn."""

@@ -19,7 +19,6 @@ from referee.games.game import Cell
 from referee.games.kingdomino.dominoes import TERRAINS, Domino
 from referee.games.kingdomino.scoring import in_one_area
 
-_MOST_BOXES = 1_000
 _PRICES = 12
 """How often prices are changed for a box."""
 _STEP, _SMALLER = 2.0, 0.6
@@ -44,39 +43,47 @@ def capacity(size: int, castle: Cell) -> int:
 
 def most(dominoes: Sequence[Domino], room: int) -> tuple[int, list[Domino]]:
     """Return points that no kingdom of ``room`` of the dominoes exceeds, and the best choice that was met."""
-    if len(dominoes) <= room:
-        return in_one_area(dominoes), [*dominoes]
-    return _Choice(dominoes, room).best()
+    choice = Choice(dominoes, room)
+    while not choice.done:
+        choice.refine()
+    return choice.bound, choice.best
 
 
-class _Choice:
-    """The best choice of ``room`` of the dominoes."""
+class Choice:
+    """The best choice of ``room`` of the dominoes: ``refine`` until it is ``done`` or the bound is low enough."""
 
     def __init__(self, dominoes: Sequence[Domino], room: int) -> None:
         self._dominoes = dominoes
         self._halves = [(domino.left, domino.right) for domino in dominoes]
-        self._room = room
-        self._chosen: list[Domino] = []
+        self._room = min(room, len(dominoes))
+        self.best: list[Domino] = []
+        """The best choice that was met."""
         self._worth = -1
         self._boxes: list[tuple[float, int, _Squares, _Squares, _Prices]] = []
         """Minus the bound, a number that tells boxes apart, the fewest and the most squares, prices."""
         self._numbers = count()
-
-    def best(self) -> tuple[int, list[Domino]]:
-        """Return the bound, and the choice."""
-        halves = [half.terrain for domino in self._dominoes for half in (domino.left, domino.right)]
+        halves = [half.terrain for domino in dominoes for half in (domino.left, domino.right)]
         every = range(len(TERRAINS))
         self._put(math.inf, (0,) * len(every), tuple(map(halves.count, every)), (0.0,) * len(every))
-        for _ in range(_MOST_BOXES):
-            worth, _, low, high, prices = self._boxes[0]
-            if low == high or _floor(-worth) <= self._worth:
-                break
-            heappop(self._boxes)
-            i = max(every, key=[b - a for a, b in zip(low, high, strict=True)].__getitem__)
-            middle = (low[i] + high[i]) // 2
-            self._put(-worth, low, (*high[:i], middle, *high[i + 1 :]), prices)
-            self._put(-worth, (*low[:i], middle + 1, *low[i + 1 :]), high, prices)
-        return max(_floor(-self._boxes[0][0]), self._worth), self._chosen
+
+    @property
+    def bound(self) -> int:
+        """Points that no choice exceeds."""
+        return max(_floor(-self._boxes[0][0]), self._worth)
+
+    @property
+    def done(self) -> bool:
+        """The bound gets no lower."""
+        worth, _, low, high, _ = self._boxes[0]
+        return low == high or _floor(-worth) <= self._worth
+
+    def refine(self) -> None:
+        """Split the box with the highest bound."""
+        worth, _, low, high, prices = heappop(self._boxes)
+        i = max(range(len(TERRAINS)), key=[b - a for a, b in zip(low, high, strict=True)].__getitem__)
+        middle = (low[i] + high[i]) // 2
+        self._put(-worth, low, (*high[:i], middle, *high[i + 1 :]), prices)
+        self._put(-worth, (*low[:i], middle + 1, *low[i + 1 :]), high, prices)
 
     def _put(self, most: float, low: _Squares, high: _Squares, prices: _Prices) -> None:
         """Put the box back, without what cannot be: together the squares are two for each domino."""
@@ -98,13 +105,13 @@ class _Choice:
                 for i, ((one, few), (other, many)) in enumerate(self._halves)
             ]
             value.sort(reverse=True)
-            ranked = [self._dominoes[i] for _, i in value[: self._room]]
+            ranked = [self._dominoes[i] for i in sorted(i for _, i in value[: self._room])]
             halves = [half for domino in ranked for half in (domino.left, domino.right)]
             squares = [0] * len(TERRAINS)
             for half in halves:
                 squares[half.terrain] += 1
             if (worth := in_one_area(ranked)) > self._worth:
-                self._worth, self._chosen = worth, ranked
+                self._worth, self.best = worth, ranked
             paid = [
                 price * (have - (few if price >= 0 else many))
                 for price, have, few, many in zip(prices, squares, low, high, strict=True)

@@ -50,7 +50,7 @@ def strict_notes(patch: Patch) -> None:
 
     def lenient(data: bytes) -> Note:
         text, _, below = data.decode().rpartition("\n\n")
-        return Note(text + "\n", tuple(note._parse_signature(line) for line in below.splitlines()))
+        return Note(text + "\n", tuple(map(note.NoteSignature.parse, below.splitlines())))
 
     patch.setattr(note.Note, "parse", lenient)
     patch.setattr(note, "_DECIMAL", re.compile(r"\d+\Z"))
@@ -60,7 +60,7 @@ def strict_notes(patch: Patch) -> None:
 def receipts(patch: Patch) -> None:
     """Checkpoints that somebody was given with an answer."""
     begin = Heads.__init__
-    patch.setattr(Heads, "__init__", lambda self, verifier, receipts: begin(self, verifier, ()))
+    patch.setattr(Heads, "__init__", lambda self, verifier, receipts, logged=(): begin(self, verifier, (), logged))
 
 
 @protection

@@ -145,6 +145,7 @@ async def test_calls_come_first_and_a_ruling_takes_three_keys(client: Client, ad
         assert arbiter.text("history").splitlines()[-1] == f"{size:>4}  arbiter: pause"
 
 
+@pytest.mark.long
 async def test_a_ruling_in_a_game_that_goes_on_meanwhile(client: Client, address: str) -> None:
     table = await Table.dealt(client)
     token = table.token(Role.ARBITER)
@@ -202,6 +203,7 @@ async def test_a_ruling_in_a_game_that_goes_on_meanwhile(client: Client, address
     assert (ruling.arbiter, ruling.text, list(ruling.rule.adjudicate.places)) == (1, "both left", [2, 1])
 
 
+@pytest.mark.long
 async def test_every_key_begins_a_ruling_and_the_list_has_what_is_possible(client: Client, address: str) -> None:
     """Each line is in the notation; what the rules forbid now is said in words."""
     table = await Table.dealt(client, arbiter_keys=[ARBITERS[1].public.raw, ARBITERS[0].public.raw])

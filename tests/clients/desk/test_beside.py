@@ -92,6 +92,7 @@ async def test_players_agree_to_take_moves_back(desk: Desk) -> None:
     assert desk.text("awaited").startswith("Seat 1, Bluebell to move")
 
 
+@pytest.mark.long
 async def test_a_protest_and_every_ruling(desk: Desk) -> None:
     assert (await confirmed(desk, '0: protest against 4 KDO-3 "not shuffled"')).startswith("Accepted as entry 5")
     assert desk.text("awaited").endswith(": choose domino. Entry 5, a protest, waits for an arbiter.")
@@ -128,6 +129,7 @@ async def test_a_game_is_broken_off(desk: Desk) -> None:
     await until(lambda: desk.text("awaited").startswith("The game is over"), "the end")
 
 
+@pytest.mark.long
 async def test_f7_lists_what_is_possible_and_asks_for_seat_and_words_in_fields(desk: Desk) -> None:
     before = desk.app.screen.query_one("#history", Static).content
     await desk.pilot.press("f7")
@@ -308,6 +310,7 @@ async def test_an_illegal_move_stands_if_the_arbiter_lets_it(desk: Desk) -> None
     assert desk.entries()[10] == "1: place 3 forest/forest 2,0 3,0 against KDO-14"
 
 
+@pytest.mark.long
 async def test_hands_can_be_hidden_while_they_are_typed(referee: Referee, tmp_path: Path) -> None:
     setup = PLAIN[0]
     state: Any = setup.start()

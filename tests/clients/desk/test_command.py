@@ -6,10 +6,13 @@ import os
 import signal
 from pathlib import Path
 
+import pytest
+
 from tests.cli.inside import referee
 from tests.cli.terminal import at_a_terminal
 
 
+@pytest.mark.long
 def test_the_desk_has_a_referee_of_its_own_and_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
     folder = tmp_path / "club"
     with at_a_terminal("desk", "--folder", folder, draws=True, errors=tmp_path / "log") as terminal:
@@ -43,6 +46,7 @@ def test_the_desk_has_a_referee_of_its_own_and_goes_on_where_it_was_stopped(tmp_
         assert terminal.process.wait() == 2
 
 
+@pytest.mark.long
 def test_options_that_say_nothing_together_are_refused(tmp_path: Path) -> None:
     for words, told in (
         (("--token-file", "t"), "expected --server with them"),

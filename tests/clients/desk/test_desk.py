@@ -101,6 +101,7 @@ async def test_f1_tells_what_may_be_entered(desk: Desk) -> None:
     assert desk.line.has_focus
 
 
+@pytest.mark.long
 async def test_a_wrong_entry_is_taken_back_in_the_log_and_the_game_goes_on(desk: Desk, tmp_path: Path) -> None:
     assert await desk.enter(":correct") == "There is no entry yet to take back."
     for words in START:
@@ -141,6 +142,7 @@ async def test_a_wrong_entry_is_taken_back_in_the_log_and_the_game_goes_on(desk:
     assert stands == [True, *[False] * 4, True, False, True]
 
 
+@pytest.mark.long
 async def test_the_form_tells_what_is_wrong_and_opens_nothing(referee: Referee, tmp_path: Path) -> None:
     async with running(referee, tmp_path) as desk:
         await desk.games(1)
@@ -173,6 +175,7 @@ async def test_the_form_tells_what_is_wrong_and_opens_nothing(referee: Referee, 
         assert "sheet club-sheet" in desk.text("position")
 
 
+@pytest.mark.long
 async def test_a_game_goes_on_after_desk_and_referee_were_stopped(referee: Referee, tmp_path: Path) -> None:
     async with running(referee, tmp_path) as desk:
         await desk.open_game(KINGS, "Redwing, Bluebell")
@@ -197,6 +200,7 @@ async def test_a_game_goes_on_after_desk_and_referee_were_stopped(referee: Refer
         await until(lambda: desk.listed()[-1].endswith("6 entries, goes on"), "the list is made anew")
 
 
+@pytest.mark.long
 async def test_the_game_that_goes_on_is_proposed(referee: Referee, tmp_path: Path) -> None:
     """Even if a newer one is over."""
     async with running(referee, tmp_path) as desk:
@@ -223,6 +227,7 @@ async def test_the_game_that_goes_on_is_proposed(referee: Referee, tmp_path: Pat
         await until(lambda: desk.text("awaited").startswith("The game is over"), "the game that is over")
 
 
+@pytest.mark.long
 async def test_what_is_entered_without_a_connection_is_entered_when_there_is_one(
     referee: Referee, tmp_path: Path
 ) -> None:

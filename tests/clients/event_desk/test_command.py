@@ -6,12 +6,15 @@ import os
 import signal
 from pathlib import Path
 
+import pytest
+
 from referee.events.event_file import EventFile
 from tests.cli.inside import referee
 from tests.cli.terminal import at_a_terminal
 from tests.clients.event_desk.test_event_desk import make
 
 
+@pytest.mark.long
 def test_what_is_entered_stays_when_the_desk_is_killed_and_there_is_one_desk(tmp_path: Path) -> None:
     path = make(tmp_path)
     with at_a_terminal("event", "desk", path, draws=True, errors=tmp_path / "log") as terminal:

@@ -212,6 +212,7 @@ async def test_a_pairing_that_cannot_be_leaves_nothing_of_the_draw(desk: Desk) -
     assert desk.chosen() == "–            8  Hugo"
 
 
+@pytest.mark.long
 async def test_a_result_is_amended_with_a_reason(desk: Desk) -> None:
     await desk.enter("checkin all")
     await desk.enter("pair")

@@ -6,6 +6,8 @@ import os
 import signal
 from pathlib import Path
 
+import pytest
+
 from referee_clients import format_join
 from tests.cli.inside import referee as command
 from tests.cli.terminal import at_a_terminal
@@ -13,6 +15,7 @@ from tests.clients.referee_process import Referee
 from tests.clients.seat.seat import open_game
 
 
+@pytest.mark.long
 def test_a_seat_is_taken_and_gone_on_with_by_its_key_alone(referee: Referee, tmp_path: Path) -> None:
     game = open_game(referee, "--rules", "rollwrite", "--seats", 1)
     join = game.joins[0]
@@ -34,6 +37,7 @@ def test_a_seat_is_taken_and_gone_on_with_by_its_key_alone(referee: Referee, tmp
     assert join.token not in terminal.shown
 
 
+@pytest.mark.long
 def test_there_is_one_answer_to_what_cannot_be_played(tmp_path: Path) -> None:
     done = command("play", "127.0.0.1:1/" + "0" * 32 + "/0#secret")
     told = "referee: you cannot play by hand without a terminal; expected one, or `referee bot`\n"

@@ -220,6 +220,7 @@ async def test_a_seat_that_another_key_plays_is_denied(seat: AtSeat, game: Game,
     assert "seat 0 was taken with another key; expected the private key of" in str(second.app.return_value)
 
 
+@pytest.mark.long
 async def test_the_game_goes_on_after_referee_and_program_were_stopped(
     referee: Referee, game: Game, other: Seat, tmp_path: Path
 ) -> None:

@@ -41,7 +41,7 @@ class Planner:
         if len(legal_moves) == 1:
             return legal_moves[0]
         if observation.phase is Phase.ACTION:
-            return _Turn(observation, legal_moves, self._weights).best()
+            return max(Turn(observation, legal_moves, self._weights).worths(), key=lambda worth: worth[0])[1]
         return _place(observation, self._weights) or legal_moves[0]
 
 
@@ -55,7 +55,7 @@ def _place(state: State, weights: Weights) -> Move | None:
     return best_placing(valuation, state.layouts[state.seat], reserve, tiles, may_give=may_give).first
 
 
-class _Turn:
+class Turn:
     """The search for one turn."""
 
     def __init__(self, state: State, moves: Sequence[Move], weights: Weights) -> None:
@@ -89,9 +89,9 @@ class _Turn:
             counts[kind] -= 1
         return bytes(counts)
 
-    def best(self) -> Move:
-        """Return the first action of the best turn."""
-        return max(self._plans(), key=self._worth).first
+    def worths(self) -> list[tuple[float, Move]]:
+        """Return every turn that is worth a look: its worth, and its first action."""
+        return [(self._worth(plan), plan.first) for plan in self._plans()]
 
     def _plans(self) -> Iterator[Plan]:
         for count in range(len(self.exact) + 1):

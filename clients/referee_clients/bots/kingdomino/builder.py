@@ -26,10 +26,10 @@ class Builder:
             return legal_moves[0]
         if isinstance(legal_moves[0], PlaceCastle):
             return middle(observation, legal_moves)
-        return _Turn(observation, self._weights).best(legal_moves)
+        return max(Turn(observation, self._weights).worths(legal_moves), key=lambda worth: worth[0])[1]
 
 
-class _Turn:
+class Turn:
     """What the seat on turn can reach until its next one."""
 
     def __init__(self, state: State, weights: Weights) -> None:
@@ -42,16 +42,17 @@ class _Turn:
     def _domino(self, number: int) -> Domino:
         return self._state.domino_set.dominoes[number - 1]
 
-    def best(self, moves: Sequence[Move]) -> Move:
+    def worths(self, moves: Sequence[Move]) -> list[tuple[float, Move]]:
+        """Return the promising moves, each with what the kingdom is worth after the turn."""
         choices = [move for move in moves if isinstance(move, ChooseDomino)]
         if choices:
-            return max(choices, key=lambda move: self._with(self._kingdom, self._domino(move.domino)))
+            return [(self._with(self._kingdom, self._domino(move.domino)), move) for move in choices]
         places = [move for move in moves if isinstance(move, PlaceDomino)]
         reached = {move: self._kingdom.placed(self._domino(move.domino), move.left, move.right) for move in places}
         places.sort(key=lambda move: -self._valuation.kingdom(reached[move]))
         if not self._free:  # the last round: nothing is taken any more
-            return places[0]
-        return max(places[:PLACES], key=lambda move: max(self._with(reached[move], domino) for domino in self._free))
+            return [(self._valuation.kingdom(reached[move]), move) for move in places]
+        return [(max(self._with(reached[move], domino) for domino in self._free), move) for move in places[:PLACES]]
 
     def _with(self, kingdom: Kingdom, domino: Domino) -> float:
         """Return the worth of the kingdom with the domino taken next, less what its place in the line costs."""

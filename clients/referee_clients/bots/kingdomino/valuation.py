@@ -84,7 +84,7 @@ class Valuation:
                     crowned = weights.crowns * squares * self._crowned[terrain]
                     prospect = max(prospect, more * (weights.growth * crowns + crowned))
             value += prospect  # what comes can only come once: to the area that gains most
-        if to_come and self._sample:
+        if to_come and self._sample and weights.fit:
             unfit = sum(not kingdom.fits(domino) for domino in self._sample) / len(self._sample)
             value -= weights.fit * unfit * min(1.0, to_come / 4)
         return value

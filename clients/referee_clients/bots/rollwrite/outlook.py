@@ -27,17 +27,21 @@ _LINES = (
 
 
 class Outlook:
-    """The rest of the game as the seat on turn sees it."""
+    """The rest of the game as a seat sees it."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: State, seat: int | None = None, *, to_move: bool = False) -> None:
+        """``seat``: None is the one on turn. ``to_move``: the turn that goes on now is still to come."""
         self._state = state
-        self._seat = state.seat
+        self._seat = state.seat if seat is None else seat
         self.turns = state.rounds - state.round
-        """The seat's turns after this one."""
+        """Turns of each seat after this round."""
         self._counts = state.all_counts()
         self._chances = [
             # Who sits after the seat on turn has a turn more.
-            _rounded(BUILT_A_TURN * (self.turns + self._is_after(seat)), CELLS - built.bit_count())
+            _rounded(
+                BUILT_A_TURN * (self.turns + (to_move if seat == state.seat else self._is_after(seat))),
+                CELLS - built.bit_count(),
+            )
             for seat, built in enumerate(state.built)
         ]
         self._awarded = [
@@ -54,7 +58,7 @@ class Outlook:
     def _is_after(self, seat: int) -> bool:
         """Return whether the seat has its turn of this round still to come."""
         state = self._state
-        return (seat - state.start) % state.seats > (self._seat - state.start) % state.seats
+        return (seat - state.start) % state.seats > (state.seat - state.start) % state.seats
 
     def gains(self) -> list[float]:
         """Return for every cell, by its number, what a building there adds; 0 where there is one."""
@@ -65,6 +69,14 @@ class Outlook:
             0.0 if built >> cell & 1 else more[type_] + lines[cell // FACES] + lines[FACES + cell % FACES]
             for cell, type_ in enumerate(self._state.sheet.grid)
         ]
+
+    def places(self, type_: int) -> float:
+        """Return the points that the seat may expect for its place in a type."""
+        return self._type(type_, 0)
+
+    def total(self) -> float:
+        """Return the points for places and lines that the seat may expect in the end."""
+        return sum(self._type(type_, 0) for type_ in range(len(TYPES))) + sum(self._line(line, 0) for line in _LINES)
 
     def _line(self, line: int, more: int) -> float:
         """Return the points of a row or column with this many more buildings."""

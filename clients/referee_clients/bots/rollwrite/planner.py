@@ -40,18 +40,23 @@ class Planner:
     def choose(self, observation: State, legal_moves: Sequence[Move]) -> Move:
         if len(legal_moves) == 1:
             return legal_moves[0]
-        return max(legal_moves, key=_Turn(observation, self._weights).worth)
+        return max(legal_moves, key=Turn(observation, self._weights, Outlook(observation).gains()).worth)
 
 
-class _Turn:
+def coin_worth(state: State, weights: Weights = WEIGHTS) -> float:
+    """Return what a coin is worth: in the end half a point, before that what it may buy, too."""
+    return 1 / COINS_PER_POINT + weights.to_spend * min(1.0, (state.rounds - state.round) / weights.turns)
+
+
+class Turn:
     """What the seat on turn can gain."""
 
-    def __init__(self, state: State, weights: Weights) -> None:
+    def __init__(self, state: State, weights: Weights, gains: Sequence[float]) -> None:
+        """``gains``: what a building adds, by its cell."""
         self._state = state
         self._weights = weights
-        outlook = Outlook(state)
-        self._gains = outlook.gains()
-        self._coin = 1 / COINS_PER_POINT + weights.to_spend * min(1.0, outlook.turns / weights.turns)
+        self._gains = gains
+        self._coin = coin_worth(state, weights)
         self._built = state.built[state.seat]
         self._blue, self._yellow = state.blue[state.seat], state.yellow[state.seat]
         self._held = state.coins[state.seat]

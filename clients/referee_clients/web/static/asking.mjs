@@ -1,5 +1,7 @@
 // Asking the gateway: one question at a time, the newest next.
 
+import { SPOKEN } from "./gateway.mjs";
+
 /** How long an answer is waited for: longer than the gateway waits. */
 const ANSWER_MS = 40_000;
 /** How long an older question is still waited for when there is a newer one. */
@@ -14,7 +16,7 @@ export const ask = async (where, question, { signal, headers = {} } = {}) => {
   try {
     const response = await fetch(`/api/v1/${where}`, {
       method: "POST",
-      headers: { "Content-Type": "application/json", ...headers },
+      headers: { "Content-Type": "application/json", ...SPOKEN, ...headers },
       body: JSON.stringify(question),
       signal,
     });

@@ -9,6 +9,6 @@ self.onmessage = async ({ data: { file, key, seats, receipts } }) => {
     const pins = { key: key ? await verifierKey(key) : null, seatKeys: pinnedKeys(seats.split(/\s+/).filter(Boolean)), receipts };
     self.postMessage({ report: await auditAny(file, pins) });
   } catch (error) {
-    self.postMessage({ error: error.name === "NotSupportedError" ? "this browser has no Ed25519" : error.message });
+    self.postMessage({ error: error.message, isOld: error.name === "NotSupportedError" });
   }
 };

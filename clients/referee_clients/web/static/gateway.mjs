@@ -4,6 +4,8 @@ export const API = "/api/v1";
 const WAIT_MS = [500, 1000, 2000, 5000, 10000];
 /** The gateway says something every 10 s. A phone that changed its network is told nothing of the old connection. */
 const SILENCE_MS = 30000;
+/** What the gateway says in words, it says in the page's language. */
+export const SPOKEN = { "Accept-Language": document.documentElement.lang };
 /** How long an answer is waited for: longer than the gateway waits. */
 const ANSWER_MS = 60000;
 
@@ -16,7 +18,7 @@ export class Refused extends Error {
 
   /** Whether the same question may be answered later. */
   get passes() {
-    return this.status === 0 || this.status === 429 || this.status >= 502;
+    return this.status === 0 || (this.status === 429 && this.waitMs > 0) || this.status >= 502;
   }
 
   /** Whether what was asked for may have been done all the same: nobody said that it was not. */
@@ -29,7 +31,7 @@ export class Refused extends Error {
 const ask = async (address, options) => {
   let response;
   try {
-    response = await fetch(address, { signal: AbortSignal.timeout(ANSWER_MS), ...options });
+    response = await fetch(address, { signal: AbortSignal.timeout(ANSWER_MS), ...options, headers: { ...SPOKEN, ...options?.headers } });
   } catch {
     throw new Refused(0);
   }

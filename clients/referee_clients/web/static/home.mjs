@@ -17,7 +17,7 @@ let pages = 1;
 const problem = h("p", { class: "problem", role: "alert" });
 
 const seatsOf = ({ seats, awaited_seats: awaited, state }) =>
-  state === "PLAYING" && awaited.length ? w("home.turn", { seats: awaited.join(", "), n: seats.length }) : w(seats.length === 1 ? "home.seats.one" : "home.seats", { n: seats.length });
+  state === "PLAYING" && awaited.length ? w("home.turn", { seats: awaited.join(", "), n: seats.length }) : w("home.seats", { n: seats.length });
 
 const outcomeOf = ({ result, forfeited }) => {
   const out = new Map(forfeited.map(({ seat, ending }) => [seat, ending.toLowerCase()]));

@@ -4,6 +4,7 @@
 
 import "./token.mjs"; // first: it takes the token out of the link
 import { ask, newest } from "./asking.mjs";
+import { explained } from "./broken_rules.mjs";
 import { h } from "./dom.mjs";
 import { alhambra } from "./editors/alhambra.mjs";
 import { kingdomino } from "./editors/kingdomino.mjs";
@@ -334,7 +335,7 @@ const showVerdict = () => {
       ? ""
       : valid
         ? w("verdict.legal")
-        : w(n === 1 ? "verdict.illegal.one" : "verdict.illegal", { n });
+        : w("verdict.illegal", { n });
   const brief = (game.isEmpty(state) && valid !== undefined) || (valid === undefined && isScored()) ? "" : game.brief(answer, state);
   const heading = () => h("p", { class: `judged ${tone}` }, h("span", { "aria-hidden": "true" }, sign), text);
   status.replaceChildren(
@@ -349,7 +350,7 @@ const showVerdict = () => {
     title(),
     ...(text ? [heading()] : []),
     ...(n
-      ? [h("ul", { class: "broken-rules" }, violations.map(({ rule, text: words }) => h("li", {}, h("a", { href: `/rules/${name}#${rule}` }, rule), words.slice(rule.length))))]
+      ? [h("ul", { class: "broken-rules" }, violations.map((each) => h("li", {}, h("a", { href: `/rules/${name}#${each.rule}` }, each.rule), explained(each, each.rule))))]
       : []),
     ...(facts.length ? [h("dl", { class: "facts" }, facts.flatMap(([label, value]) => [h("dt", {}, label), h("dd", {}, value)]))] : []),
     ...(valid === false && !brief ? [h("p", {}, w("verdict.no_points"))] : []),

@@ -3,17 +3,13 @@
 import { h } from "./dom.mjs";
 import { w } from "./words.mjs";
 
-/** `seat 0` and `virtual 1` in the page's words. */
-const named = (player) => {
-  const [kind, n] = player.split(" ");
-  return w(kind === "seat" ? "position.player" : "rollwrite.virtual", { n });
-};
-
 /** What a page shows of the answer to a question for the score. */
 export const sheetOf = (found) => {
   const heading = h("h2", { id: "sheet-title" }, w("sheet"));
   if (found.error !== undefined) return [heading, h("p", { class: "problem" }, w("sheet.none", { message: found.error ?? w("sheet.no_server") }))];
-  const rows = found.players.map((player) => ({ ...player, label: named(player.name) })).sort((one, other) => one.place - other.place);
+  // Seats come first, then players that nobody plays.
+  const named = (n) => (n < found.seats ? w("position.player", { n }) : w("rollwrite.virtual", { n: n - found.seats }));
+  const rows = found.players.map((player, n) => ({ ...player, label: named(n) })).sort((one, other) => one.place - other.place);
   const cells = (values) => values.map((value) => h("td", {}, value));
   const heads = [w("sheet.place"), w("sheet.player"), w("sheet.points")].map((each) => h("th", { scope: "col" }, each));
   return [

@@ -1,6 +1,7 @@
 // Best turns and proofs, from the referee's solver, with the reader's token.
 
 import { ask } from "./asking.mjs";
+import { explained } from "./broken_rules.mjs";
 import { h } from "./dom.mjs";
 import { keep, kept } from "./token.mjs";
 import { w } from "./words.mjs";
@@ -57,12 +58,12 @@ export const solver = (change) => {
     else say(...shown(answer));
   };
 
-  const proven = ({ verdict, reasons, core, certificate }) => {
+  const proven = ({ verdict, violations, core, certificate }) => {
     const bytes = Uint8Array.from(atob(certificate), (letter) => letter.charCodeAt(0));
     const file = bytes.length && URL.createObjectURL(new Blob([bytes], { type: "application/octet-stream" }));
     return [
       h("p", { class: "judged", role: "status" }, w(`solver.verdict.${verdict}`)),
-      reasons.length > 0 && h("ul", { class: "broken-rules" }, reasons.map((each) => h("li", {}, each))),
+      violations.length > 0 && h("ul", { class: "broken-rules" }, violations.map((each) => h("li", {}, explained(each)))),
       core.length > 0 && h("p", {}, w("solver.core", { core: core.join("; ") })),
       file && h("p", {}, w("solver.certificate", { n: bytes.length }), " ", h("a", { href: file, download: "certificate" }, w("solver.save"))),
     ].filter(Boolean);

@@ -2,6 +2,31 @@
 
 import { w } from "./words.mjs";
 
+/** What is said of them more closely is the verdict. */
+const OF_EVENTS = new Set(["PAIRING", "STANDINGS"]);
+const isEnglish = document.documentElement.lang === "en";
+
+/** A line that auditors have in English alone. */
+export const inEnglish = (text) => (isEnglish ? text : { english: text });
+
+/** What is wrong, of a kind and in a place; in other languages the auditor's own words stand beside it. */
+export const findingLines = ({ code, entry, offset }, message) => {
+  const where = [entry !== null && w("verify.entry", { n: entry }), offset !== null && w("verify.byte", { n: offset })].filter(Boolean);
+  if (isEnglish) return [[message, ...where].join(", ")];
+  const kind = OF_EVENTS.has(code) ? "RULES" : code;
+  return [[...(kind ? [w(`finding.${kind}`)] : []), ...where].join(", "), inEnglish(message)].filter(Boolean);
+};
+
+/** Why a worker said nothing of a file: what it lacks in the browser, or an error's own words. */
+export const failureWords = ({ error, isOld }) => (isOld ? w("verify.no_ed25519") : error);
+
+/** A line as a page shows it. */
+export const paragraph = (line, className = "") => {
+  const element = document.createElement("p");
+  if (line.english === undefined) return Object.assign(element, { textContent: line, className });
+  return Object.assign(element, { textContent: line.english, lang: "en", className: "original" });
+};
+
 // Nothing here is green: that is for what keeps all of the rules, too.
 const TONES = { COMPLETE: "open", PREFIX: "open", UNTRUSTED_KEY: "open", UNSUPPORTED: "open", UNDISCLOSED: "open" };
 /** Verdicts that mean more where the rules were looked at, as those of events are. */
@@ -18,14 +43,10 @@ export const verdictWords = (name, found, hasKey) => {
         : isFollowed && BY_RULES.has(verdict)
           ? w(`verify.event.${verdict}`, { entries, covered })
           : w(`verify.verdict.${verdict}`, { entries, covered });
-  const where = [
-    found.entry !== null && w("verify.entry", { n: found.entry }),
-    found.offset !== null && w("verify.byte", { n: found.offset }),
-  ].filter(Boolean);
   const lines = [
-    ...(verdict === "COMPLETE" ? [] : [[found.message, ...where].join(", ")]),
+    ...(verdict === "COMPLETE" ? [] : findingLines(found, found.message)),
     w("verify.what", { name, rules: found.rules ?? "?", entries, covered }),
-    ...found.remarks,
+    ...found.remarks.map(inEnglish),
   ];
   return { tone: TONES[verdict] ?? "bad", headline, lines };
 };

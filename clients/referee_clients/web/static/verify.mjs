@@ -1,6 +1,6 @@
 // Verifying the file of a game or of an event: it is read and checked here, in a worker that may be stopped, and sent nowhere.
 
-import { verdictWords } from "./verdict.mjs";
+import { failureWords, paragraph, verdictWords } from "./verdict.mjs";
 import { w } from "./words.mjs";
 import { startAuditor } from "./worker.mjs";
 
@@ -19,8 +19,6 @@ const stop = () => {
   worker = null;
 };
 
-const paragraph = (text, className = "") => Object.assign(document.createElement("p"), { textContent: text, className });
-
 const show = (tone, headline, ...lines) => report.replaceChildren(paragraph(headline, `judged ${tone}`), ...lines.map((line) => paragraph(line)));
 
 const told = (name, found, hasKey) => {
@@ -34,8 +32,14 @@ const bytesOf = async (file, most) => {
   return new Uint8Array(await file.arrayBuffer());
 };
 
+/** What the last check was made with, of what a reader types. */
+let typed = "";
+const typing = () => JSON.stringify([field("key").value.trim(), field("seats").value.trim()]);
+
 const verify = async (file) => {
   stop();
+  typed = typing();
+  document.dispatchEvent(new CustomEvent("judging"));
   if (!globalThis.crypto?.subtle) return show("bad", w("verify.insecure"));
   show("open", w("verify.reading", { name: file.name }));
   const [key, seats] = [field("key").value.trim(), field("seats").value];
@@ -52,9 +56,10 @@ const verify = async (file) => {
   try {
     auditor = worker = startAuditor();
     worker.onmessage = ({ data }) => {
-      if (!data.report) return fail(data.error);
+      if (!data.report) return fail(failureWords(data));
       stop();
       told(file.name, data.report, key !== "");
+      document.dispatchEvent(new CustomEvent("judged", { detail: file }));
     };
     worker.onerror = (event) => {
       event.preventDefault();
@@ -70,7 +75,9 @@ const verify = async (file) => {
 
 const again = () => field("file").files.length && verify(field("file").files[0]);
 field("form").addEventListener("submit", (event) => event.preventDefault());
-for (const id of ["file", "key", "seats", "receipts"]) field(id).addEventListener("change", again);
+for (const id of ["file", "receipts"]) field(id).addEventListener("change", again);
+// A field that was left as it was checked changes nothing, and must not move what is about to be clicked on.
+for (const id of ["key", "seats"]) field(id).addEventListener("change", () => typing() !== typed && again());
 document.addEventListener("dragover", (event) => event.preventDefault());
 document.addEventListener("drop", (event) => {
   event.preventDefault();

@@ -16,6 +16,7 @@ from referee_solver.alhambra.refutation import boxes, masks_of
 from referee_solver.alhambra.wall_clauses import Box, Masks, Question
 from referee_solver.alhambra.walls.asking import SLICE, Asking
 from referee_solver.alhambra.walls.loops import Loop, shapes
+from referee_solver.alhambra.walls.losing import Losing
 from referee_solver.alhambra.walls.winding import wind
 from referee_solver.z3run import Budget, OutOfBudget
 
@@ -30,6 +31,9 @@ _NARROW, _WIDE = 100, 1000
 
 _WINDING = 15_000
 """What winding may cost before anything is asked, for each tile squared: questions about more tiles take longer."""
+
+_ROWS = 70_000
+"""Rows of one length that are kept to refute a wall: about a tenth of a gigabyte."""
 
 _CELLS = 1500
 """Cells of all places that are asked about in turn: about a gigabyte."""
@@ -94,7 +98,7 @@ class _Search:
         self.region = region
         self.best = 0
         self.layout: Masks = {}
-        self.bound = sum(mask.bit_count() for mask in masks)
+        self.walls = self.bound = sum(mask.bit_count() for mask in masks)
         self.places: list[Box | int] = [*_likely(len(masks))] if region is None else [region]
         self.refuted = dict.fromkeys(self.places, self.bound + 1)
         """By place: the least number of sides that no wall in it has."""
@@ -118,6 +122,8 @@ class _Search:
             yield from self._close()
         yield from self._wind(rng, _NARROW, whole=False)
         yield from self._wind_on(rng, _WINDING * len(self.masks) ** 2)
+        if self.region is None:
+            yield from self._lose()
         effort = 0
         while True:
             effort += 1
@@ -146,6 +152,18 @@ class _Search:
                 yield layout is not None and self._found(layout)
                 if loop.refuted or layout is not None:
                     break
+
+    def _lose(self) -> Iterator[bool]:
+        """Lower the bound as long as every row that would reach it can be laid."""
+        while True:
+            losing = Losing(self.masks, self.walls - self.bound, _ROWS)
+            for tried, layout in losing.run():
+                self.budget.left -= tried * _TILE
+                yield self._found(layout)
+            if not losing.refuted:
+                return
+            self.refuted = {place: min(least, self.bound) for place, least in self.refuted.items()}
+            yield self._lower()
 
     def _ask_at(self, target: int, effort: int, cells: int) -> Iterator[bool]:
         """Ask the open places, the likely ones first and longer, up to this many cells in all: they take memory."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from random import Random
 from typing import NamedTuple
 
@@ -22,12 +23,12 @@ _ROW = 64
 """Width of the square; the first tile lies in its middle, and tiles near its rim are not looked at."""
 _MIDDLE = _ROW // 2 * _ROW + _ROW // 2
 _ALL = (1 << _ROW * _ROW) - 1
-_STEP = (-_ROW, 1, _ROW, -1)
+STEP = (-_ROW, 1, _ROW, -1)
 _RING = (-_ROW, -_ROW + 1, 1, _ROW + 1, _ROW, _ROW - 1, -1, -_ROW - 1)
 _KINDS = [(first, first + more & 3) for first in range(4) for more in range(3)]
 """The first side with a wall, clockwise, and the last."""
 _MASKS = [sum(1 << (first + i & 3) for i in range((last - first & 3) + 1)) for first, last in _KINDS]
-_FACING = [[_STEP[side] for side in range(4) if mask >> side & 1] for mask in _MASKS]
+_FACING = [[STEP[side] for side in range(4) if mask >> side & 1] for mask in _MASKS]
 _ENTERED = [[kind for kind, (first, _) in enumerate(_KINDS) if first == side] for side in range(4)]
 
 
@@ -48,7 +49,9 @@ _Row = tuple["_Row", int, int] | None
 """The tiles of the row, the last one first: what was before, cell, walls."""
 
 
-class _State(NamedTuple):
+class State(NamedTuple):
+    """A row, and what it asks of the cells around it."""
+
     badness: float
     laid: int
     owed: int
@@ -71,10 +74,12 @@ def wind(masks: Sequence[int], rng: Random, width: int, *, whole: bool) -> Itera
     ``width``: states that are kept. ``whole``: only rows that all tiles may follow in, by the sides that they are
     entered at and left at. The layouts need not be legal.
     """
-    return _Beam(masks, rng, width, whole).run()
+    return Beam(masks, rng, width, whole).run()
 
 
-class _Beam:
+class Beam:
+    """Rows of tiles that get longer side by side."""
+
     def __init__(self, masks: Sequence[int], rng: Random, width: int, whole: bool) -> None:
         stock = Counter(masks)
         self.rng = rng
@@ -85,40 +90,58 @@ class _Beam:
         """Tiles without walls, the fountain included."""
         self.left = tuple(stock[mask] for mask in _MASKS)
         self._tried = 1
+        self.full = False
         self._can_end: dict[tuple[tuple[int, ...], int], bool] = {}
 
     def run(self) -> Iterator[tuple[int, Masks]]:
-        nothing = _State(0.0, 0, 0, 0, _MIDDLE, 0, self.left, 0, None, 0)
-        states = [self._with(nothing, kind, _MIDDLE, 0, 0) for kind, count in enumerate(self.left) if count]
+        states = self._first()
         best = 0
         while states:
             longer = [state for state in states if state.length > best and state.owed.bit_count() <= self.plain]
             longest = max(longer, key=lambda state: state.length, default=None)
             best = longest.length if longest else best
-            yield self._spent(), self._layout(longest) if longest else {}
-            after = {state[1:7]: state for before in states for state in self._longer(before)}
-            states = []
-            for state in sorted(after.values()):
-                if (settled := self._settled(state)) is not None:
-                    states.append(settled)
-                    if len(states) == self.width:
-                        break
+            yield self._spent(), self.layout(longest) if longest else {}
+            states = list(islice(self._next(states), self.width))
         yield self._spent(), {}
+
+    def every(self) -> Iterator[tuple[int, list[State]]]:
+        """Lay one tile after another in every way, whatever the width; yield how many were tried, and the rows of all
+        tiles.
+
+        The last time ``full`` tells whether there were too many to go on. Otherwise there is no other row.
+        """
+        states = self._first()
+        while states and not self.full:
+            yield self._spent(), [state for state in states if not any(state.left)]
+            states = list(islice(self._next(states), self.width + 1))
+            self.full = len(states) > self.width
+        yield self._spent(), []
+
+    def _first(self) -> list[State]:
+        nothing = State(0.0, 0, 0, 0, _MIDDLE, 0, self.left, 0, None, 0)
+        return [self._with(nothing, kind, _MIDDLE, 0, 0) for kind, count in enumerate(self.left) if count]
+
+    def _next(self, states: Sequence[State]) -> Iterator[State]:
+        """Yield the rows with one tile more, the best ones first."""
+        after = {state[1:7]: state for before in states for state in self._longer(before)}
+        for state in sorted(after.values()):
+            if (settled := self._settled(state)) is not None:
+                yield settled
 
     def _spent(self) -> int:
         """Return tiles that were tried since this was asked."""
         tried, self._tried = self._tried, 0
         return tried
 
-    def _longer(self, state: _State) -> Iterator[_State]:
+    def _longer(self, state: State) -> Iterator[State]:
         """Yield the state with one tile more."""
-        ahead = state.here + _STEP[state.side + 1 & 3]
+        ahead = state.here + STEP[state.side + 1 & 3]
         yield from self._on(state, state.side, ahead, 0)
         if not state.empty >> ahead & 1:
             corner = 0 if (state.laid | state.owed) >> ahead & 1 else ahead
-            yield from self._on(state, state.side - 1 & 3, ahead + _STEP[state.side], corner)
+            yield from self._on(state, state.side - 1 & 3, ahead + STEP[state.side], corner)
 
-    def _on(self, state: _State, side: int, cell: int, corner: int) -> Iterator[_State]:
+    def _on(self, state: State, side: int, cell: int, corner: int) -> Iterator[State]:
         """Yield the state with a tile on the cell, entered at the side; the tile in a corner is owed."""
         if (state.laid | state.empty | _MARGIN) >> cell & 1:
             return
@@ -132,7 +155,7 @@ class _Beam:
             if not self.whole or self._ends(new.left, new.side):
                 yield new
 
-    def _with(self, state: _State, kind: int, cell: int, owed: int, corner: int) -> _State:
+    def _with(self, state: State, kind: int, cell: int, owed: int, corner: int) -> State:
         self._tried += 1
         empty = state.empty
         for step in _FACING[kind]:
@@ -142,7 +165,7 @@ class _Beam:
         left = (*state.left[:kind], state.left[kind] - 1, *state.left[kind + 1 :])
         length = state.length + len(_FACING[kind])
         row = state.row, cell, _MASKS[kind]
-        return _State(badness, state.laid | 1 << cell, owed, empty, cell, _KINDS[kind][1], left, length, row, corner)
+        return State(badness, state.laid | 1 << cell, owed, empty, cell, _KINDS[kind][1], left, length, row, corner)
 
     def _ends(self, left: tuple[int, ...], side: int) -> bool:
         """Return whether the tiles that are left may follow, by their sides alone, in any order."""
@@ -169,7 +192,7 @@ class _Beam:
                 return True
         return not any(left)
 
-    def _settled(self, state: _State) -> _State | None:
+    def _settled(self, state: State) -> State | None:
         """Return the state with what the tiles shut in owed; None if that has to be empty, or is too much."""
         taken = state.laid | state.owed
         if not any(at and _blocks(taken, at) > 1 for at in (state.here, state.corner)):
@@ -180,14 +203,14 @@ class _Beam:
             return None
         return state._replace(owed=owed)
 
-    def _layout(self, state: _State) -> Masks:
+    def layout(self, state: State) -> Masks:
         """Plain tiles where they are owed; one in their midst is the fountain, or any that can be laid beside."""
         masks: dict[int, int] = {}
         row = state.row
         while row is not None:
             row, cell, walls = row
             masks[cell] = walls
-        plain = [*_cells(state.owed)] or self._beside(state)
+        plain = [*cells_of(state.owed)] or self._beside(state)
         masks |= dict.fromkeys(plain, 0)
 
         def from_here(here: int) -> Masks:
@@ -198,15 +221,15 @@ class _Beam:
         return min(around, key=lambda layout: max((abs(x) + abs(y) for x, y in layout), default=0), default={})
 
     @staticmethod
-    def _beside(state: _State) -> list[int]:
-        for cell in _cells(state.laid):
-            for spot in (cell + step for step in _STEP):
+    def _beside(state: State) -> list[int]:
+        for cell in cells_of(state.laid):
+            for spot in (cell + step for step in STEP):
                 if not (state.laid | state.empty) >> spot & 1 and _blocks(state.laid, spot) == 1:
                     return [spot]
         return []
 
 
-def _cells(bits: int) -> Iterator[int]:
+def cells_of(bits: int) -> Iterator[int]:
     while bits:
         yield (bits & -bits).bit_length() - 1
         bits &= bits - 1

@@ -9,7 +9,7 @@ const SIDES = ["N", "E", "S", "W"];
 const against = (violations) => (violations.length ? ["against", ...new Set(violations.map(({ rule }) => rule).sort())] : []);
 
 const words = (tile) => {
-  const sides = [...tile.walls].join(" ");
+  const sides = [...tile.walls].map((side) => w(`side.${side}`)).join(" ");
   const walls = { 0: "none", 1: "one" }[tile.walls.length] ?? "many";
   return w("alhambra.tile", { type: w(`type.${tile.type}`), cost: tile.cost, walls: w(`alhambra.walls.${walls}`, { sides }) });
 };
@@ -108,7 +108,7 @@ export const alhambra = ({ tiles, types }) => {
         const label = [
           w("cell", { x, y }),
           isFountain ? w("alhambra.fountain") : tile ? words(tile) : w("cell.empty"),
-          ...(wall.length ? [w("alhambra.in_wall", { sides: wall.join(" ") })] : []),
+          ...(wall.length ? [w("alhambra.in_wall", { sides: wall.map((each) => w(`side.${each}`)).join(" ") })] : []),
           ...(legal.has(key) ? [w("cell.legal")] : []),
           ...(broken.has(key) ? [w("cell.broken", { rules: broken.get(key).join(", ") })] : []),
         ].join(", ");

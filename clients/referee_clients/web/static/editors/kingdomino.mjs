@@ -9,7 +9,7 @@ const VARIANTS = ["harmony", "centre"];
 const AROUND = [["E", 1, 0], ["S", 0, 1], ["W", -1, 0], ["N", 0, -1]];
 
 const half = ({ terrain, crowns }) => {
-  const key = { 0: "kingdomino.half", 1: "kingdomino.half.crown" }[crowns] ?? "kingdomino.half.crowns";
+  const key = crowns ? "kingdomino.half.crowns" : "kingdomino.half";
   return w(key, { terrain: w(`terrain.${terrain}`), n: crowns });
 };
 const words = ({ number, halves: [left, right] }) => w("kingdomino.domino", { number, left: half(left), right: half(right) });
@@ -254,7 +254,7 @@ export const kingdomino = ({ dominoes, terrains }) => {
         }),
       ].join(" "),
 
-    brief: (answer) => ("score" in answer ? w(answer.score === 1 ? "kingdomino.brief.one" : "kingdomino.brief", { n: answer.score }) : ""),
+    brief: (answer) => ("score" in answer ? w("kingdomino.brief", { n: answer.score }) : ""),
 
     /** What a tap on the cell claims, after one for the first half: as `referee prove` takes it. */
     claimAt: (state, x, y, answer) => {

@@ -2,7 +2,7 @@
 
 import { h } from "../dom.mjs";
 import { bytes } from "../gateway.mjs";
-import { verdictWords } from "../verdict.mjs";
+import { failureWords, paragraph, verdictWords } from "../verdict.mjs";
 import { startAuditor } from "../worker.mjs";
 import { w } from "../words.mjs";
 import { KEY } from "./view.mjs";
@@ -19,7 +19,7 @@ const audited = (file) =>
       finish(value);
     };
     const timer = setTimeout(() => end(fail, new Error(w("verify.too_long", { s: MOST_S }))), MOST_S * 1000);
-    worker.onmessage = ({ data }) => (data.report ? end(done, data.report) : end(fail, new Error(w("verify.unread", { message: data.error }))));
+    worker.onmessage = ({ data }) => (data.report ? end(done, data.report) : end(fail, new Error(w("verify.unread", { message: failureWords(data) }))));
     worker.onerror = (event) => {
       event.preventDefault();
       end(fail, new Error(w("verify.no_worker")));
@@ -31,7 +31,7 @@ const audited = (file) =>
 export const check = (id) => {
   const said = h("div", { role: "status", class: "checked" });
   const button = h("button", { type: "button", onclick: () => run() }, w("event.check"));
-  const say = (tone, headline, ...lines) => said.replaceChildren(h("p", { class: `judged ${tone}` }, headline), ...lines.map((line) => h("p", {}, line)));
+  const say = (tone, headline, ...lines) => said.replaceChildren(h("p", { class: `judged ${tone}` }, headline), ...lines.map((line) => paragraph(line)));
 
   const run = async () => {
     button.disabled = true;

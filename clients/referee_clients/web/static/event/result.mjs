@@ -129,7 +129,7 @@ export const resultEntry = async (view, called) => {
       try {
         request ??= encode(SubmitIntentRequest, { game_id: view.id, intent: body, signature: await sign(own.key(), body) });
         const { accepted, refused } = await post(`/games/${view.id}/acts`, request, kept());
-        if (refused) throw new Error(refused.violations.map(({ text: why }) => why).join(" "));
+        if (refused) throw new Error(refused.violations.map(({ text: own, english }) => own || english).join(" "));
         forget();
         said.textContent = w("event.entry.entered", { n: accepted.seq });
       } finally {

@@ -16,7 +16,7 @@ export const alhambra = ({ tiles: names }, { tiles }) => {
     return w("alhambra.tile", {
       type: w(`type.${tile.type}`),
       cost: tile.cost,
-      walls: w(`alhambra.walls.${walls}`, { sides: [...tile.walls].join(" ") }),
+      walls: w(`alhambra.walls.${walls}`, { sides: [...tile.walls].map((side) => w(`side.${side}`)).join(" ") }),
     });
   };
   const listed = (each) => each.join(", ") || "–";

@@ -6,7 +6,7 @@ const TERRAINS = ["wheat", "forest", "lake", "meadow", "swamp", "mine"];
 const DECISIONS = new Set(["CASTLE", "CHOOSE", "PLACE"]);
 
 const half = ({ terrain, crowns }) => {
-  const key = { 0: "kingdomino.half", 1: "kingdomino.half.crown" }[crowns] ?? "kingdomino.half.crowns";
+  const key = crowns ? "kingdomino.half.crowns" : "kingdomino.half";
   return w(key, { terrain: w(`terrain.${TERRAINS[terrain - 1]}`), n: crowns });
 };
 const listed = (each) => each.join(", ") || "–";

@@ -31,7 +31,7 @@ export class Stopped extends Error {}
 /** The act did not become an entry, and never will. `violations`: the rules that it breaks; or `refused`: the referee's reason. */
 export class NotEntered extends Error {
   constructor({ violations = [], refused = null, recorded = null }) {
-    super(refused?.message ?? violations.map(({ text }) => text).join(" "));
+    super(refused?.message ?? violations.map(({ text, english }) => text || english).join(" "));
     Object.assign(this, { name: "NotEntered", violations, refused, recorded });
   }
 }

@@ -1,5 +1,6 @@
 // One turn: a move is chosen, explained if it may not be made, confirmed in words, and sent.
 
+import { explained } from "../broken_rules.mjs";
 import { h } from "../dom.mjs";
 import { Refused, json, pause } from "../gateway.mjs";
 import { post } from "../sending.mjs";
@@ -19,7 +20,7 @@ const brokenRules = (rulesId, violations) =>
   h(
     "ul",
     { class: "broken-rules" },
-    violations.map(({ rule, text }) => h("li", {}, text, " ", h("a", { href: `/rules/${rulesId}#${rule}`, target: "_blank", rel: "noopener" }, rule))),
+    violations.map((each) => h("li", {}, explained(each), " ", h("a", { href: `/rules/${rulesId}#${each.rule}`, target: "_blank", rel: "noopener" }, each.rule))),
   );
 
 export class Turn {

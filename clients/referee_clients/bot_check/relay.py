@@ -1,0 +1,197 @@
+"""A relay of whole gRPC messages: each fault hits exactly one. It passes bytes on and keeps what the referee sent."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+import grpc
+
+from referee.v1 import game_service_pb2 as pb
+from referee_clients.bot_check.faults import Broken, Ended, Fault, Party, Stream, Way
+
+SERVICE = "referee.v1.GameService"
+DELAY_S = 0.1
+
+
+class Relay:
+    """``async with`` it, for its own address."""
+
+    def __init__(self, target: str) -> None:
+        self.parties: dict[str, Party] = {}
+        """By token."""
+        self._target = target
+        self._server = grpc.aio.server(options=(("grpc.so_reuseport", 0), ("grpc.max_concurrent_streams", 1000)))
+        self._channel: grpc.aio.Channel
+
+    async def __aenter__(self) -> str:
+        # Who stands behind it is to see a referee that is back as soon as it is.
+        quick = [
+            (f"grpc.{which}_reconnect_backoff_ms", ms) for which, ms in (("initial", 100), ("min", 100), ("max", 300))
+        ]
+        self._channel = grpc.aio.insecure_channel(self._target, options=quick)
+        handlers: dict[str, grpc.RpcMethodHandler[Any, Any]] = {
+            "PlayGame": grpc.stream_stream_rpc_method_handler(self._play),
+            "SubmitIntent": grpc.unary_unary_rpc_method_handler(self._submit),
+            "WatchGame": grpc.unary_stream_rpc_method_handler(self._watch),
+            "GetGame": grpc.unary_unary_rpc_method_handler(partial(self._ask, "GetGame")),
+            "ListLegalMoves": grpc.unary_unary_rpc_method_handler(partial(self._ask, "ListLegalMoves")),
+        }
+        self._server.add_generic_rpc_handlers([grpc.method_handlers_generic_handler(SERVICE, handlers)])
+        port = self._server.add_insecure_port("127.0.0.1:0")
+        await self._server.start()
+        return f"127.0.0.1:{port}"
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._server.stop(0)
+        await self._channel.close()
+
+    def _party(self, context: Any) -> tuple[Party, tuple[tuple[str, str], ...]]:
+        token = dict(context.invocation_metadata())["authorization"]
+        return self.parties[token.removeprefix("Bearer ")], (("authorization", token),)
+
+    # --- PlayGame ------------------------------------------------------------------------------------------
+
+    async def _play(self, _: object, context: Any) -> None:
+        party, metadata = self._party(context)
+        call: Any = self._channel.stream_stream(f"/{SERVICE}/PlayGame")(metadata=metadata)
+        back = asyncio.Lock()
+        up, down = (asyncio.create_task(way(party, context, call, back)) for way in (self._up, self._down))
+        try:
+            await asyncio.wait((up, down), return_when=asyncio.FIRST_COMPLETED)
+            if not down.done() and up.exception() is None:
+                await asyncio.wait((down,))
+            for way in (down, up):
+                if way.done():
+                    way.result()
+        except Ended:
+            return
+        except Broken as broken:
+            await context.abort(grpc.StatusCode.UNAVAILABLE, str(broken))
+        except grpc.aio.AioRpcError as error:
+            await context.abort(error.code(), error.details() or "", tuple(error.trailing_metadata() or ()))
+        finally:
+            call.cancel()
+            for way in (up, down):
+                way.cancel()
+            with suppress(asyncio.CancelledError):
+                await asyncio.gather(up, down, return_exceptions=True)
+
+    async def _up(self, party: Party, context: Any, call: Any, back: asyncio.Lock) -> None:
+        held: list[bytes] = []
+        while (data := await context.read()) is not grpc.aio.EOF:
+            enter = pb.PlayGameRequest.FromString(data).enter
+            if enter.game_id and enter.after_seq > party.after_seq:
+                party.after_seq, party.damaged = enter.after_seq, min(1, party.damaged)
+            on, returned = await party.passed(Way.UP, data)
+            for answer in returned:
+                async with back:
+                    await context.write(answer)
+            for one in on:
+                async for out in _through(party, Way.UP, one, held):
+                    with suppress(asyncio.InvalidStateError):  # the call is over; ``_down`` tells why
+                        await call.write(out)
+
+    async def _down(self, party: Party, context: Any, call: Any, back: asyncio.Lock) -> None:
+        held: list[bytes] = []
+        stream = Stream(f"{party.name} at the referee", None)
+        party.streams.append(stream)
+        while (data := await call.read()) is not grpc.aio.EOF:
+            message = pb.PlayGameResponse.FromString(data)
+            if stream.resume is None:
+                stream.resume = message.seq - len(message.commit.entries)
+            stream.entries += message.commit.entries
+            stream.seqs.append(message.seq)
+            on, _ = await party.passed(Way.DOWN, data)
+            for one in on:
+                async for out in _through(party, Way.DOWN, one, held):
+                    async with back:
+                        await context.write(out)
+            if party.ends:
+                party.ends = False
+                raise Ended
+
+    # --- calls beside it -----------------------------------------------------------------------------------
+
+    async def _watch(self, data: bytes, context: Any) -> None:
+        """Break as streams of PlayGame do; what a bot that acts by SubmitIntent reads."""
+        party, metadata = self._party(context)
+        method: Any = self._channel.unary_stream(f"/{SERVICE}/WatchGame")
+        call = method(data, metadata=metadata)
+        held: list[bytes] = []
+        try:
+            while (message := await call.read()) is not grpc.aio.EOF:
+                async for out in _through(party, Way.DOWN, message, held):
+                    await context.write(out)
+        except Broken as broken:
+            await context.abort(grpc.StatusCode.UNAVAILABLE, str(broken))
+        except grpc.aio.AioRpcError as error:
+            await context.abort(error.code(), error.details() or "", tuple(error.trailing_metadata() or ()))
+        finally:
+            call.cancel()
+
+    async def _ask(self, method: str, data: bytes, context: Any) -> bytes:
+        _, metadata = self._party(context)
+        try:
+            call: Any = self._channel.unary_unary(f"/{SERVICE}/{method}")
+            answer: bytes = await call(data, metadata=metadata)
+        except grpc.aio.AioRpcError as error:
+            await context.abort(error.code(), error.details() or "", tuple(error.trailing_metadata() or ()))
+            raise
+        return answer
+
+    # --- SubmitIntent --------------------------------------------------------------------------------------
+
+    async def _submit(self, data: bytes, context: Any) -> bytes:
+        """One message up, one down. What comes down is not flipped: a refusal has no signature to notice it by."""
+        party, metadata = self._party(context)
+        call: Any = self._channel.unary_unary(f"/{SERVICE}/SubmitIntent")
+        up = party.next(Way.UP)
+        cut = grpc.StatusCode.UNAVAILABLE
+        if up in (Fault.CUT_BEFORE, Fault.DROP):
+            await context.abort(cut, "cut before the request")
+        if up is Fault.STALL:
+            await asyncio.Event().wait()
+        if up is Fault.FLIP:
+            data = party.flipped(data, Way.UP)
+        try:
+            if up is Fault.DUPLICATE:
+                await call(data, metadata=metadata)
+            answer: bytes = await call(data, metadata=metadata)
+        except grpc.aio.AioRpcError as error:
+            await context.abort(error.code(), error.details() or "", tuple(error.trailing_metadata() or ()))
+            raise
+        if up in (Fault.CUT_AFTER, Fault.SWAP):
+            await context.abort(cut, "cut before the answer")
+        return answer
+
+
+async def _through(party: Party, way: Way, data: bytes, held: list[bytes]) -> AsyncIterator[bytes]:
+    """What comes out for a message that goes in. Raises ``Broken``. ``held``: the stream's, at first empty."""
+    late, held[:] = held[:], []
+    fault = party.next(way)
+    match fault:
+        case Fault.CUT_BEFORE:
+            raise Broken(f"cut before message {party.counts[way] - 1} {way.value}")
+        case Fault.STALL:
+            await asyncio.Event().wait()
+        case Fault.SWAP:
+            held.append(data)
+        case Fault.DROP:
+            pass
+        case Fault.FLIP:
+            yield party.flipped(data, way)
+        case Fault.DUPLICATE:
+            yield data
+            yield data
+        case _:
+            if fault is Fault.DELAY:
+                await asyncio.sleep(DELAY_S)
+            yield data
+    for one in late:
+        yield one
+    if fault is Fault.CUT_AFTER:
+        raise Broken(f"cut after message {party.counts[way] - 1} {way.value}")

@@ -1,0 +1,145 @@
+"""Who meets whom: the groups of a match, one after the other, the same for everybody who has the same seed.
+
+A group is the bots at one table, in the order of their seats. Each is a block: one deal, played in all rotations, so
+that every bot has every seat once. Knows numbers of bots and no game.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
+from itertools import combinations, cycle, islice
+from math import comb
+from typing import Final
+
+from referee.games.event.quality import Situation, pair
+from referee.pairing.draw import same_words
+from referee.pairing.swiss import swiss
+
+Group = tuple[int, ...]
+"""Numbers of bots, from 0; a bot has several seats only if there are fewer bots than seats."""
+_MOST_LISTED: Final = 2_000
+"""Groups; of more, the next one is put together when its turn comes."""
+_POINTS: Final = 60
+
+
+class Kind(StrEnum):
+    """Which groups there are."""
+
+    TABLES = "tables"
+    """Every pair of bots meets about equally often, however many there are."""
+    ROUND_ROBIN = "round-robin"
+    """Every group that is possible, equally often."""
+    GAUNTLET = "gauntlet"
+    """The first bot is in every group, with all others equally often."""
+    SWISS = "swiss"
+    """Rounds by the standing, as an event pairs them."""
+
+
+def possible(kind: Kind, bots: int, seats: int) -> int:
+    """Return how many groups there are until all are played equally often."""
+    if bots <= seats:
+        return 1
+    return comb(bots - 1, seats - 1) if kind is Kind.GAUNTLET else comb(bots, seats)
+
+
+def groups(kind: Kind, bots: int, seats: int, seed: int) -> Iterator[Group]:
+    """Yield groups without end, for every kind but ``SWISS``. After any number of them counts are as even as can be
+    found in one go: bots by their tables, pairs by their meetings.
+    """
+    if bots <= seats:
+        yield from cycle([tuple(islice(cycle(range(bots)), seats))])
+    counted = _Counted(bots, random.Random(f"{seed}/groups"))
+    fixed = (0,) if kind is Kind.GAUNTLET else ()
+    others = range(len(fixed), bots)
+    if comb(len(others), seats - len(fixed)) > _MOST_LISTED:
+        while True:
+            yield counted.put_together(fixed, others, seats)
+    everything = [fixed + chosen for chosen in combinations(others, seats - len(fixed))]
+    while True:
+        left = list(everything)
+        while left:
+            yield counted.take_best(left)
+
+
+class _Counted:
+    """How often bots sat at a table, and with whom."""
+
+    def __init__(self, bots: int, rng: random.Random) -> None:
+        self._rng = rng
+        self._sat = [0] * bots
+        self._met: Counter[tuple[int, int]] = Counter()
+
+    def take_best(self, left: list[Group]) -> Group:
+        """Take out of the list the group whose bots and pairs had least."""
+        best, least = [0], (math.inf, math.inf)
+        for at, group in enumerate(left):
+            cost = (
+                sum(self._sat[bot] ** 2 for bot in group),
+                sum(self._met[each] ** 2 for each in combinations(group, 2)),
+            )
+            # Squares of what was, over those who would have one more: least where counts are least.
+            key: tuple[float, float] = (cost[0] + cost[1], cost[1])
+            if key < least:
+                best, least = [at], key
+            elif key == least:
+                best.append(at)
+        return self._seat(left.pop(self._rng.choice(best)))
+
+    def put_together(self, fixed: Group, others: range, seats: int) -> Group:
+        """Return a group of those who sat least, and met each other least."""
+        group = list(fixed)
+        while len(group) < seats:
+            least = min(self._sat[bot] for bot in others if bot not in group)
+            rest = [bot for bot in others if bot not in group and self._sat[bot] == least]
+            met = {bot: sum(self._met[pair(bot, other)] ** 2 for other in group) for bot in rest}
+            fewest = min(met.values())
+            group.append(self._rng.choice([bot for bot in rest if met[bot] == fewest]))
+        return self._seat(tuple(sorted(group)))
+
+    def _seat(self, group: Group) -> Group:
+        for bot in group:
+            self._sat[bot] += 1
+        self._met.update(pair(*each) for each in combinations(group, 2))
+        return group
+
+
+def rotations(group: Group) -> Iterator[Group]:
+    """Yield the group in all seats."""
+    for turn in range(len(group)):
+        yield group[turn:] + group[:turn]
+
+
+class Rounds:
+    """Rounds of a Swiss match: whoever has as much so far meets, and nobody meets twice while that can be avoided."""
+
+    def __init__(self, bots: int, seats: int, seed: int) -> None:
+        self._bots, self._seats = bots, seats
+        self._words = same_words(seed)
+        self._met: Counter[tuple[int, int]] = Counter()
+        self._byes: Counter[int] = Counter()
+        self._sat: dict[int, list[int]] = {bot + 1: [0] * seats for bot in range(bots)}
+        self._again: frozenset[tuple[int, int]] = frozenset()
+
+    def next(self, shares: Mapping[int, float], out: Sequence[int] = ()) -> list[Group]:
+        """Return the groups of the next round. ``shares``: points so far by bot; ``out``: who plays no more."""
+        points = {bot + 1: round(_POINTS * shares.get(bot, 0.0)) for bot in range(self._bots) if bot not in out}
+        standing = tuple(sorted(points, key=lambda player: (-points[player], player)))
+        if len(standing) < self._seats:
+            return []
+        situation = Situation(
+            standing, points, dict(self._met), self._again, dict(self._byes), {}, dict(self._sat), frozenset()
+        )
+        pairing = swiss(situation, [self._seats], self._words).pairing
+        again: set[tuple[int, int]] = set()
+        for table in pairing.tables:
+            for seat, player in enumerate(table):
+                self._sat[player][seat] += 1
+            again.update(pair(*each) for each in combinations(table, 2))
+        self._met.update(again)
+        self._byes.update(pairing.byes)
+        self._again = frozenset(again)
+        return [tuple(player - 1 for player in table) for table in pairing.tables]

@@ -1,0 +1,5 @@
+"""As PyNaCl's."""
+
+
+class CryptoError(Exception):
+    """A signature does not hold."""

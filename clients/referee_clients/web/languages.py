@@ -1,0 +1,98 @@
+"""In which language a reader gets a page: one that the gateway offers, as the reader has chosen or the browser asks.
+
+Who follows a link of the menu asks with ``?lang=``, and a cookie keeps it. No other value than a language that is
+offered is taken from either, and nothing but the language hangs on the cookie.
+
+Pages ask for what they do not hold in their own language, by ``Accept-Language``: whatever the gateway then says in
+words, it says in that one. Programs that name none get English.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from referee.words.catalogue import ENGLISH, languages, load, preferred
+
+ASKED: Final = "lang"
+"""In the address."""
+KEPT: Final = "language"
+"""The name of the cookie."""
+_SPOKEN: Final = "referee.language"
+"""In the scope of a request: what the gateway says in words is in this language."""
+_KEPT_S: Final = 365 * 24 * 60 * 60
+_PARTS: Final = ("web", "report", "rules", "refusals")
+"""What pages say."""
+
+
+def is_draft(language: str) -> bool:
+    """Return whether anything that pages say in a language was read by nobody who speaks it."""
+    return any(load(part, language).is_draft for part in _PARTS if language in languages(part))
+
+
+def read() -> tuple[str, ...]:
+    """Return the languages that are no drafts, English first."""
+    return tuple(language for language in languages("web") if not is_draft(language))
+
+
+def offered(text: str) -> tuple[str, ...]:
+    """Return languages that somebody names, such as ``en,cs``. Raise ``ValueError`` that says what was expected."""
+    known = languages("web")
+    named = tuple(dict.fromkeys(each.strip() for each in text.split(",")))
+    if unknown := [each for each in named if each not in known]:
+        raise ValueError(f"{unknown[0]!r} is no language of the pages; expected some of {','.join(known)}")
+    if ENGLISH not in named:
+        raise ValueError(f"English decides what a translation means; expected {ENGLISH} among them, too")
+    return named
+
+
+class Choice:
+    """The languages that a gateway offers; who asks for none of them gets the first."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = tuple(names)
+
+    def of(self, request: Request) -> str:
+        """Return the language of the answer."""
+        kept = request.cookies.get(KEPT, "")
+        if kept not in self.names:
+            kept = preferred(request.headers.get("accept-language", ""), self.names)
+        return self._asked(request) or kept
+
+    def headers(self, request: Request) -> dict[str, str]:
+        """Return what the answer has to say besides: on what it depends, and what the browser is to keep."""
+        if len(self.names) == 1:
+            return {}
+        headers = {"Vary": "Accept-Language, Cookie"}
+        if asked := self._asked(request):
+            secure = "; Secure" if request.url.scheme == "https" else ""
+            headers["Set-Cookie"] = f"{KEPT}={asked}; Path=/; Max-Age={_KEPT_S}; SameSite=Lax; HttpOnly{secure}"
+        return headers
+
+    def _asked(self, request: Request) -> str:
+        asked = request.query_params.get(ASKED, "")
+        return asked if asked in self.names else ""
+
+
+class Speaking:
+    """ASGI middleware: says of each request in which language it is answered."""
+
+    def __init__(self, app: ASGIApp, *, names: Sequence[str]) -> None:
+        """``names``: of the languages that the gateway offers."""
+        self._app = app
+        # Who asks for nothing is a program, and gets what it got before there were translations.
+        self._names = tuple(dict.fromkeys((ENGLISH, *names)))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            scope[_SPOKEN] = preferred(Headers(scope=scope).get("accept-language", ""), self._names)
+        await self._app(scope, receive, send)
+
+
+def spoken_to(scope: Scope) -> str:
+    """Return the language in which a request is answered."""
+    return str(scope.get(_SPOKEN, ENGLISH))

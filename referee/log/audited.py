@@ -1,0 +1,101 @@
+"""One game file of many, audited: a line that ``json`` can write, as the workers of a bulk run send it."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import stat
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from hashlib import file_digest
+from io import BufferedReader, BytesIO
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+from referee.bulk.results import LOST
+from referee.log.audit import Policy, audit
+from referee.log.verdict import Report
+
+UNREADABLE: Final = "UNREADABLE"
+"""In the place of a verdict: the file could not be audited."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Which file, and whom its reader trusts."""
+
+    name: str
+    """As its reader calls it."""
+    path: str
+    policy: Policy
+    data: bytes | None = None
+    """What the file holds, where the path leads nowhere."""
+    auditor: Callable[[BinaryIO, Policy], Report] = audit
+    about: dict[str, Any] = field(default_factory=dict)
+    """What its reader adds to the line: whatever else the verdict rests on."""
+
+
+def audited(question: Question) -> dict[str, Any]:
+    """Audit the file. Nothing that it holds raises anything but ``MemoryError``.
+
+    ``verdict`` and ``problem`` are always there: what decides the verdict in words, or is empty; with a verdict also
+    ``size``, ``sha256`` and what ``Report.as_json`` has.
+    """
+    try:
+        with _opened(question) as stream:
+            about = _about(stream)
+            digest = file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type]
+            stream.seek(0)
+            report = question.auditor(stream, question.policy)
+            if _about(stream) != about:
+                return unreadable("it changed while it was audited")
+    except OSError as error:
+        return unreadable(str(error.strerror))
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001 - one file of a million must not end the run
+        return unreadable(f"the audit failed ({type(error).__name__}: {error}); this is a bug, please report it")
+    size, _ = about
+    return {
+        "size": size,
+        "sha256": digest,
+        **json.loads(report.as_json()),
+        "problem": str(report.decisive or ""),
+    }
+
+
+def unreadable(problem: str, why: str = "file") -> dict[str, Any]:
+    """Return the line of a file that could not be audited, which is tried again when the run goes on."""
+    return {"verdict": UNREADABLE, "problem": problem, LOST: why}
+
+
+def regular(path: str | Path) -> BufferedReader:
+    """Open a file at once, whatever it is: a pipe would wait for its writer, a device has no end.
+
+    Raise ``OSError``.
+    """
+    stream = open(path, "rb", opener=_at_once)  # noqa: SIM115 - for whoever calls
+    if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+        stream.close()
+        raise OSError(errno.EINVAL, "it is a pipe or a device; expected a file")
+    return stream
+
+
+def _at_once(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK)
+
+
+def _opened(question: Question) -> AbstractContextManager[BinaryIO]:
+    if question.data is not None:
+        return BytesIO(question.data)
+    return regular(question.path)
+
+
+def _about(stream: BinaryIO) -> tuple[int, int]:
+    """Return size and time of the newest change, which show that a file is still the same."""
+    if isinstance(stream, BytesIO):
+        return stream.getbuffer().nbytes, 0
+    found = os.fstat(stream.fileno())
+    return found.st_size, found.st_mtime_ns

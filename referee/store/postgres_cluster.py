@@ -1,0 +1,96 @@
+"""A cluster, several referees on one PostgreSQL database, as its organiser sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from typing import NamedTuple
+
+from referee.store import postgres_schema
+from referee.store.errors import StoreFailed
+from referee.store.postgres_checks import standby_names
+from referee.store.postgres_nodes import ALIVE_LOCK
+from referee.store.postgres_session import PostgresSession, postgres_errors
+from referee.store.sql import fact
+from referee.store.state import State
+from referee.store.store import BUSY_S
+
+_NODES = f"""SELECT id, name, address, (1000 * extract(epoch FROM clock_timestamp() - beat))::bigint,
+    (SELECT count(*) FROM games WHERE owner = nodes.id AND state = {State.OPEN}), draining,
+    EXISTS ({ALIVE_LOCK}) FROM nodes WHERE NOT dead ORDER BY id"""  # noqa: S608 - of our own
+
+
+class NodeState(NamedTuple):
+    """A node that nobody has marked dead."""
+
+    id: int
+    name: str
+    address: str
+    """Empty: it does not serve yet."""
+    silent_ms: int
+    """Since its last sign of life."""
+    games: int
+    """Its games that are not over."""
+    draining: bool
+    is_connected: bool
+    """Its session is there."""
+
+
+class Standby(NamedTuple):
+    """A server that follows the primary."""
+
+    name: str
+    state: str
+    """As PostgreSQL has it, such as streaming; empty if the role may not see it."""
+    sync: str
+    """Such as sync, quorum or async; likewise."""
+
+
+class ClusterState(NamedTuple):
+    """How the cluster is."""
+
+    verifier: str
+    """Of the key that games are signed with."""
+    is_cluster: bool
+    nodes: Sequence[NodeState]
+    games_without_node: int
+    """Games that are not over and that no living node goes on with."""
+    standby_names: str
+    """Whom commits wait for, as the server is told; empty: for nobody."""
+    standbys: Sequence[Standby]
+
+
+def state(url: str) -> ClusterState:
+    """Return how the cluster is. Raise ``StoreFailed``."""
+    with _asking(url) as session:
+        nodes = [NodeState(*row) for row in session.execute(_NODES)]
+        orphans = """SELECT count(*) FROM games WHERE state = ?
+            AND NOT EXISTS (SELECT 1 FROM nodes WHERE nodes.id = owner AND NOT dead)"""
+        (without,) = session.execute(orphans, (State.OPEN,)).fetchone()
+        names = standby_names(session)
+        following = """SELECT coalesce(application_name, ''), coalesce(state, ''), coalesce(sync_state, '')
+            FROM pg_stat_replication ORDER BY 1"""
+        standbys = [Standby(*row) for row in session.execute(following)]
+        verifier = (fact(session, "verifier") or b"").decode()
+        return ClusterState(verifier, fact(session, "organiser") is not None, nodes, without, names, standbys)
+
+
+def drain(url: str, node: int) -> None:
+    """Tell the node to hand its games over. Raise ``StoreFailed`` if it does not live, or is the only one."""
+    with _asking(url) as session:
+        told = "UPDATE nodes SET draining = true WHERE id = ? AND NOT dead"
+        others = "SELECT 1 FROM nodes WHERE id <> ? AND NOT dead AND NOT draining AND address <> ''"
+        if session.execute(others, (node,)).fetchone() is None:
+            raise StoreFailed(f"no other node would take the games of node {node}; expected one that runs")
+        if session.execute(told, (node,)).rowcount != 1:
+            raise StoreFailed(f"no node {node} is running; see referee cluster status")
+        session.heed()
+
+
+@contextmanager
+def _asking(url: str) -> Iterator[PostgresSession]:
+    with postgres_errors(url), closing(PostgresSession(url, BUSY_S)) as session:
+        if not session.execute("SELECT to_regclass('nodes') IS NOT NULL").fetchone()[0]:
+            raise StoreFailed(f"{url}: no referee's games are there")
+        postgres_schema.check_version(session, url)
+        yield session

@@ -1,0 +1,1 @@
+"""The public log: heads of games in one tree, published as tiles, cosigned by witnesses."""

@@ -1,0 +1,156 @@
+"""Asking a web server for the files of a log, or a witness: bounded in bytes and in time, over one connection.
+
+Knows HTTP, not what is asked. Redirections are not followed: a log is where its address says.
+"""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from threading import Event, Thread
+from urllib.parse import urlsplit
+
+from referee.log.errors import Code, LogError
+from referee.log.note import MAX_COSIGNED_BYTES
+
+_CHUNK_BYTES = 64 * 1024
+_KEEP_ALIVE_S = 4.0
+"""How long a connection is used again after an answer: servers close theirs after 5 s and more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a server said."""
+
+    status: int
+    body: bytes
+
+
+class _Https(HTTPSConnection):
+    """Has its socket before the handshake, so that a slow one can be cut as well."""
+
+    def __init__(self, host: str, port: int | None) -> None:
+        self._tls = ssl.create_default_context()
+        super().__init__(host, port, context=self._tls)
+
+    def connect(self) -> None:
+        HTTPConnection.connect(self)
+        self.sock = self._tls.wrap_socket(self.sock, server_hostname=self.host, do_handshake_on_connect=False)
+        self.sock.do_handshake()
+
+
+class Web:
+    """A server below an address. Not for several threads at once."""
+
+    def __init__(self, url: str, timeout_s: float = 10.0) -> None:
+        """``timeout_s``: for one whole question. Raise ``ValueError`` for what is no such address."""
+        self.url = url.rstrip("/")
+        parts = urlsplit(self.url)
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+            raise ValueError("expected http:// or https://, a host and perhaps a path")
+        if parts.username is not None:
+            raise ValueError("expected an address without a user or a password")
+        if any(c <= " " or c > "~" for c in self.url):
+            raise ValueError("expected an address of printable ASCII")
+        self._prefix = parts.path
+        self._timeout_s = timeout_s
+        self._used = 0.0
+        self._connection = (
+            _Https(parts.hostname, parts.port)
+            if parts.scheme == "https"
+            else HTTPConnection(parts.hostname, parts.port)
+        )
+
+    def ask(self, method: str, path: str, body: bytes | None = None, *, most: int = MAX_COSIGNED_BYTES) -> Answer:
+        """Return the answer. Raise ``OSError`` if none comes in time, ``LogError`` (``LIMIT``) for a longer one."""
+        deadline = time.monotonic() + self._timeout_s
+        if time.monotonic() - self._used > _KEEP_ALIVE_S:
+            self.close()
+        try:
+            with self._cutting(deadline):
+                self._timeout(deadline)
+                self._connection.request(method, f"{self._prefix}/{path}", body=body)
+                self._timeout(deadline)
+                # Closed, it gives the connection back, or lets go of one that the server meant for it alone.
+                with self._connection.getresponse() as response:
+                    data = self._body(response, deadline, most)
+        except HTTPException as error:
+            self.close()
+            raise OSError(f"{self.url}: no answer in HTTP ({type(error).__name__})") from None
+        except OSError as error:
+            self.close()
+            raise OSError(f"{self.url}: {error.strerror or error}") from None
+        except LogError:
+            self.close()
+            raise
+        self._used = time.monotonic()
+        return Answer(response.status, data)
+
+    def read(self, path: str, most: int = MAX_COSIGNED_BYTES) -> bytes | None:
+        """Return the file there, None if there is none. Raise as ``ask``, and ``OSError`` for any other answer."""
+        answer = self.ask("GET", path, most=most)
+        if answer.status in (404, 410):
+            return None
+        if answer.status != 200:
+            raise OSError(f"{self.url}/{path}: the server answers with status {answer.status}")
+        return answer.body
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def _body(self, response: HTTPResponse, deadline: float, most: int) -> bytes:
+        data = b""
+        while chunk := response.read1(_CHUNK_BYTES):
+            data = bounded(data + chunk, most, self.url)
+            self._timeout(deadline)
+        if response.length:
+            raise OSError("the answer was cut")
+        return data
+
+    @contextmanager
+    def _cutting(self, deadline: float) -> Iterator[None]:
+        """Cut the connection at the deadline: a byte now and then is in time for a socket. Raise ``TimeoutError``."""
+        is_done, was_cut = Event(), Event()
+
+        def watch() -> None:
+            wait_s = deadline - time.monotonic()
+            while not is_done.wait(max(wait_s, 0.0)):
+                was_cut.set()
+                wait_s = 0.1  # there may be no connection yet
+                if (connection := self._connection.sock) is not None:
+                    with suppress(OSError):
+                        socket.socket.shutdown(connection, socket.SHUT_RDWR)
+
+        watchdog = Thread(target=watch, name="deadline", daemon=True)
+        watchdog.start()
+        try:
+            yield
+        finally:
+            is_done.set()
+            watchdog.join()
+            if was_cut.is_set():
+                raise self._late()
+
+    def _late(self) -> TimeoutError:
+        return TimeoutError(f"no whole answer within {self._timeout_s:g} s")
+
+    def _timeout(self, deadline: float) -> None:
+        """Let the next step take what is left. Raise ``OSError``."""
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise self._late()
+        self._connection.timeout = left
+        if self._connection.sock is not None:
+            self._connection.sock.settimeout(left)
+
+
+def bounded(data: bytes, most: int, what: str) -> bytes:
+    """Return the data. Raise ``LogError`` (``LIMIT``) if there is more than ``most``."""
+    if len(data) > most:
+        raise LogError(Code.LIMIT, f"{what}: more than {most} bytes", f"at most {most}")
+    return data

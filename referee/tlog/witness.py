@@ -1,0 +1,283 @@
+"""A witness signs a log's checkpoint if it grew out of the one before: never two that contradict (C2SP tlog-witness).
+
+Knows bytes and a file, not HTTP: ``Witness.add`` answers a request, and what it answered is durable.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sqlite3
+from base64 import b64encode
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from threading import Lock
+from typing import Final
+
+import structlog
+
+from referee.log.errors import Code, LogError
+from referee.log.keys import PrivateKey
+from referee.log.merkle import EMPTY_ROOT, HASH_BYTES, check_consistency
+from referee.log.note import MAX_COSIGNED_BYTES, Note, NoteSignature, TreeHead, VerifierKey, canonical_base64
+from referee.tlog.checkpoint import open_log_checkpoint, parse_log_note
+from referee.tlog.cosignature import cosign, witness_key
+from referee.tlog.policy import NONE, LogPolicy
+
+MAX_PROOF_LINES = 63
+MAX_BODY_BYTES = MAX_COSIGNED_BYTES + 50 * MAX_PROOF_LINES
+TEXT: Final = "text/plain; charset=utf-8"
+SIZE: Final = "text/x.tlog.size"
+_OLD = re.compile(r"old (0|[1-9][0-9]{0,18})\Z", re.ASCII)
+_SCHEMA = """
+CREATE TABLE witness (one INTEGER PRIMARY KEY CHECK (one = 1), verifier TEXT NOT NULL);
+CREATE TABLE logs (
+    origin_hash TEXT PRIMARY KEY, origin TEXT NOT NULL, size INTEGER NOT NULL, root BLOB NOT NULL,
+    time_s INTEGER NOT NULL, note BLOB NOT NULL
+);
+PRAGMA user_version = 1;
+"""
+_VERSION = 1
+_CLOCK_S = 60
+"""So far behind the last cosignature the clock may be before its operator is told."""
+_log = structlog.get_logger("referee.witness")
+
+
+class WitnessFailed(Exception):
+    """The file of a witness cannot be used; the message says why and what was expected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer in HTTP."""
+
+    status: int
+    body: bytes
+    media_type: str = TEXT
+
+    @classmethod
+    def refusal(cls, status: int, why: str) -> Reply:
+        return cls(status, f"{why}\n".encode())
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What add-checkpoint is asked: the bytes are right, and nothing else is known."""
+
+    old: int
+    proof: tuple[bytes, ...]
+    note: bytes
+
+    @classmethod
+    def parse(cls, body: bytes) -> Request:
+        """Read a body. Raise ``LogError`` (``NOTE``)."""
+        head, blank, note = body.partition(b"\n\n")
+        try:
+            first, *lines = head.decode("ascii").split("\n")
+        except UnicodeDecodeError:
+            raise LogError(Code.NOTE, "the lines above the checkpoint are not ASCII") from None
+        match = _OLD.match(first)
+        if match is None or not blank:
+            raise LogError(Code.NOTE, "the request", "old and a size, proof lines, an empty line, a checkpoint")
+        if len(lines) > MAX_PROOF_LINES:
+            raise LogError(Code.NOTE, f"{len(lines)} proof lines", f"at most {MAX_PROOF_LINES}")
+        proof = tuple(map(canonical_base64, lines))
+        if any(len(each) != HASH_BYTES for each in proof):
+            raise LogError(Code.NOTE, "a proof line", f"a hash of {HASH_BYTES} bytes in base64")
+        parse_log_note(note)
+        return cls(int(match[1]), proof, note)
+
+    def encode(self) -> bytes:
+        lines = [f"old {self.old}\n", *(f"{b64encode(each).decode()}\n" for each in self.proof), "\n"]
+        return "".join(lines).encode() + self.note
+
+
+class Witness:
+    """Cosigns for the logs of a policy. Methods may be called from several threads."""
+
+    def __init__(self, file: WitnessFile, key: PrivateKey, logs: LogPolicy) -> None:
+        """``logs``: whose checkpoints are cosigned; its witnesses do not matter here."""
+        self._file = file
+        self._key = key
+        # What other witnesses have signed is not for this one to judge.
+        self._logs = LogPolicy(logs.logs, {}, NONE)
+
+    @property
+    def verifier(self) -> VerifierKey:
+        return self._file.verifier
+
+    def add(self, body: bytes, now_s: int) -> Reply:
+        """Answer a request of add-checkpoint. ``now_s``: seconds since the Epoch. Raise ``WitnessFailed``."""
+        try:
+            request = Request.parse(body)
+            note = parse_log_note(request.note)
+            head = TreeHead.parse(note.text)
+        except LogError as error:
+            return Reply.refusal(400, str(error))
+        if not self._logs.log(head.origin):
+            return Reply.refusal(404, "this witness does not know the log of this origin")
+        try:
+            open_log_checkpoint(request.note, self._logs)
+        except LogError as error:
+            return Reply.refusal(403, str(error))
+        if request.old > head.size:
+            return Reply.refusal(400, f"old {request.old} of a checkpoint of {head.size} leaves")
+        with self._file.changing(head.origin) as log:
+            if request.old != log.size:
+                return Reply(409, b"%d\n" % log.size, SIZE)
+            try:
+                _check_grown(log, head, request.proof)
+            except LogError as error:
+                return Reply.refusal(422, str(error))
+            # A clock may be set back; of a later head nobody is to read that it was seen earlier.
+            time_s = max(now_s, log.time_s)
+            if time_s > now_s + _CLOCK_S:
+                _log.error("clock was ahead", origin=head.origin, ahead_s=time_s - now_s)
+            line = cosign(self.verifier.name, self._key, note.text, time_s)
+            log.become(head, time_s, self._kept(note, head.origin, line))
+        return Reply(200, f"{line}\n".encode())
+
+    def latest(self, origin_hash: str) -> bytes | None:
+        """Return the newest checkpoint that was cosigned, by the SHA-256 of its origin in hexadecimal digits."""
+        return self._file.note(origin_hash)
+
+    def _kept(self, note: Note, origin: str, line: NoteSignature) -> bytes:
+        """Return the checkpoint with the log's own signatures and this witness's."""
+        known = {(key.name, key.id) for key in self._logs.log(origin)}
+        own = (signature for signature in note.signatures if (signature.name, signature.key_id) in known)
+        return Note(note.text, (*own, line)).encode()
+
+
+def _check_grown(log: _Log, head: TreeHead, proof: tuple[bytes, ...]) -> None:
+    """Raise ``LogError`` (``CHECKPOINT``) unless the tree of the head begins with that of the log."""
+    if head.size == 0 and head.root != EMPTY_ROOT:
+        raise LogError(Code.CHECKPOINT, "another root than that of an empty tree")
+    if log.size == 0:
+        # Of nothing every tree is an extension, and there is nothing to prove.
+        if proof:
+            raise LogError(Code.CHECKPOINT, "a proof from size 0", "no proof lines")
+        return
+    check_consistency(log.size, log.root, head.size, head.root, proof)
+
+
+class _Log:
+    """What the file has of one log, in a transaction."""
+
+    def __init__(self, connection: sqlite3.Connection, origin: str) -> None:
+        self._connection = connection
+        self._origin = origin
+        row: tuple[int, bytes, int] | None = connection.execute(
+            "SELECT size, root, time_s FROM logs WHERE origin_hash = ?", (origin_hash(origin),)
+        ).fetchone()
+        self.size, self.root, self.time_s = row if row is not None else (0, EMPTY_ROOT, 0)
+
+    def become(self, head: TreeHead, time_s: int, note: bytes) -> None:
+        self._connection.execute(
+            "INSERT OR REPLACE INTO logs VALUES (?, ?, ?, ?, ?, ?)",
+            (origin_hash(self._origin), self._origin, head.size, head.root, time_s, note),
+        )
+
+
+def origin_hash(origin: str) -> str:
+    """Return how the log is named in a witness's paths."""
+    return sha256(origin.encode()).hexdigest()
+
+
+class WitnessFile:
+    """What a witness has signed, in one SQLite file. To lose it is to be able to sign a contradiction."""
+
+    def __init__(self, path: Path, verifier: VerifierKey, connection: sqlite3.Connection) -> None:
+        """``make`` and ``open`` are for everybody."""
+        self.path = path
+        self.verifier = verifier
+        self._connection = connection
+        self._lock = Lock()
+
+    @classmethod
+    def make(cls, path: Path, name: str, key: PrivateKey) -> WitnessFile:
+        """Make the file of a witness that has signed nothing. Raise ``WitnessFailed`` if there is one, ``LogError``
+        (``NOTE``) for a name that cannot be one.
+        """
+        verifier = witness_key(name, key.public)
+        beside = path.with_name(f".{path.name}.new")
+        try:
+            if path.exists():
+                raise WitnessFailed(f"{path}: the file exists; expected a start without --new, or another name")
+            beside.unlink(missing_ok=True)
+            os.close(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_NOFOLLOW, 0o600))
+            connection = sqlite3.connect(beside, isolation_level=None)
+            connection.executescript(_SCHEMA)
+            connection.execute("INSERT INTO witness VALUES (1, ?)", (str(verifier),))
+            connection.close()
+            # Whole or not at all, and never over another: a link fails where a renaming would replace.
+            os.link(beside, path)
+            beside.unlink()
+        except FileExistsError:
+            raise WitnessFailed(f"{path}: the file exists; expected a start without --new, or another name") from None
+        except (OSError, sqlite3.Error) as error:
+            raise WitnessFailed(f"{path}: {_reason(error)}") from None
+        return cls.open(path, key)
+
+    @classmethod
+    def open(cls, path: Path, key: PrivateKey, busy_s: float = 5.0) -> WitnessFile:
+        """Open the file of the witness with this key. Raise ``WitnessFailed``. ``busy_s``: to wait for a lock."""
+        if not path.exists():
+            what = "no such file, and a witness that forgets what it signed can be shown another history"
+            raise WitnessFailed(f"{path}: {what}; expected the file, or --new for a witness that never signed anything")
+        try:
+            connection = sqlite3.connect(path, timeout=busy_s, isolation_level=None, check_same_thread=False)
+        except sqlite3.Error as error:
+            raise WitnessFailed(f"{path}: {error}") from None
+        try:
+            return cls(path, _verifier(connection, key), connection)
+        except (LogError, sqlite3.Error) as error:
+            connection.close()
+            raise WitnessFailed(f"{path}: {error}") from None
+        except WitnessFailed as error:
+            connection.close()
+            raise WitnessFailed(f"{path}: {error}") from None
+
+    @contextmanager
+    def changing(self, origin: str) -> Iterator[_Log]:
+        """Look at a log and change it, all in one transaction that is durable at the end. Raise ``WitnessFailed``."""
+        with self._lock:
+            try:
+                self._connection.execute("BEGIN IMMEDIATE")
+                yield _Log(self._connection, origin)
+                self._connection.execute("COMMIT")
+            except sqlite3.Error as error:
+                raise WitnessFailed(f"{self.path}: {error}") from None
+            finally:
+                if self._connection.in_transaction:
+                    with suppress(sqlite3.Error):
+                        self._connection.execute("ROLLBACK")
+
+    def note(self, hashed: str) -> bytes | None:
+        with self._lock:
+            row = self._connection.execute("SELECT note FROM logs WHERE origin_hash = ?", (hashed,)).fetchone()
+        return None if row is None else bytes(row[0])
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+def _verifier(connection: sqlite3.Connection, key: PrivateKey) -> VerifierKey:
+    """Return whose file it is. Raise ``WitnessFailed`` for another file or key, ``LogError``, ``sqlite3.Error``."""
+    # EXTRA: with FULL a power cut may bring back the journal of a transaction that was answered, and undo it.
+    connection.execute("PRAGMA synchronous = EXTRA")
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version != _VERSION:
+        raise WitnessFailed("not the file of a witness of this version; expected one that --new made")
+    # Two keys in one file, or one key with two files, could sign a contradiction.
+    (text,) = connection.execute("SELECT verifier FROM witness").fetchone()
+    verifier = VerifierKey.parse(text)
+    if verifier.key != key.public.raw:
+        raise WitnessFailed(f"the file of the witness {verifier}; expected its key")
+    return verifier
+
+
+def _reason(error: OSError | sqlite3.Error) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)

@@ -1,0 +1,144 @@
+"""Catalogues of texts: for each language and part, a JSON object of texts by key, in ``<language>/<part>.json``.
+
+A text has ``{places}``. Where its wording depends on a number it is an object of forms: ``of`` names the place whose
+number decides, the other keys are the plural categories of CLDR that the language has, such as ``one`` and ``other``.
+
+English is what the others are translated from, and it decides. A translation says in ``_state`` whether it is a
+``draft`` or was ``read`` by somebody who speaks the language; what it lacks is said in English.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+from functools import lru_cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+ENGLISH: Final = "en"
+Text = str | Mapping[str, str]
+
+_FOLDER: Final = Path(__file__).parent
+_CATEGORIES: Final = ("zero", "one", "two", "few", "many", "other")
+_STATE: Final = "_state"
+_READ: Final = "read"
+_PLACE: Final = re.compile(r"\{(\w+)\}")
+_QUALITY: Final = re.compile(r"q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)")
+
+
+class UnknownLanguage(ValueError):
+    """There are no words in this language; the message names those that there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A text that is said later, in whatever language: its key, and what its places are filled with."""
+
+    key: str
+    places: Mapping[str, object] = field(default_factory=dict)
+
+    def by(self, say: Words) -> str:
+        """Return the text in a language."""
+        return say(self.key, **self.places)
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A part in one language. Called with a key and its places, it returns the text."""
+
+    language: str
+    texts: Mapping[str, Text]
+    is_draft: bool
+    """Nobody who speaks the language has read it."""
+
+    def __call__(self, key: str, /, **places: object) -> str:
+        """Return the text of a key, with its places filled. Raise ``KeyError``: no such key, or a place is missing."""
+        text = self.texts[key]
+        if not isinstance(text, str):
+            text = text[category(self.language, places[text["of"]])]
+        return _PLACE.sub(lambda place: str(places[place[1]]), text)
+
+
+@lru_cache(maxsize=64)
+def load(part: str, language: str = ENGLISH) -> Words:
+    """Return a part such as ``web`` in a language. Raise ``UnknownLanguage``."""
+    if language not in languages(part):
+        raise UnknownLanguage(f"language {language}: expected one of {', '.join(languages(part))}")
+    own = _read(part, language)
+    is_draft = language != ENGLISH and own.pop(_STATE, None) != _READ
+    if language != ENGLISH and ENGLISH in languages(part):
+        own = {key: _in_any_form(text) for key, text in _read(part, ENGLISH).items()} | own
+    return Words(language, MappingProxyType(own), is_draft)
+
+
+def load_or_english(part: str, language: str) -> Words:
+    """Return a part in a language; in English, where nobody has translated it."""
+    return load(part, language if language in languages(part) else ENGLISH)
+
+
+def _in_any_form(text: Text) -> Text:
+    """Return an English text with a form for every category, also of those that English has not."""
+    return text if isinstance(text, str) else {**dict.fromkeys(_CATEGORIES, text["other"]), **text}
+
+
+@lru_cache(maxsize=64)
+def languages(part: str) -> tuple[str, ...]:
+    """Return the languages that have a part, English first."""
+    found = (path.parent.name for path in _FOLDER.glob(f"*/{part}.json"))
+    return tuple(sorted(found, key=lambda language: (language != ENGLISH, language)))
+
+
+def category(language: str, number: object) -> str:
+    """Return CLDR's plural category of a number in a language; of what is no number, ``other``."""
+    try:
+        value = Decimal(str(number))
+    except InvalidOperation:
+        return "other"
+    if not value.is_finite():
+        return "other"
+    if language == ENGLISH:  # which needs nothing installed
+        return "one" if value == 1 else "other"
+    from babel import Locale  # noqa: PLC0415 - only who reads another language installs it
+
+    return Locale.parse(language).plural_form(value)
+
+
+def own_name(language: str) -> str:
+    """Return what those who speak a language call it, such as ``čeština``."""
+    from babel import Locale  # noqa: PLC0415 - only who offers languages installs it
+
+    return Locale.parse(language).display_name or language
+
+
+def preferred(accepted: str, offered: Iterable[str]) -> str:
+    """Return the one of the languages offered that a reader likes best, or else the first.
+
+    ``accepted``: the value of Accept-Language (RFC 9110, 12.5.4). A range such as ``cs-CZ`` takes ``cs``, too
+    (RFC 4647, 3.4: lookup); ``*`` takes the first.
+    """
+    known = tuple(offered)
+    ranges = [each.strip().lower().partition(";") for each in accepted.split(",")]
+    liked = [(_quality(rest), name.strip().partition("-")[0]) for name, _, rest in ranges]
+    # The order of ranges that are liked equally is the reader's.
+    for quality, language in sorted(liked, key=lambda each: -each[0]):
+        if quality and language == "*":
+            break
+        if quality and language in known:
+            return language
+    return known[0]
+
+
+def _quality(parameter: str) -> float:
+    if not parameter:
+        return 1
+    found = _QUALITY.fullmatch(parameter.strip().replace(" ", ""))
+    return float(found[1]) if found else 0
+
+
+def _read(part: str, language: str) -> dict[str, Text]:
+    found: dict[str, Text] = json.loads((_FOLDER / language / f"{part}.json").read_text(encoding="utf-8"))
+    return found

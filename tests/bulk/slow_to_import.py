@@ -1,0 +1,12 @@
+"""A function whose module takes longer to import than its tasks may take."""
+
+from __future__ import annotations
+
+import time
+
+time.sleep(1.5)
+
+
+def quick(task: str) -> str:
+    """Return the task."""
+    return task

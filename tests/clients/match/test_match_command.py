@@ -1,0 +1,166 @@
+"""``referee match`` from its first game to its report, killed, resumed, replayed, and what it says when it does not."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from referee_clients.match.journal import NAME
+from tests.cli import inside
+from tests.cli.command import REFEREE
+from tests.clients.match.kills import MATCH, killed, lines, run
+from tests.docs.shell import ROOT
+from tests.waiting import until
+
+
+def refused(*words: str | Path, code: int = 2) -> str:
+    done = run(*words, code=code)
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+    return done.stderr
+
+
+@pytest.fixture(scope="module")
+def match(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
+    """A match of 18 games; one of its bots fails in each."""
+    folder = tmp_path_factory.mktemp("match") / "spring"
+    done = run(*MATCH, "--games", "18", "--out", folder, "--processes", "2", "--logs", "sample:2", "--json")
+    return folder, done
+
+
+def test_a_match_ends_with_its_reports(match: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+    folder, done = match
+    told = json.loads(done.stdout)
+    assert (told["games"], told["blocks"], told["config"]["bots"][0]) == (16, 8, "greedy")
+    assert [each["name"] for each in told["bots"]][:2] == ["greedy", "random"]
+    planted = told["bots"][2]
+    assert planted["faults"] == {"CRASHED": 10}
+    assert planted["is_out"]
+    assert json.loads((folder / "report.json").read_text()) == told
+    text = (folder / "report.txt").read_text()
+    assert "is out after game" in text
+    assert "10 CRASHED" in text
+    page = (folder / "report.html").read_text()
+    assert page.count("<svg") == 2
+    assert "http" not in page.replace("http://www.w3.org", "")
+    faults = list((folder / "faults").iterdir())
+    assert len(faults) == 10
+    assert "ValueError: planted" in faults[0].read_text()
+    assert "CRASHED: the bot at seat" in done.stderr
+    assert "10 faults in a row" in done.stderr
+
+
+def test_a_game_of_the_report_is_replayed_and_audited(match: tuple[Path, Any]) -> None:
+    folder, _ = match
+    kept = sorted((folder / "games").glob("*.gamelog"))
+    assert 1 <= len(kept) <= 2
+    block, rotation = kept[0].stem.split("-")
+    before = kept[0].read_bytes()
+    done = run("--out", folder, "--replay", f"{block}/{rotation}")
+    game = next(each for each in lines(folder)[1:] if (each["block"], each["rot"]) == (int(block), int(rotation)))
+    assert f"scores {game['scores']}, places {game['places']}" in done.stdout
+    assert len(done.stdout.splitlines()) > 3
+    for data in (before, kept[0].read_bytes()):
+        kept[0].write_bytes(data)
+        audited = subprocess.run(
+            [REFEREE, "audit", kept[0], "--key", folder / "match.vkey"], capture_output=True, text=True, check=False
+        )
+        assert audited.returncode == 0, audited.stdout
+        assert audited.stdout.startswith("COMPLETE")
+
+
+@pytest.mark.long
+def test_a_match_that_was_killed_and_resumed_equals_one_that_was_not(match: tuple[Path, Any], tmp_path: Path) -> None:
+    assert killed(tmp_path / "killed", kills=2, games=18, seed=3) >= 1
+    whole = lines(match[0])
+    assert lines(tmp_path / "killed")[1:] == whole[1:]
+
+
+@pytest.mark.long
+def test_a_match_that_was_killed_often_and_resumed_equals_one_that_was_not(tmp_path: Path) -> None:
+    killed(tmp_path / "killed", kills=4, games=24, seed=1)
+    run(*MATCH, "--games", "24", "--out", tmp_path / "whole", "--processes", "1")
+    assert lines(tmp_path / "killed") == lines(tmp_path / "whole")
+
+
+@pytest.mark.long
+async def test_ctrl_c_says_how_to_go_on_and_a_second_runner_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "match"
+    words: list[str | Path] = [
+        REFEREE,
+        "match",
+        "--bots",
+        "greedy,random",
+        "--games",
+        "100000",
+        "--out",
+        folder,
+        "--processes",
+        "1",
+    ]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT)  # noqa: ASYNC220
+    path = folder / NAME
+    await until(lambda: path.exists() and path.read_bytes().count(b"\n") > 2, "games", every_s=0.05)
+    assert f"{folder}: another process plays this match" in refused("--resume", folder, code=1)
+    process.send_signal(signal.SIGINT)
+    out, error = process.communicate()
+    assert (process.returncode, out) == (130, "")
+    assert error.rstrip().endswith(f"go on with: referee match --resume {folder}")
+    assert path.read_bytes().endswith(b"\n")
+    # A match may be looked at before it is over, and its folder is not begun anew.
+    assert "there is a match already" in refused("--bots", "greedy,random", "--out", folder, code=1)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--bots", "greedy,random"], "where? expected either --out DIR for a new match or --resume DIR"),
+        (["--out", "x"], "--bots: none; expected names such as builder,greedy"),
+        (["--out", "x", "--bots", "greedy"], "--bots: one alone"),
+        (["--out", "x", "--bots", "greedy,nobody"], "no bot 'nobody' for kingdomino"),
+        (["--out", "x", "--bots", "greedy,exec:./nothing"], "no bot"),
+        (["--out", "x", "--bots", "greedy,random", "--seats", "5"], "--seats 5: kingdomino has 2 to 4"),
+        (["--out", "x", "--bots", "greedy,random", "--sprt", "elo"], "--sprt: 'elo', expected such as"),
+        (["--out", "x", "--bots", "greedy,random", "--fail-if", "luck<3"], "--fail-if: 'luck<3', expected such as"),
+        (["--out", "x", "--bots", "greedy,random", "--logs", "some"], "--logs: 'some', expected none, all"),
+        (
+            ["--out", "x", "--bots", "a,b,c", "--schedule", "round-robin", "--games", "7"],
+            "expected a multiple, such as 12",
+        ),
+        (["--out", "x", "--bots", "greedy,random", "--anchor", "builder"], "--anchor builder: no such bot"),
+        (["--resume", "x", "--seed", "3"], "--seed: a resumed match goes on as it began"),
+        (["--out", "x", "--replay", "3"], "--replay 3: expected BLOCK/ROT"),
+    ],
+)
+def test_what_cannot_be_played_is_refused_before_anything_is_written(
+    words: list[str], said: str, tmp_path: Path
+) -> None:
+    done = inside.referee("match", *words, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not (tmp_path / "x").exists()
+
+
+def test_a_bot_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    said = refused("--out", tmp_path / "x", "--bots", "greedy,tests.clients.match.planted:No")
+    assert "has no attribute 'No'" in said
+    assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.long
+def test_the_test_and_the_condition_are_exit_codes(tmp_path: Path) -> None:
+    words = ("--game", "kingdomino", "--in-process", "--processes", "2")
+    strong = ("--bots", "builder,random", "--games", "400", "--sprt", "first-places:0,40%")
+    done = run(*words, *strong, "--out", tmp_path / "a", code=20)
+    assert "H1 is accepted: builder is that much better" in done.stdout
+    assert len(lines(tmp_path / "a")) == 121
+    weak = ("--bots", "random,greedy", "--games", "8", "--sprt", "first-places:0,40%", "--fail-if", "low<0")
+    assert "--fail-if low<0: it is so" in run(*words, *weak, "--out", tmp_path / "b", code=22).stderr
+    again = run("--resume", tmp_path / "b", code=21)
+    assert "undecided" in again.stdout

@@ -1,0 +1,19 @@
+"""Directories of several referees on one PostgreSQL database."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from pathlib import Path
+
+from referee.service.data import found_cluster
+
+OF_A_NODE = ("lock", "alive", "address", "marks.db*", "cluster.mark")
+"""What a directory has of its own."""
+
+
+async def directories(url: str | None, *paths: Path) -> None:
+    """Make the first one a cluster's, and the others of the same cluster; only the first has the organiser's token."""
+    await asyncio.to_thread(found_cluster, paths[0], url)
+    for path in paths[1:]:
+        shutil.copytree(paths[0], path, ignore=shutil.ignore_patterns(*OF_A_NODE, "organiser.token"))

@@ -1,0 +1,508 @@
+"""Several referees on one PostgreSQL database: whose a game is, who goes on when a node dies, and what all know."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import signal
+from asyncio.subprocess import PIPE
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from functools import partial
+from pathlib import Path
+from time import time
+from typing import Any
+
+import psycopg
+import pytest
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+
+from referee.live import sharing
+from referee.live.errors import Unsound
+from referee.live.watch import Ending
+from referee.log.entry import decode_entry
+from referee.log.v1 import log_pb2
+from referee.service import seats_elsewhere
+from referee.service.data import DataError
+from referee.service.server import Config, Server
+from referee.store import postgres_checks, postgres_nodes
+from referee.store.errors import StoreFailed
+from referee.store.nodes import Node
+from referee.store.postgres_owners import PostgresNodes
+from referee.v1 import access_service_pb2 as access
+from referee.v1 import game_pb2
+from referee.v1 import game_service_pb2 as pb
+from tests.cli.command import REFEREE
+from tests.service.conftest import running
+from tests.service.engines import PostgreSQL
+from tests.service.nodes import directories
+from tests.service.player import Client, Play, bearer, connected, refused, token_of
+from tests.service.process import serve
+from tests.service.test_access import SHORT, Office, with_principal
+from tests.service.test_again import audited, moved, send_all_again
+from tests.store.postgres import Postgres
+from tests.waiting import until, waiting_for
+
+CLOCKS = log_pb2.Terms(clock=log_pb2.ClockTerms(increment=log_pb2.Increment(base_ms=600_000, increment_ms=1_000)))
+
+
+@pytest.fixture
+def url(postgres: Postgres) -> str:
+    return postgres.new()
+
+
+class Two:
+    """Two nodes in this process, with a client each."""
+
+    def __init__(self, servers: list[Server], clients: list[Client]) -> None:
+        self.servers, self.clients = servers, clients
+        self._stopped: set[int] = set()
+
+    async def stop(self, place: int) -> None:
+        await self.servers[place].stop(grace_s=0)
+        self._stopped.add(place)
+
+    async def end(self) -> None:
+        for place in {*range(len(self.servers))} - self._stopped:
+            await self.stop(place)
+
+    def node(self, place: int) -> int:
+        nodes = self.servers[place].data.store.nodes
+        assert isinstance(nodes, PostgresNodes)
+        return nodes.node
+
+    async def owned(self, play: Play, place: int) -> None:
+        """Returns when the node has the game, read back."""
+        live = self.servers[place].live_games
+        await until(lambda: live.running(bytes.fromhex(play.id)), "the game to be taken up", every_s=0.01)
+
+
+async def two(stack: AsyncExitStack, url: str, tmp_path: Path) -> Two:
+    paths = [tmp_path / "one", tmp_path / "two"]
+    await directories(url, *paths)
+    token = (paths[0] / "organiser.token").read_text()
+    both = Two([], [])
+    stack.push_async_callback(both.end)
+    for path in paths:
+        both.servers.append(await Server.start(Config(path)))
+    for server in both.servers:
+        both.clients.append(await stack.enter_async_context(connected(server.address, token.strip())))
+        nodes = server.data.store.nodes
+        await until(partial(getattr, nodes, "others"), "the nodes to see each other", every_s=0.01)
+    return both
+
+
+def asked(url: str, sql: str, *values: Any) -> list[Any]:
+    with psycopg.connect(url, autocommit=True) as connection:
+        return connection.execute(sql.encode(), values).fetchall()
+
+
+async def test_a_game_is_its_owners_and_every_node_shows_it(url: str, tmp_path: Path) -> None:
+    """A list takes nothing up and plays no clock: no entry is there that nobody sent."""
+    async with AsyncExitStack() as stack:
+        both = await two(stack, url, tmp_path)
+        here, there = both.clients
+        plays = [await here.play(terms=CLOCKS), await there.play()]
+        for play in plays:
+            await play.until_play()
+            await play.steps(3)
+
+        async def listed(client: Client) -> dict[str, tuple[int, int]]:
+            games = (await client.games.ListGames(pb.ListGamesRequest())).games
+            return {game.id: (game.size, game.state) for game in games}
+
+        def wanted(play: Play) -> tuple[int, int]:
+            return play.record.size, game_pb2.GAME_STATE_PLAYING
+
+        expected = {play.id: wanted(play) for play in plays}
+        for client in both.clients:
+            async with waiting_for("the other's games to be shown as they are"):
+                while await listed(client) != expected:  # noqa: ASYNC110 - nobody is told
+                    await asyncio.sleep(0.05)
+        for place, play in enumerate(plays):
+            other = both.servers[1 - place]
+            assert other.live_games.running(bytes.fromhex(play.id)) is None
+            owner = await other.live_games.elsewhere(bytes.fromhex(play.id))
+            assert owner is not None
+            assert (owner.id, owner.address) == (both.node(place), both.servers[place].node_address)
+            assert await both.servers[place].live_games.elsewhere(bytes.fromhex(play.id)) is None
+            assert len(play.entries) == play.record.size
+        sizes = asked(url, "SELECT count(*) FROM entries GROUP BY game ORDER BY game")
+        assert sizes == [(play.record.size,) for play in plays]
+
+
+async def test_a_node_that_stops_gives_its_games_to_the_others(url: str, tmp_path: Path) -> None:
+    """With their clocks, which stood still meanwhile; and none goes on with what it has given away."""
+    async with AsyncExitStack() as stack:
+        both = await two(stack, url, tmp_path)
+        play = await both.clients[0].play(terms=CLOCKS, options=SHORT)
+        await play.until_play()
+        await play.steps(3)
+        size = play.record.size
+        await both.stop(0)
+        await both.owned(play, 1)
+        moved(play, both.clients[1])
+        await send_all_again(play)
+        await play.catch_up(size + 1)
+        assert decode_entry(play.entries[size]).HasField("interrupted")
+        await play.to_the_end()
+        await audited(play)
+
+
+async def test_a_drained_node_hands_its_games_over_while_they_are_played(url: str, tmp_path: Path) -> None:
+    async with AsyncExitStack() as stack:
+        both = await two(stack, url, tmp_path)
+        plays = [await both.clients[0].play(seed=seed, options=SHORT) for seed in range(2)]
+        for play in plays:
+            await play.until_play()
+            await play.steps(2)
+        asked(url, "UPDATE nodes SET draining = true WHERE id = %s RETURNING id", both.node(0))
+        for play in plays:
+            await both.owned(play, 1)
+            assert both.servers[0].live_games.running(bytes.fromhex(play.id)) is None
+            moved(play, both.clients[1])
+            await send_all_again(play)
+            await play.steps(2)
+        await play.to_the_end()
+        await audited(play)
+        late = await both.clients[0].play()
+        await both.owned(late, 1)
+        assert asked(url, "SELECT count(*) FROM games WHERE owner = %s", both.node(0)) == [(0,)]
+
+
+async def test_a_node_through_which_others_games_were_played_takes_them_up(url: str, tmp_path: Path) -> None:
+    """That it knew whose they were does not keep it from going on with them."""
+    async with AsyncExitStack() as stack:
+        both = await two(stack, url, tmp_path)
+        play = await both.clients[0].play(options=SHORT)
+        await play.until_play()
+        moved(play, both.clients[1])
+        await play.steps(1)
+        asked(url, "UPDATE nodes SET draining = true WHERE id = %s RETURNING id", both.node(0))
+        await both.owned(play, 1)
+        moved(play, both.clients[1])
+        await play.steps(2)
+
+
+@pytest.mark.parametrize("place", [0, 1])
+@pytest.mark.parametrize("token", ["of the seat", "of the player", "of a scribe, who names the game"])
+async def test_a_stream_of_a_seat_follows_the_game_to_another_node_and_back(
+    token: str, place: int, url: str, tmp_path: Path
+) -> None:
+    """Each time with an end and a picture; no entry is missing, and none comes twice."""
+    async with AsyncExitStack() as stack:
+        both = await two(stack, url, tmp_path)
+        if token == "of the player":
+            issued = await Office(both.clients[0]).issue("ani", access.SCOPE_PLAY)
+            play = await with_principal(both.clients[0], issued.secret)
+        else:
+            play = await both.clients[0].play(options=SHORT)
+        await play.until_play()
+        if token.startswith("of a scribe"):
+            secret = (await Office(both.clients[0]).issue("eve", access.SCOPE_SCRIBE)).secret
+            told = Told(play.id, [pb.ResumePoint(game_id=play.id, after_seq=-1)])
+        else:
+            secret, told = token_of(play, 0), Told(play.id)
+        watching = asyncio.create_task(told.read(both.clients[place], secret))
+        stack.callback(watching.cancel)
+        for old, new in ((0, 1), (1, 0)):
+            size = play.record.size
+            await until(lambda size=size: told.seq == size - 1, "the picture", every_s=0.01)  # type: ignore[misc]
+            asked(url, "UPDATE nodes SET draining = (id = %s) RETURNING id", both.node(old))
+            await both.owned(play, new)
+            moved(play, both.clients[new])
+            await send_all_again(play)
+            await play.steps(3)
+        await play.to_the_end()
+        await until(lambda: told.is_over, "the end", every_s=0.01)
+        assert told.seq == play.record.size - 1
+        assert told.closings == [pb.CLOSING_REASON_DRAINING, pb.CLOSING_REASON_DRAINING, pb.CLOSING_REASON_GAME_OVER]
+        assert not watching.done(), "the stream is of all games"
+
+
+@pytest.mark.parametrize("is_gone", [False, True])
+async def test_the_end_of_a_game_is_told_by_another_node_if_its_own_does_not(
+    is_gone: bool, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The stream between the nodes breaks, and before there is another one the game is over and known to nobody."""
+    async with AsyncExitStack() as stack:
+        both = await two(stack, url, tmp_path)
+        here, there = both.clients
+        play = await here.play(options=SHORT)
+        await play.until_play()
+        told = Told(play.id)
+        watching = asyncio.create_task(told.read(there, token_of(play, 0)))
+        stack.callback(watching.cancel)
+        await there.games.GetGame(pb.GetGameRequest(game_id=play.id))  # whose it is is known from now on
+        await until(lambda: told.seq == play.record.size - 1, "the picture", every_s=0.01)
+        monkeypatch.setattr(seats_elsewhere, "LOOK_S", 1.0)
+        for feed in {feed for feeds in both.servers[0].live_games._feeds.values() for feed in feeds}:
+            feed.end(Ending.DRAINING)
+        aborted = await here.games.AbortGame(pb.AbortGameRequest(game_id=play.id), metadata=bearer(here.organiser))
+        if is_gone:
+            await both.stop(0)
+        await until(lambda: told.is_over, "the end", every_s=0.01)
+        assert told.seq == aborted.game.size - 1
+
+
+class Told:
+    """What a stream of WatchSeat tells of a game."""
+
+    def __init__(self, game_id: str, resume: Sequence[pb.ResumePoint] = ()) -> None:
+        self.game_id = game_id
+        self.seq = -1
+        self.closings: list[int] = []
+        self._resume = resume
+        self._is_told = bool(resume)
+
+    @property
+    def is_over(self) -> bool:
+        return pb.CLOSING_REASON_GAME_OVER in self.closings
+
+    async def read(self, client: Client, secret: str) -> None:
+        """Take what comes, each entry after the one before it."""
+        async for message in client.games.WatchSeat(pb.WatchSeatRequest(resume=self._resume), metadata=bearer(secret)):
+            if message.game_id != self.game_id or not message.HasField("update"):
+                continue
+            update = message.update
+            if update.HasField("snapshot"):
+                assert not self._is_told
+                assert update.seq >= self.seq
+                self._is_told = True
+            elif update.HasField("closing"):
+                self.closings.append(update.closing.reason)
+                self._is_told = False
+            elif update.HasField("commit"):
+                assert self._is_told
+                assert decode_entry(update.commit.entries[0]).seq == self.seq + 1
+            self.seq = update.seq
+
+
+async def test_what_goes_wrong_once_does_not_end_the_sharing_of_games(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever it is: games are taken up, shown and handed over all the same."""
+
+    def fails_once(name: str) -> list[str]:
+        called: list[str] = []
+        real = getattr(postgres_nodes, name)
+
+        def failing(*arguments: Any) -> Any:
+            called.append(name)
+            if len(called) == 1:
+                raise ValueError("something that nobody thought of")
+            return real(*arguments)
+
+        monkeypatch.setattr(postgres_nodes, name, failing)
+        return called
+
+    monkeypatch.setattr(sharing, "AGAIN_S", 0.05)
+    async with AsyncExitStack() as stack:
+        both = await two(stack, url, tmp_path)
+        shown = fails_once("show")
+        play = await both.clients[0].play(options=SHORT)
+        await play.until_play()
+        await until(lambda: len(shown) > 1, "games to be shown again", every_s=0.02)
+        # On a machine that is too busy for a sign of life, it is the other one's by now.
+        owner = 0 if both.servers[0].live_games.running(bytes.fromhex(play.id)) else 1
+        handed_over, taken_up = fails_once("hand_over"), fails_once("alive_ms")
+        asked(url, "UPDATE nodes SET draining = true WHERE id = %s RETURNING id", both.node(owner))
+        await both.owned(play, 1 - owner)
+        assert (len(handed_over), len(taken_up)) == (2, 2)
+
+
+async def test_a_game_that_cannot_be_handed_over_goes_on_where_it_was(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though nobody asks for it: its clock runs, and who watches all games is told of it again."""
+    async with AsyncExitStack() as stack:
+        both = await two(stack, url, tmp_path)
+        here = both.clients[0]
+        play = await here.play(terms=CLOCKS)
+        await play.until_play()
+        told = Told(play.id)
+        watching = asyncio.create_task(told.read(here, token_of(play, 0)))
+        stack.callback(watching.cancel)
+        await until(lambda: told.seq >= 0, "the picture", every_s=0.01)
+        has_failed = asyncio.Event()
+
+        async def fail(_: bytes, to: Node) -> None:
+            has_failed.set()
+            raise StoreFailed(f"node {to.id} is gone")
+
+        monkeypatch.setattr(sharing, "AGAIN_S", 60.0)
+        monkeypatch.setattr(both.servers[0].data.store.nodes, "hand_over", fail)
+        asked(url, "UPDATE nodes SET draining = true WHERE id = %s RETURNING id", both.node(0))
+        await until(has_failed.is_set, "the hand-over to fail", every_s=0.01)
+        await until(lambda: told.closings and told._is_told, "the game to be told of again", every_s=0.01)
+        assert told.closings == [pb.CLOSING_REASON_DRAINING]
+        game = both.servers[0].live_games.running(bytes.fromhex(play.id))
+        assert game is not None
+        assert game._keeper._alarm is not None
+
+
+async def test_a_node_that_stops_plays_no_clocks_of_games_that_it_is_given(url: str, tmp_path: Path) -> None:
+    """As it takes no acts: a flag would fall of a player who could not move."""
+    async with AsyncExitStack() as stack:
+        both = await two(stack, url, tmp_path)
+        play = await both.clients[0].play(terms=CLOCKS)
+        await play.until_play()
+        both.servers[1].live_games.refuse()
+        asked(url, "UPDATE nodes SET draining = true WHERE id = %s RETURNING id", both.node(0))
+        await both.owned(play, 1)
+        game = both.servers[1].live_games.running(bytes.fromhex(play.id))
+        assert game is not None
+        assert game.due_ms is not None
+        assert game._keeper._alarm is None
+
+
+async def test_a_node_that_stops_is_given_no_games(url: str, tmp_path: Path) -> None:
+    async with AsyncExitStack() as stack:
+        both = await two(stack, url, tmp_path)
+        play = await both.clients[1].play()
+        nodes = both.servers[0].data.store.nodes
+        health: Any = health_pb2_grpc.HealthStub(both.clients[1].channel)
+        waits = health.Watch(health_pb2.HealthCheckRequest())
+        await waits.read()
+        stopping = asyncio.create_task(both.servers[1].stop())  # which gives whoever waits for the health a second
+        await until(lambda: all(node.draining for node in nodes.others), "the other to decline", every_s=0.01)
+        assert not stopping.done()
+        assert asked(url, "SELECT count(*) FROM games WHERE owner = %s", both.node(1)) == [(1,)]
+        await stopping
+        waits.cancel()
+        both._stopped.add(1)
+        await both.owned(play, 0)
+        assert asked(url, "SELECT dead, draining FROM nodes WHERE id = %s", both.node(1)) == [(True, True)]
+
+
+async def test_a_token_that_is_revoked_at_one_node_is_good_at_none(url: str, tmp_path: Path) -> None:
+    """Streams that came with it end, too."""
+    async with AsyncExitStack() as stack:
+        here, there = (await two(stack, url, tmp_path)).clients
+        office = Office(here)
+        issued = await office.issue("ani", access.SCOPE_PLAY)
+        metadata = bearer(issued.secret)
+        play = await there.play()
+        watching = there.games.WatchGame(pb.WatchGameRequest(game_id=play.id, after_seq=-1), metadata=metadata)
+        assert (await watching.read()).HasField("commit")
+        await office.revoke(issued)
+        async with waiting_for("the stream to end"):
+            assert (await watching.read()).closing.reason == pb.CLOSING_REASON_REVOKED
+        again = await refused(there.games.WatchSeat(pb.WatchSeatRequest(), metadata=metadata))
+        assert again.reason == "UNAUTHENTICATED"
+
+
+async def test_the_organisers_token_is_one_in_the_whole_cluster(url: str, tmp_path: Path) -> None:
+    async with AsyncExitStack() as stack:
+        both = await two(stack, url, tmp_path)
+        for client in both.clients:
+            await client.play()
+        (tmp_path / "three").mkdir(mode=0o700)
+        third = tmp_path / "three"
+        for name in ("referee.pem", "referee.vkey", "seal.key", "store"):
+            (third / name).write_bytes((tmp_path / "one" / name).read_bytes())
+            (third / name).chmod(0o600)
+        (third / "organiser.token").write_text("a-token-of-its-own-that-is-long-enough\n")
+        with pytest.raises(DataError, match="not the organiser's token of the cluster"):
+            await Server.start(Config(third))
+        for client in both.clients:
+            await client.play()
+        (third / "referee.pem").unlink()
+        (third / "referee.vkey").unlink()
+        with pytest.raises(DataError, match="its games are signed by"):
+            async with running(third, origin="referee.local"):
+                pass
+
+
+async def test_a_clock_that_is_off_and_a_database_without_standby_are_refused(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await directories(url, tmp_path / "one")
+    with pytest.raises(DataError, match="synchronous_standby_names is empty"):
+        async with running(tmp_path / "one", require_standby=True):
+            pass
+    monkeypatch.setattr(postgres_checks, "time", lambda: time() + 10)
+    with pytest.raises(DataError, match=r"clock is (10\.0|9\.9) s off the database's"):
+        async with running(tmp_path / "one"):
+            pass
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
+async def test_the_games_of_a_node_that_dies_or_hangs_go_on_at_another(
+    how: signal.Signals, url: str, tmp_path: Path
+) -> None:
+    """With acts under way; who wakes again finds that it has lost its games, and ends."""
+    paths, log = [tmp_path / "one", tmp_path / "two"], tmp_path / "log"
+    await directories(url, *paths)
+    (paths[1] / "organiser.token").write_bytes((paths[0] / "organiser.token").read_bytes())
+    first, second = [await serve(path, log) for path in paths]
+    async with connected(first.address, first.token) as client, connected(second.address, second.token) as other:
+        plays = [await client.play(seed=seed, options=SHORT) for seed in range(2)]
+        theirs = await other.play(seed=9, options=SHORT)
+        for play in [*plays, theirs]:
+            await play.until_play()
+            await play.steps(4)
+        under_way = [(play, *due) for play in plays if (due := play.next_act()) is not None]
+        calls = [asyncio.create_task(play.submit(act, token)) for play, act, token in under_way]
+        await asyncio.sleep(0)
+        first.process.send_signal(how)
+        await theirs.steps(3)
+        alive = "SELECT count(*) FROM games WHERE owner = (SELECT max(id) FROM nodes)"
+        await until(lambda: asked(url, alive) == [(3,)], "the other to have all games", every_s=0.02)
+        for play, act, token in under_way:
+            moved(play, other)
+            await play.accepted(await play.submit(act, token))
+            await send_all_again(play)
+        if how == signal.SIGSTOP:
+            first.process.send_signal(signal.SIGCONT)
+            assert await first.process.wait() == 3
+            assert "another referee has taken over the games" in log.read_text()
+        await asyncio.gather(*calls, return_exceptions=True)
+        for play in [*plays, theirs]:
+            await play.to_the_end()
+            await audited(play)
+    if how == signal.SIGKILL:
+        await first.process.wait()
+    second.process.terminate()
+    assert await second.process.wait() == 0
+
+
+@pytest.mark.long
+async def test_a_database_that_went_back_is_gone_on_with_after_a_look(postgres: Postgres, tmp_path: Path) -> None:
+    """With the marks of the node that let more out, the game that lacks entries is named."""
+    paths = [tmp_path / "one", tmp_path / "two"]
+    engine = PostgreSQL(paths[0], postgres)
+    await directories(engine.place(paths[0]), *paths)
+    async with running(paths[0]) as (_, client):
+        play = await client.play()
+        await play.steps(3)
+        theirs = tmp_path / "theirs"
+    shutil.copytree(paths[0], theirs)
+    engine.back_up()
+    async with running(paths[0]) as (_, client):
+        moved(play, client)
+        await play.steps(2)
+        mark = (paths[0] / "cluster.mark").read_text()
+        await until(lambda: (paths[0] / "cluster.mark").read_text() != mark, "a sign of life", every_s=0.05)
+    engine.restore()
+    with pytest.raises(DataError, match="the database went back"):
+        async with running(paths[0]):
+            pass
+
+    async def recover(*words: str) -> tuple[int | None, str]:
+        process = await asyncio.create_subprocess_exec(REFEREE, "recover", *words, stdout=PIPE)
+        said, _ = await process.communicate()
+        return process.returncode, said.decode()
+
+    code, said = await recover("--data", str(paths[0]))
+    assert code == 1
+    assert "the database went back: it lacks all of" in said
+    assert f"game {play.id}: 8 entries are lost" in said
+    ours, behind = (str(path / "marks.db") for path in (paths[0], theirs))
+    code, said = await recover("--data", str(paths[0]), "--marks", behind, "--marks", ours, "--accept-rollback")
+    assert f"{ours}: knows newer heads of one game" in said
+    assert f"game {play.id}: 8 entries are lost" in said
+    async with running(paths[0]) as (server, _):
+        with pytest.raises(Unsound, match="8 entries are lost"):
+            await server.live_games.game(bytes.fromhex(play.id))
