@@ -46,6 +46,12 @@ def test_what_is_written_fits_the_package(
     good_certificates_hold_and_forged_ones_are_refused(written)
 
 
+def test_the_files_of_games_are_frozen_ones() -> None:
+    kept = sorted((DATA / "logs").iterdir())
+    assert len(kept) == 4
+    assert all(path.read_bytes() == (ROOT / "tests" / "frozen" / path.name).read_bytes() for path in kept)
+
+
 def lines(path: Path) -> list[dict[str, object]]:
     """The objects of a file, one a line."""
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
