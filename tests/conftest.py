@@ -76,6 +76,12 @@ def postgres() -> Iterator[Postgres]:
         yield server
 
 
+@pytest.fixture
+def nothing_refills(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have callers get back nothing of what they drew: on a slow machine it would be more than on a fast one."""
+    monkeypatch.setattr("referee.service.limits.monotonic", lambda: 1_000_000.0)
+
+
 @pytest.fixture(autouse=True, scope="session")
 async def one_loop_for_all() -> None:
     one_loop.set_up()

@@ -58,7 +58,7 @@ def halt(argument: str) -> str:
 
 
 def rest(argument: str) -> str:
-    time.sleep(0.05)
+    time.sleep(0.15)
     return argument
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-time.sleep(1.5)
+time.sleep(3)
 
 
 def quick(task: str) -> str:

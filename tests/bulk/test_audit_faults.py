@@ -145,12 +145,12 @@ def test_what_is_no_file_is_said_at_once(games: Path) -> None:
 @pytest.mark.long
 def test_a_process_that_hangs_costs_one_file(games: Path) -> None:
     """Stopped by a signal, too; and nothing is left of it."""
-    with auditing(games, "--jobs", "2", "--per-file", "2s") as at_work:
+    with auditing(games, "--jobs", "2", "--per-file", "10s") as at_work:
         stopped = at_work.reader()
         os.kill(stopped, signal.SIGSTOP)
         code, lines, error = at_work.end()
     assert (code, error, is_there(stopped)) == (1, "", False)
-    assert "UNREADABLE    k.gamelog: not audited, tried twice: it took more than 2 s" in lines
+    assert "UNREADABLE    k.gamelog: not audited, tried twice: it took more than 10 s" in lines
     assert lines[-1] == "8 files: 5 COMPLETE, 1 UNREADABLE, 1 PREFIX, 1 CORRUPT"
 
 

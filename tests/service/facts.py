@@ -8,8 +8,10 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
+from referee.service import calls
 from referee.service.server import Server
 from referee.store.sql import SqlStore
 from referee.v1 import game_pb2, status_service_pb2_grpc
@@ -48,6 +50,25 @@ async def status(client: Client, **request: Any) -> status_pb.GetStatusResponse:
 async def of_game(client: Client, play: Play) -> status_pb.GameStatus:
     (found,) = [game for game in (await status(client)).games if game.id == play.id]
     return found
+
+
+@contextmanager
+def impatient(server: Server, **limits: float) -> Iterator[None]:
+    """Calls are given up after so long meanwhile. From the start on, all that a test does first would have to be quick.
+
+    ``limits``: ``call_s`` and ``write_s``, as ``Calls`` takes them; how often it looks does not change, which is each
+    second.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        for name, seconds in limits.items():
+            patch.setattr(server._calls, f"_{name}", seconds)
+        yield
+
+
+def believing_in_less(patch: pytest.MonkeyPatch, by_s: float) -> None:
+    """Have the referee believe that callers wait so much less than they do: its answers are in time on any machine."""
+    patience_s = calls.patience_s
+    patch.setattr(calls, "patience_s", lambda context: max(0.0, patience_s(context) - by_s))
 
 
 async def is_draining(client: Client) -> None:

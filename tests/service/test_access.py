@@ -21,6 +21,7 @@ from referee.v1 import access_service_pb2_grpc, status_service_pb2, status_servi
 from referee.v1 import game_service_pb2 as pb
 from tests.service.conftest import running
 from tests.service.player import OTHER_SCRIBE, SCRIBE, Client, Play, bearer, refused, token_of
+from tests.service.test_clocks_of_games import timed
 from tests.service.test_play_stream import Stream, play_seat
 
 SHORT = Options(max_turns=12).SerializeToString()
@@ -237,12 +238,13 @@ async def closing(call: Any) -> pb.Closing:
 
 
 async def test_expired(tmp_path: Path) -> None:
-    async with running(tmp_path / "data", call_s=0.5) as (_, client):
+    async with timed(tmp_path / "data") as (server, client):
         issued = await Office(client).issue("ani", access.SCOPE_PLAY, lifetime_ms=3000)
         assert issued.token.expires_ms == issued.token.issued_ms + 3000
         play = await with_principal(client, issued.secret)
         stream = Stream(play, issued.secret)
         await stream.begin()
+        server.time.advance(3000)
         assert (await closing(stream.call)).reason == pb.CLOSING_REASON_REVOKED
         call = client.games.GetGame(pb.GetGameRequest(game_id=play.id), metadata=bearer(issued.secret))
         found = await refused(call)

@@ -45,6 +45,7 @@ from tests.report.test_adjudication import AWAY, OUTSIDE, START
 from tests.report.test_sheet import POSITION
 from tests.service.conftest import running
 from tests.service.engines import place
+from tests.service.facts import believing_in_less
 from tests.service.player import Client, Play, bearer, connected, refused, token_of
 from tests.waiting import until
 
@@ -483,9 +484,10 @@ async def test_an_answer_that_nobody_could_take(tmp_path: Path) -> None:
 # --- the worker, and who plays -------------------------------------------------------------------------------
 
 
-async def test_a_worker_that_dies_or_hangs_is_replaced(tmp_path: Path) -> None:
+async def test_a_worker_that_dies_or_hangs_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    believing_in_less(monkeypatch, 100)
     async with judging(tmp_path) as (server, _, asker, _):
-        for why, timeout in (("died", None), ("hung", 2)):
+        for why, timeout in (("died", None), ("hung", 100 + 2)):
             (pid,) = server.adjudication.workers.pids
             os.kill(pid, signal.SIGSTOP)
             call = asyncio.ensure_future(refused(asker.adjudicate(FOUL, timeout=timeout)))

@@ -16,6 +16,7 @@ from referee.service import admission, slowing
 from referee.service.calls import PAID_BYTES
 from referee.v1 import game_service_pb2 as pb
 from tests.service.conftest import running
+from tests.service.facts import impatient
 from tests.service.player import Client, bearer, connected, refusal, refused
 from tests.service.test_limits import SPARSE, let_in, to_the_end
 
@@ -31,7 +32,7 @@ def begun(client: Client, method: str) -> Any:
 async def test_calls_without_a_request_are_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All but a few, whatever their method, and whether or not they say that none will come; others go on meanwhile."""
     monkeypatch.setattr(admission, "MOST_WAITING", 6)
-    async with running(tmp_path / "data", call_s=0.2) as (server, client):
+    async with running(tmp_path / "data") as (server, client):
         play = await client.play()
         async with connected(server.address, "", **{"grpc.use_local_subchannel_pool": 1}) as other:
             left = [begun(other, METHODS[i % 3]) for i in range(3)]
@@ -40,8 +41,9 @@ async def test_calls_without_a_request_are_ended(tmp_path: Path, monkeypatch: py
             waiting = [begun(other, METHODS[i % 3]) for i in range(3)]
             await play.steps(3)
             late = [begun(other, METHODS[i % 3]) for i in range(9)]
-            for call in late:
-                assert (await refused(call)).reason == "DEADLINE"
+            with impatient(server, call_s=0.1):
+                for call in late:
+                    assert (await refused(call)).reason == "DEADLINE"
             empty = begun(other, METHODS[0])
             await empty.done_writing()
             assert (await refused(empty)).reason == "INVALID_ARGUMENT"
@@ -114,6 +116,7 @@ async def ended(call: Any) -> grpc.aio.AioRpcError:
     return caught.value
 
 
+@pytest.mark.usefixtures("nothing_refills")
 async def test_health_and_reflection_cost_their_address(tmp_path: Path) -> None:
     async with running(tmp_path / "data", requests_per_s=SPARSE) as (_, client):
         health: Any = health_pb2_grpc.HealthStub(client.channel)
@@ -128,6 +131,7 @@ async def test_health_and_reflection_cost_their_address(tmp_path: Path) -> None:
         await client.create()
 
 
+@pytest.mark.usefixtures("nothing_refills")
 async def test_every_request_for_reflection_counts(tmp_path: Path) -> None:
     """Also those that come on one stream; and its two versions say the same."""
     names = []
@@ -146,6 +150,7 @@ async def test_every_request_for_reflection_counts(tmp_path: Path) -> None:
     assert {"grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection"} < set(names[0])
 
 
+@pytest.mark.usefixtures("nothing_refills")
 async def test_reflection_pays_for_what_it_sends(tmp_path: Path) -> None:
     """A file with all that it imports is worth several requests."""
     symbol = reflection_pb2.ServerReflectionRequest(file_containing_symbol="referee.v1.GameService")
@@ -158,6 +163,7 @@ async def test_reflection_pays_for_what_it_sends(tmp_path: Path) -> None:
         assert (await refused(call)).metadata == {"limit": "requests"}
 
 
+@pytest.mark.usefixtures("nothing_refills")
 async def test_refusals_that_come_by_the_dozen_come_one_after_the_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

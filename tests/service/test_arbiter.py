@@ -373,6 +373,7 @@ async def test_an_act_by_the_other_call_has_no_text(client: Client) -> None:
     assert [ruling.text for ruling in docket.rulings] == [""], "what was not told with the act is not told later"
 
 
+@pytest.mark.usefixtures("nothing_refills")
 async def test_a_docket_costs_who_asks_a_request_for_each_text(tmp_path: Path) -> None:
     async with running(tmp_path / "data", requests_per_s=12.0) as (_, client):  # 120 are held
         table = await Table.dealt(client)

@@ -237,6 +237,7 @@ async def test_who_asks_again_and_again_has_one_answer_from_one_worker(tmp_path:
 
 
 @pytest.mark.long
+@pytest.mark.usefixtures("nothing_refills")
 async def test_questions_beyond_what_a_caller_may_ask_are_refused_with_when_to_ask_again(tmp_path: Path) -> None:
     log = over_the_board(players=64, chances=Chances(), terms=Terms(rounds=1, commitment=commitment(SEED)))
     async with running(tmp_path / "data", requests_per_s=1.0) as (_, client):

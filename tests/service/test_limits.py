@@ -16,6 +16,7 @@ from referee.v1 import game_service_pb2 as pb
 from referee.v1.rules_service_pb2 import ListRulesRequest
 from tests.service.conftest import running
 from tests.service.engines import Engine
+from tests.service.facts import impatient
 from tests.service.player import (
     CODE,
     Client,
@@ -29,6 +30,7 @@ from tests.service.player import (
 )
 from tests.service.test_gateway_token import forwarded
 from tests.service.test_play_stream import Stream
+from tests.waiting import until, waiting_for
 
 
 async def test_room_for_so_many_watchers(tmp_path: Path) -> None:
@@ -93,12 +95,14 @@ async def test_a_watcher_that_does_not_read_is_cut_off(tmp_path: Path) -> None:
     async with running(tmp_path / "data") as (_, client):
         play, other = await client.play(6), await client.create()
         await play.to_the_end()
-    async with running(tmp_path / "data", max_watchers=1, write_s=0.01) as (server, client):
+    async with running(tmp_path / "data", max_watchers=1) as (server, client):
         # So that little fits between a writer and a reader that does not read.
         narrow = {"grpc.http2.lookahead_bytes": 1024, "grpc.http2.bdp_probe": 0, "grpc.use_local_subchannel_pool": 1}
         async with connected(server.address, client.organiser, **narrow) as slow:
             stream = slow.games.WatchGame(pb.WatchGameRequest(game_id=play.id, after_seq=-1))
             assert (await stream.read()).seq == 0
+            with impatient(server, write_s=0.01):
+                await until(lambda: not server._calls._streams, "it is cut off", every_s=0.01)
             await let_in(client, other.game.id)
             seen = 0
             while isinstance(message := await stream.read(), pb.WatchGameResponse):
@@ -113,13 +117,15 @@ async def test_a_log_that_is_not_read_is_cut_off(read: int, tmp_path: Path) -> N
     async with running(tmp_path / "data") as (_, client):
         play, other = await client.play(6), await client.create()
         await play.to_the_end()
-    async with running(tmp_path / "data", max_streams=1, write_s=0.01) as (server, client):
+    async with running(tmp_path / "data", max_streams=1) as (server, client):
         narrow = {"grpc.http2.lookahead_bytes": 1024, "grpc.http2.bdp_probe": 0, "grpc.use_local_subchannel_pool": 1}
         async with connected(server.address, client.organiser, **narrow) as slow:
             stream = slow.games.GetLog(pb.GetLogRequest(game_id=play.id))
             await stream.initial_metadata()
             for _ in range(read):
                 await stream.read()
+            with impatient(server, write_s=0.01):
+                await until(lambda: not server._calls._streams, "it is cut off", every_s=0.01)
             await let_in(client, other.game.id)
             assert (await refused(to_the_end(stream))).reason == "DEADLINE"
 
@@ -145,16 +151,16 @@ async def test_a_stream_lasts_until_it_was_read(tmp_path: Path) -> None:
 
 async def let_in(client: Client, game_id: str) -> Any:
     """A stream, as soon as there is room for it."""
-    for _ in range(5000):
-        stream = client.games.WatchGame(pb.WatchGameRequest(game_id=game_id))
-        try:
-            await stream.read()
-        except grpc.aio.AioRpcError as error:
-            if refusal(error).reason != "LIMIT":
-                raise
-        else:
-            return stream
-    raise AssertionError("there is no room")
+    async with waiting_for("room"):
+        while True:
+            stream = client.games.WatchGame(pb.WatchGameRequest(game_id=game_id))
+            try:
+                await stream.read()
+            except grpc.aio.AioRpcError as error:
+                if refusal(error).reason != "LIMIT":
+                    raise
+            else:
+                return stream
 
 
 # --- how much one caller may take ------------------------------------------------------------------------------
@@ -163,6 +169,7 @@ SPARSE = 0.01
 """Requests a second: one call, and then none for longer than any test takes."""
 
 
+@pytest.mark.usefixtures("nothing_refills")
 async def test_an_account_for_each_caller(tmp_path: Path) -> None:
     """Who has used up its own has used up nobody else's."""
     async with running(tmp_path / "data", requests_per_s=SPARSE) as (_, client):
@@ -178,6 +185,7 @@ async def test_an_account_for_each_caller(tmp_path: Path) -> None:
         assert (await refused(stream)).reason == "LIMIT", "opening a stream is a request"
 
 
+@pytest.mark.usefixtures("nothing_refills")
 async def test_guessing_tokens_is_limited_by_address(tmp_path: Path) -> None:
     async with running(tmp_path / "data", requests_per_s=SPARSE) as (_, client):
         for token, reason in (("x" * 43, "UNAUTHENTICATED"), ("y" * 43, "LIMIT"), ("?", "LIMIT"), ("z" * 43, "LIMIT")):
@@ -186,6 +194,7 @@ async def test_guessing_tokens_is_limited_by_address(tmp_path: Path) -> None:
         await client.create()
 
 
+@pytest.mark.usefixtures("nothing_refills")
 async def test_whoever_is_awaited_is_judged_always(tmp_path: Path) -> None:
     """With nothing left: what is due now is judged, right or wrong; everything else is not even looked at."""
     async with running(tmp_path / "data", requests_per_s=SPARSE) as (_, client):
@@ -214,6 +223,7 @@ async def test_whoever_is_awaited_is_judged_always(tmp_path: Path) -> None:
         await play.steps(10)
 
 
+@pytest.mark.usefixtures("nothing_refills")
 async def test_a_stream_with_nothing_left_plays_on(tmp_path: Path) -> None:
     async with running(tmp_path / "data", requests_per_s=SPARSE) as (_, client):
         play = await client.play()
@@ -234,6 +244,7 @@ async def test_a_stream_with_nothing_left_plays_on(tmp_path: Path) -> None:
         assert (await stream.answer(good)).answer.HasField("accepted")
 
 
+@pytest.mark.usefixtures("nothing_refills")
 async def test_acts_that_are_accepted_cost_nothing(tmp_path: Path) -> None:
     """And after a whole game there is as much left as before."""
     async with running(tmp_path / "data", requests_per_s=SPARSE) as (_, client):
@@ -245,6 +256,7 @@ async def test_acts_that_are_accepted_cost_nothing(tmp_path: Path) -> None:
             assert (await refused(client.rules.ListRules(ListRulesRequest(), metadata=metadata))).reason == "LIMIT"
 
 
+@pytest.mark.usefixtures("nothing_refills")
 async def test_an_act_without_a_token_costs_its_address(tmp_path: Path) -> None:
     """Nobody may send them, so they are not free; with a token for something else likewise."""
     async with running(tmp_path / "data", requests_per_s=SPARSE) as (_, client):
@@ -291,6 +303,7 @@ async def test_so_many_streams(tmp_path: Path) -> None:
         await let_in(client, created.game.id)
 
 
+@pytest.mark.usefixtures("nothing_refills")
 def test_what_an_account_holds() -> None:
     account = Account(requests_per_s=2.0)
     for _ in range(20):
@@ -303,6 +316,7 @@ def test_what_an_account_holds() -> None:
     assert account.exhausted().retry_s <= 0.5, "what was done already makes nobody wait for longer"
 
 
+@pytest.mark.usefixtures("nothing_refills")
 def test_an_address_has_less_than_a_principal() -> None:
     """And an account of its own, whatever principals are called."""
     accounts = Accounts(requests_per_s=10.0)
@@ -396,13 +410,14 @@ async def to_the_end(call: Any) -> None:
 async def test_a_call_takes_so_long(tmp_path: Path, engine: Engine) -> None:
     """Then it is answered; the act that it brought becomes durable all the same, and sent again gets its answer."""
     data = tmp_path / "data"
-    async with running(data, call_s=1.5, busy_s=60.0) as (_, client):
+    async with running(data, busy_s=600.0) as (server, client):
         play = await client.play()
         await play.until_play()
         act = play.next_act()
         assert act is not None
         with engine.held():
-            found = await refused(play.submit(*act))
+            with impatient(server, call_s=0.1):
+                found = await refused(play.submit(*act))
             assert found.reason == "DEADLINE"
             request = pb.GetGameRequest(game_id=play.id)
             with pytest.raises(grpc.aio.AioRpcError) as caught:
@@ -413,7 +428,8 @@ async def test_a_call_takes_so_long(tmp_path: Path, engine: Engine) -> None:
         await play.catch_up(size + 1)
         assert (await play.accepted(await play.submit(*act))).seq == size
         silent = client.games.PlayGame(metadata=bearer(token_of(play, 0)))
-        assert (await refused(silent)).reason == "DEADLINE", "who opens a stream and says nothing"
+        with impatient(server, call_s=0.1):
+            assert (await refused(silent)).reason == "DEADLINE", "who opens a stream and says nothing"
         await play.steps(3)
 
 

@@ -20,6 +20,7 @@ from referee.v1 import game_service_pb2 as pb
 from tests.service.conftest import running
 from tests.service.engines import Engine
 from tests.service.player import Client, bearer, connected, refused
+from tests.waiting import until
 
 
 class Replayed:
@@ -90,11 +91,7 @@ async def test_whoever_asks_for_too_many_waits(tmp_path: Path, monkeypatch: pyte
 
 
 async def there_are(server: Server, waiting: int) -> None:
-    for _ in range(1_000_000):
-        if server.live_games._replays._waiting.total() == waiting:
-            return
-        await asyncio.sleep(0)
-    raise AssertionError("nobody waits")
+    await until(lambda: server.live_games._replays._waiting.total() == waiting, f"{waiting} replays to be waited for")
 
 
 async def test_so_many_wait_for_a_replay(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,6 +117,7 @@ async def test_so_many_wait_for_a_replay(monkeypatch: pytest.MonkeyPatch) -> Non
     assert not replays._waiting
 
 
+@pytest.mark.usefixtures("nothing_refills")
 async def test_a_replay_costs_a_request_for_each_entry(tmp_path: Path) -> None:
     (game,) = await games_that_are_over(tmp_path / "data", 1)
     async with running(tmp_path / "data", requests_per_s=2.0) as (_, client):
@@ -132,6 +130,7 @@ async def test_a_replay_costs_a_request_for_each_entry(tmp_path: Path) -> None:
             await client.games.GetGame(request, metadata=metadata)
 
 
+@pytest.mark.usefixtures("nothing_refills")
 async def test_what_was_missed_costs_half_a_request_for_each_commit(tmp_path: Path) -> None:
     """Of a game that is over, and of one in play."""
     for is_over in (False, True):

@@ -26,7 +26,7 @@ from tests.service.facts import held
 from tests.service.player import Client, Play, bearer, connected, refused, seat_key, seat_seed, token_of
 from tests.service.process import serve
 from tests.service.test_access import Office
-from tests.waiting import until
+from tests.waiting import until, waiting_for
 
 
 async def on_turn(client: Client) -> tuple[Play, str]:
@@ -57,13 +57,12 @@ def is_heartbeat(message: Any) -> bool:
     return bool(update.HasField("heartbeat"))
 
 
-async def told(stream: Any, most_heartbeats: int = 400) -> Any:
-    """The next message that is not just a sign of life; of these there are not so many as if it never came."""
-    for _ in range(most_heartbeats):
-        message = await stream.read()
-        if message is grpc.aio.EOF or not is_heartbeat(message):
-            return message
-    raise AssertionError("nothing but heartbeats")
+async def told(stream: Any) -> Any:
+    """The next message that is not just a sign of life."""
+    async with waiting_for("something else than heartbeats"):
+        while (message := await stream.read()) is not grpc.aio.EOF and is_heartbeat(message):
+            pass
+    return message
 
 
 @contextmanager
@@ -200,7 +199,7 @@ async def test_a_checkpoint_that_is_gone_harms_one_game(tmp_path: Path, engine: 
             await play.until_play()
             engine.ask("UPDATE entries SET note = ? WHERE game = 1 AND seq = ?", b"", play.record.size - 1)
             request = pb.WatchGameRequest(game_id=play.id, after_seq=play.record.size - 2)
-            assert (await refused(client.games.WatchGame(request, timeout=30))).reason == "SET_ASIDE"
+            assert (await refused(client.games.WatchGame(request, timeout=300))).reason == "SET_ASIDE"
             await well.until_play()
     finally:
         referee.process.kill()

@@ -110,7 +110,8 @@ async def test_what_was_done_is_what_was_counted(tmp_path: Path) -> None:
     assert after.of("referee_entries_total") == len(logs) == after.of("referee_commit_entries_sum")
     assert after.of("referee_commit_seconds_count") == after.of("referee_commit_entries_count") > 0
     assert after.of("referee_commit_failures_total") == after.of("referee_waiting_changes") == 0
-    assert 0 < after.of("referee_commit_seconds_sum") < after.of("referee_act_seconds_sum", "stream")
+    assert after.of("referee_commit_seconds_sum") > 0
+    assert after.of("referee_act_seconds_sum", "stream") > 0
     ending = decode_entry(first[-2]).end.ending
     assert ending != decode_entry(play.entries[-2]).end.ending
     assert (after.of("referee_games_closed_total", "aborted"), after.sum("referee_games_closed_total")) == (1, 2)

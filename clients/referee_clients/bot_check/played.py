@@ -27,6 +27,8 @@ _CUTS: Final = 30
 """Messages from the referee that a stream breaks at: before every other one, else after it."""
 _MOST_ATTEMPTS: Final = 12
 """In ``Patience.flood_s``; who waits as the page says makes some seven."""
+_NEWS_S: Final = 5.0
+"""For the opponent to hear that the game is over, on a slow machine: a bot that has heard it first has ended."""
 _UNKNOWN: Final = b"\xc2\x3e\x07unheard\xc8\x3e\x01"
 """Two fields that no message has: 1000, bytes, and 1001, a number."""
 _LATE: Final = 8
@@ -313,7 +315,7 @@ class Playing:
     async def _is_ended_early(play: Play) -> bool:
         """Return whether the game goes on without it: the opponent learns a little later that it is over."""
         if play.result is not None:
-            await asyncio.wait((play.result,), timeout=1.0)
+            await asyncio.wait((play.result,), timeout=_NEWS_S)
         return play.result is None or not play.result.done()
 
 

@@ -14,6 +14,9 @@ from typing import Any
 from referee.games.kingdomino.moves import ChooseDomino
 from referee_clients.bots import RESIGN, Table
 
+START_S = 3
+"""How long a slow one takes to begin."""
+
 
 class Good:
     """Takes the first move."""
@@ -54,7 +57,9 @@ class Fork(AtMove):
     def fail(self, legal_moves: Sequence[Any]) -> Any:
         if os.fork() == 0:
             os.setsid()
-            Path(os.environ["FORKED"]).write_text(f"{os.getpid()}\n")
+            forked = Path(os.environ["FORKED"])
+            forked.with_suffix(".new").write_text(f"{os.getpid()}\n")
+            forked.with_suffix(".new").rename(forked)  # whole, or not there
             time.sleep(1000)
             os._exit(0)
         while not Path(os.environ["FORKED"]).exists():
