@@ -148,11 +148,13 @@ def main() -> None:
         sentence = message if message.endswith((".", "?")) else f"{message}."
         code = _stop(f"{sentence} Try --help.", EXIT_USAGE) if message else EXIT_USAGE
     except OSError as error:
-        if error.errno != ENOSPC:
+        if error.filename is not None:
+            code = _stop(f"{error.filename}: {error.strerror}", EXIT_FAILED)
+        elif error.errno == ENOSPC:
+            output.discard()
+            code = _stop(f"standard output: {error.strerror}", EXIT_FAILED)
+        else:
             raise
-        # Of a file that it writes, a command tells itself.
-        output.discard()
-        code = _stop(f"standard output: {error.strerror}", EXIT_FAILED)
     except KeyboardInterrupt:
         code = 130
     sys.exit(code)

@@ -179,7 +179,7 @@ def match(  # noqa: PLR0917 - typer reads options from the signature
             _check_anchor(config, anchor)
             opened = Journal.create(out or Path(), config.to_json())
         with opened as journal:
-            done = _run(journal, processes, anchor, stop_on_fault=stop_on_fault)
+            done = _run(journal, processes, anchor, is_resumed=resume is not None, stop_on_fault=stop_on_fault)
     except (InputError, UnknownBot, UnknownRules) as error:
         raise Failure(str(error), EXIT_USAGE) from None
     except (JournalError, LogError, WorkerDied) as error:
@@ -191,7 +191,7 @@ def match(  # noqa: PLR0917 - typer reads options from the signature
         raise typer.Exit(EXIT_H1 if done.course.verdict is Verdict.H1 else EXIT_UNDECIDED)
 
 
-def _run(journal: Journal, processes: int, anchor: str | None, *, stop_on_fault: bool) -> Statistics:
+def _run(journal: Journal, processes: int, anchor: str | None, *, is_resumed: bool, stop_on_fault: bool) -> Statistics:
     """Play what is missing, and write the reports."""
     folder = journal.path.parent
     try:
@@ -205,6 +205,8 @@ def _run(journal: Journal, processes: int, anchor: str | None, *, stop_on_fault:
     course = Course(config)
     go_on = f"go on with: referee match --resume {folder}"
     resumed(course, journal)
+    if is_resumed and course.next is not None:
+        _probe(config)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if processes > cores:
         _say(f"{processes} games at one time, and {cores} processors: times of moves are longer than they need be")
@@ -275,9 +277,14 @@ def _checked(config: Config) -> Config:
             )
     if config.sprt is not None and config.schedule is Kind.SWISS:
         raise Failure("--sprt: a Swiss pairs by the standing; expected another --schedule", EXIT_USAGE)
-    for name in dict.fromkeys(what.bots):
-        probe(name, what.game, what.limits)
+    _probe(config)
     return config
+
+
+def _probe(config: Config) -> None:
+    """Raise ``UnknownBot`` for a bot that is not there, from where the command is called."""
+    for name in dict.fromkeys(config.match.bots):
+        probe(name, config.match.game, config.match.limits)
 
 
 def _check_nothing_else(context: typer.Context) -> None:

@@ -16,7 +16,7 @@ from referee_clients.match.journal import Game
 from referee_clients.match.limits import Limits
 from referee_clients.match.schedule import Group, Kind, Rounds, groups, rotations
 from referee_clients.match.sprt import Sprt, Trial, Verdict
-from referee_clients.match.units import placing_share, sample
+from referee_clients.match.units import placing_share, sample, whole
 from referee_clients.match.worker import Match, Task
 
 MOST_FAULTS: Final = 10
@@ -137,7 +137,8 @@ class Course:
         for bot in set(game.task.seats):
             self._shares[bot] += placing_share(self._block, bot)  # type: ignore[assignment]
         if self.test is not None and 0 in game.task.seats:
-            self.test.add(sample(self.test.sprt.measure, self._block, 0))
+            measure = self.test.sprt.measure
+            self.test.add(sample(measure, self._block, 0), whole(measure, self._block))
             self.verdict = self.test.verdict()
 
     # --- the schedule -------------------------------------------------------------------------------------------

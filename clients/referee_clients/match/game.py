@@ -218,7 +218,7 @@ class Failed(Exception):
         self.ending = ending
 
 
-def _ending(error: Exception) -> Ending:
+def _ending(error: BaseException) -> Ending:
     match error:
         case ProgramLate():
             return Ending.FLAG
@@ -278,7 +278,7 @@ class Seat:
         began = time.thread_time()
         try:
             return question()
-        except Exception as error:  # its author's code may fail in any way
+        except (Exception, SystemExit) as error:  # its author's code may fail in any way
             how = str(error) if isinstance(error, ProgramFailed) else f"{type(error).__name__}: {error}"
             raise Failed(_ending(error), f"the bot at seat {self.table.seat} failed: {how}") from error
         finally:

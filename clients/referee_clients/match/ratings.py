@@ -106,7 +106,7 @@ def strengths(evidence: Evidence, bots: int, start: Sequence[float] | None = Non
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """A bot's rating with its 95 % interval, both relative to the anchor."""
+    """A bot's rating with its 95 % interval, both relative to the anchor. Of fewer than two units nothing is known."""
 
     value: float
     low: float
@@ -128,13 +128,14 @@ class Ratings:
         """``anchor``: the bot whose rating is 0; None: the mean is. ``samples``: of the bootstrap over units."""
         self._bots, self._anchor = bots, anchor
         self.logs = strengths(Evidence(chain.from_iterable(units)), bots)
+        self._units = Counter(bot for unit in units for bot in {bot for placing in unit for bot in placing.bots})
         self._spread = self._resampled(units, random.Random(seed), samples) if len(units) > 1 else []
 
     def __getitem__(self, bot: int) -> Rating:
         value = self._points(self.logs)[bot]
-        drawn = sorted(each[bot] for each in self._spread)
-        if not drawn:
+        if self._units[bot] < 2:
             return Rating(value, -math.inf, math.inf)
+        drawn = sorted(each[bot] for each in self._spread)
         return Rating(value, quantile(drawn, 0.025), quantile(drawn, 0.975))
 
     def before(self, bot: int, other: int) -> float:
@@ -146,24 +147,31 @@ class Ratings:
         return [SCALE * (value - zero) for value in logs]
 
     def _resampled(self, units: Sequence[Sequence[Placing]], rng: random.Random, samples: int) -> list[list[float]]:
-        """Return the ratings of matches that are drawn from this one's units and one more, in which all were level:
-        without that, units that are all alike would leave no doubt, however few they are.
+        """Return the ratings of matches that are drawn from this one's units and one more, which places all bots by
+        lot: without that, units that are all alike would leave no doubt, however few they are.
 
         Each is one of Newton's steps away from the ratings of all units: to fit every one anew takes a hundred times as
         long, and moves the ends of an interval by less than a tenth of its width from some 50 units on.
         """
-        level = [Placing(tuple(range(self._bots)), (1,) * self._bots)]
-        slopes = [_slope(unit, self.logs) for unit in (*units, level)]
         inverse = _inverse(_information(Evidence(chain.from_iterable(units)), self.logs))
-        moves = [[_dot(row, each) for row in inverse] for each in slopes]
-        whole = [math.fsum(column) for column in zip(*moves[:-1], strict=True)]
+
+        def move_of(unit: Sequence[Placing]) -> list[float]:
+            slope = _slope(unit, self.logs)
+            return [_dot(row, slope) for row in inverse]
+
+        moves = [move_of(unit) for unit in units]
+        places = tuple(range(1, self._bots + 1))
+        whole = [math.fsum(column) for column in zip(*moves, strict=True)]
         """Of all units; the ghost's games, which are in every sample, move as far back."""
         drawn: list[list[float]] = []
         for _ in range(samples):
             logs = list(self.logs)
-            for drawn_move in rng.choices(moves, k=len(moves)):
-                for bot, move in enumerate(drawn_move):
-                    logs[bot] += move
+            for move in rng.choices([*moves, None], k=len(moves) + 1):
+                if move is None:  # the one more, which is never the same
+                    lot = Placing(tuple(rng.sample(range(self._bots), self._bots)), places)
+                    move = move_of([lot])  # noqa: PLW2901
+                for bot, step in enumerate(move):
+                    logs[bot] += step
             drawn.append(self._points([value - own for value, own in zip(logs, whole, strict=True)]))
         return drawn
 

@@ -15,6 +15,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from referee.console import printable
 from referee.games.game import InputError
+from referee.notation.outcomes import counted
 from referee_clients.match.course import MOST_FAULTS
 from referee_clients.match.ratings import Rating
 from referee_clients.match.sprt import BOUND, LEAST, Verdict
@@ -23,6 +24,7 @@ from referee_clients.match.statistics import Mean, Statistics
 _CONDITION: Final = re.compile(
     r"(rating|low|first-places|placing|points|faults|p99)\s*(<=|>=|<|>)\s*(-?\d+(?:\.\d+)?)(%?)\Z"
 )
+_SHARES: Final = frozenset({"first-places", "placing"})
 _COMPARE: Final = {"<": lt, "<=": le, ">": gt, ">=": ge}
 _MOST_CROSS: Final = 12
 """Bots in the cross table of the text; the page has all."""
@@ -43,6 +45,9 @@ class Condition:
         if (found := _CONDITION.match(text.strip())) is None:
             expected = "such as rating<-20, low<0, first-places<45%, placing<50%, points<30, faults>0 or p99>200"
             raise InputError("--fail-if", f"{text[:40]!r}", expected)
+        if bool(found[4]) is not (found[1] in _SHARES):
+            unit = "a percentage" if found[1] in _SHARES else "a number without %"
+            raise InputError("--fail-if", f"{text[:40]!r}", f"{unit} for {found[1]}")
         return cls(text.strip(), found[1], found[2], float(found[3]) / (100 if found[4] else 1))
 
     def holds(self, found: Statistics) -> bool:
@@ -116,15 +121,16 @@ def cell(found: Statistics, bot: int, other: int) -> str:
 def remarks(found: Statistics) -> Iterator[str]:
     """Yield what is to be said beside the tables, a line each."""
     seats = ", ".join(f"{share:.1%}" for share in found.by_seat)
-    yield f"{found.games} games in {found.blocks} blocks (a deal in all rotations); ended: " + ", ".join(
+    yield f"{found.games} games in {counted(found.blocks, 'block')} (a deal in all rotations); ended: " + ", ".join(
         f"{words} {count}" for words, count in sorted(found.endings.items())
     )
     yield f"first places by seat: {seats}"
     if found.distinct < found.games - found.loose:
         same = found.games - found.loose - found.distinct
-        yield f"{same} games are the same as another one of their block, move for move; each such game counts once"
+        yield f"the same as another game of their block, move for move: {counted(same, 'game')}; such games count once"
     if found.loose:
-        yield f"{found.loose} games of blocks that were not played to their end count for faults and times only"
+        loose = counted(found.loose, "game")
+        yield f"of blocks that were not played to their end: {loose}, for faults and times only"
     for bot, task in found.course.out.items():
         yield (
             f"{printable(found.names[bot])} is out after game {task.block}/{task.rotation}: "
@@ -134,7 +140,7 @@ def remarks(found: Statistics) -> Iterator[str]:
         yield "faults/ has what the bots printed, and the positions"
     yield from sprt_words(found)
     if found.blocks < LEAST:
-        yield f"{found.blocks} blocks are few: below {LEAST} the intervals are rough"
+        yield f"fewer than {LEAST} blocks: the intervals are rough"
 
 
 def sprt_words(found: Statistics) -> Iterator[str]:

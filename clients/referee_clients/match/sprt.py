@@ -89,13 +89,14 @@ class Trial:
     def __init__(self, sprt: Sprt) -> None:
         self.sprt = sprt
         self._seen: Counter[float] = Counter()
-        self._sum = self._squares = 0.0
+        self._sum = self._squares = self._wholes = 0.0
         self.samples = 0
 
-    def add(self, sample: float) -> None:
-        """Take one more block: how much more than even the first bot has."""
+    def add(self, sample: float, whole: float) -> None:
+        """Take one more block: how much more than even the first bot has, and what would be much (``units.whole``)."""
         self._seen[sample] += 1
         self.samples += 1
+        self._wholes += whole
         self._sum += sample
         self._squares += sample * sample
 
@@ -117,15 +118,23 @@ class Trial:
             return plain
         return as_h0 - as_h1
 
+    @property
+    def _whole(self) -> float:
+        """By how much the half of one more block is above, and the other half below even. Without it, blocks that are
+        all alike would leave no doubt: two bots that seldom differ have nothing else for a long time.
+        """
+        return self._wholes / self.samples
+
     def _plain(self) -> float:
         """Return the same for a normal distribution."""
-        spread = max((self._squares - self.samples * self.mean**2) / (self.samples - 1), 1e-9)
+        spread = (self._squares + self._whole**2 - self.samples * self.mean**2) / (self.samples - 1)
         middle = (self.sprt.h0 + self.sprt.h1) / 2
         return self.samples * (self.sprt.h1 - self.sprt.h0) * (self.mean - middle) / spread
 
     def _likeliest(self, mean: float) -> float | None:
         """Return by how much (in logarithms) the best distribution with this mean fits worse than the one seen."""
-        seen = [(value - mean, count) for value, count in sorted(self._seen.items())]
+        halves = Counter({self._whole: 0.5, -self._whole: 0.5})
+        seen = [(value - mean, count) for value, count in sorted((self._seen + halves).items())]
         least, most = seen[0][0], seen[-1][0]
         if least >= 0 or most <= 0:
             return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -138,8 +139,8 @@ def _standing(
     ended = Counter(game.out[seat].name for game, seat in mine if seat in game.out)
     resigned = ended.pop("RESIGNED", 0)
 
-    def mean(value: Callable[[Block, int], float], level: float | None = None) -> Mean:
-        return _mean([value(block, bot) for block in own], samples, level)
+    def mean(value: Callable[[Block, int], float], even: float | None = None) -> Mean:
+        return _mean([value(block, bot) for block in own], samples, even)
 
     return Standing(
         bot,
@@ -159,18 +160,23 @@ def _standing(
     )
 
 
-def _mean(values: Sequence[float], samples: int, level: float | None) -> Mean:
-    """Return the mean with the interval of a bootstrap over blocks, and over one more with the value ``level``: without
-    it, blocks that are all alike would leave no doubt, however few they are.
+def _mean(values: Sequence[float], samples: int, even: float | None) -> Mean:
+    """Return the mean with the interval of a bootstrap over blocks, and over one more that is worth all or nothing, and
+    ``even`` on average: without it, blocks that are all alike would leave no doubt, however few they are.
     """
     if not values:
-        return Mean(0.0, 0.0, 0.0)
+        return Mean(0.0, -math.inf, math.inf)
     mean = sum(values) / len(values)
     if len(values) < 2:
-        return Mean(mean, mean, mean)
+        return Mean(mean, -math.inf, math.inf)
     rng = random.Random(1)
-    among = values if level is None else [*values, level]
-    drawn = sorted(sum(rng.choices(among, k=len(among))) / len(among) for _ in range(samples))
+    among: list[float | None] = [*values] if even is None else [*values, None]
+
+    def again() -> float:
+        chosen = rng.choices(among, k=len(among))
+        return sum(float(rng.random() < (even or 0)) if value is None else value for value in chosen) / len(among)
+
+    drawn = sorted(again() for _ in range(samples))
     return Mean(mean, quantile(drawn, 0.025), quantile(drawn, 0.975))
 
 
@@ -254,5 +260,5 @@ def as_json(found: Statistics) -> dict[str, Any]:
 
 
 def _interval(found: Rating | Mean) -> dict[str, float | None]:
-    finite = [None if value in (float("inf"), float("-inf")) else value for value in (found.low, found.high)]
+    finite = [None if math.isinf(value) else value for value in (found.low, found.high)]
     return {"value": found.value, "low": finite[0], "high": finite[1]}

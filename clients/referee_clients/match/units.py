@@ -89,3 +89,17 @@ def sample(measure: Measure, block: Block, bot: int) -> float:
             return _mean(block, bot, _lead)
         case Measure.PLACING:
             return placing_share(block, bot) - 0.5
+
+
+def whole(measure: Measure, block: Block) -> float:
+    """Return how large a sample is that is large: twice as many first places as even, a seat's mean points, always
+    first.
+    """
+    match measure:
+        case Measure.FIRST_PLACES:
+            return 1.0
+        case Measure.POINTS:
+            found = [each for game in block for each in scores(game)]
+            return max(1.0, sum(found) / len(found))
+        case Measure.PLACING:
+            return 0.5

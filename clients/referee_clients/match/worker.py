@@ -179,14 +179,17 @@ def serve(
                 keep(played)
             if not match.in_process or any(name.startswith(PREFIX) for name in match.bots):
                 end_children()
-            connection.send(played)
+            with suppress(OSError):  # nobody listens any more, which the next ``recv`` says
+                connection.send(played)
     finally:
         end_children()
 
 
 def _leave(*_: object) -> None:
+    """End at once, with all bots: an exception could be raised anywhere, and be lost there."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    raise SystemExit(0)
+    end_children()
+    os._exit(0)
 
 
 def adopt() -> None:

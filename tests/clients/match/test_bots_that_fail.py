@@ -143,6 +143,29 @@ def test_a_bot_that_fails_loses_and_the_others_play_on(
     )
 
 
+def test_a_bot_in_the_worker_that_exits_loses_alone(played: Worker) -> None:
+    found = played(f"{PLANTED}:Good", f"{PLANTED}:Leaves", in_process=True)
+    assert found.outcome.out == {1: Ending.CRASHED}
+    assert "SystemExit" in found.troubles[0].fault.why
+
+
+LEFT_ALONE = """
+import os, sys
+from multiprocessing import Pipe
+from referee_clients.match.limits import Limits
+from referee_clients.match.worker import Match, Task, serve
+ours, theirs = Pipe()
+ours.send(Task(0, 0, (0, 1)))
+ours.close()
+serve(theirs, Match("kingdomino", ("greedy", "random"), 1, Limits(), in_process=True), None, os.getppid(), sys.path)
+"""
+
+
+def test_a_worker_ends_without_a_word_if_nobody_waits_for_its_game() -> None:
+    done = subprocess.run([sys.executable, "-c", LEFT_ALONE], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
 def test_a_bot_that_cannot_be_imported_loses_at_its_first_move(played: Worker) -> None:
     found = played(f"{PLANTED}:Good", "tests.clients.match.planted_import:Bot")
     assert found.outcome.out == {1: Ending.CRASHED}

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from referee.games.game import Ending
-from referee_clients.match import statistics
+from referee_clients.match import report, statistics
 from referee_clients.match.course import Config, Course
 from referee_clients.match.journal import Game
 from referee_clients.match.limits import Limits
@@ -153,3 +153,25 @@ def test_blocks_that_are_all_alike_leave_a_doubt() -> None:
     assert best.first.low < 1
     assert best.placing.low < 1
     assert best.rating.low < best.rating.value
+
+
+def test_blocks_that_are_all_level_leave_a_doubt() -> None:
+    course = whole(Course(config("ab", games=40)), lambda task: ended(task, (5, 5)))
+    level = statistics.statistics(course).standings[0]
+    assert level.first.low < level.first.value < level.first.high
+    assert level.rating.low < level.rating.value < level.rating.high
+
+
+def test_one_block_says_nothing_of_where_the_truth_may_be() -> None:
+    course = whole(Course(config("ab", games=2)), lambda task: ended(task, by_number(task)))
+    found = statistics.statistics(course)
+    assert "100.0%  unknown" in report.text(found)
+    assert statistics.as_json(found)["bots"][0]["first_places"] == {"value": 1.0, "low": None, "high": None}
+
+
+def test_points_decide_nothing_where_there_are_none() -> None:
+    """As between bots that both fail always: without a difference and without a point."""
+    course = whole(
+        Course(config("ab", games=200, sprt=Sprt(Measure.POINTS, 0, 0.01))), lambda task: ended(task, (0, 0))
+    )
+    assert course.verdict is Verdict.UNDECIDED

@@ -10,7 +10,10 @@ from typing import Any
 
 import pytest
 
-from referee_clients.match.journal import NAME
+from referee_clients.match.course import Config
+from referee_clients.match.journal import NAME, Journal
+from referee_clients.match.limits import Limits
+from referee_clients.match.worker import Match
 from tests.cli import inside
 from tests.cli.command import REFEREE
 from tests.clients.match.kills import MATCH, killed, lines, run
@@ -133,6 +136,8 @@ async def test_ctrl_c_says_how_to_go_on_and_a_second_runner_is_refused(tmp_path:
             "expected a multiple, such as 12",
         ),
         (["--out", "x", "--bots", "greedy,random", "--anchor", "builder"], "--anchor builder: no such bot"),
+        (["--out", "x", "--bots", "greedy,random", "--fail-if", "first-places<45"], "a percentage for first-places"),
+        (["--out", "x", "--bots", "greedy,random", "--fail-if", "p99>5%"], "a number without % for p99"),
         (["--resume", "x", "--seed", "3"], "--seed: a resumed match goes on as it began"),
         (["--out", "x", "--replay", "3"], "--replay 3: expected BLOCK/ROT"),
     ],
@@ -151,6 +156,23 @@ def test_a_bot_that_is_not_there_is_refused(tmp_path: Path) -> None:
     said = refused("--out", tmp_path / "x", "--bots", "greedy,tests.clients.match.planted:No")
     assert "has no attribute 'No'" in said
     assert not (tmp_path / "x").exists()
+
+
+def test_a_match_is_not_resumed_without_its_bots(tmp_path: Path) -> None:
+    """As when it is called from another folder: otherwise they would lose all that is left."""
+    made = Match("kingdomino", ("greedy", "elsewhere:bot"), 1, Limits())
+    with Journal.create(tmp_path / "x", Config(made, 2, 4).to_json()) as journal:
+        before = journal.path.read_bytes()
+    assert "no bot 'elsewhere:bot'" in refused("--resume", tmp_path / "x")
+    assert journal.path.read_bytes() == before
+
+
+def test_a_folder_that_cannot_be_made_is_told_of_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for where in ("file", "file/x"):
+        done = inside.referee("match", "--bots", "greedy,random", "--out", str(tmp_path / where), cwd=tmp_path)
+        assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+        assert f"{tmp_path / where}: " in done.stderr
 
 
 @pytest.mark.long

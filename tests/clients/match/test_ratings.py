@@ -125,6 +125,7 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say_and_are_those_of_fi
         drawn.append(SCALE * (logs[0] - sum(logs) / 3))
     low, high = quantile(sorted(drawn), 0.025), quantile(sorted(drawn), 0.975)
     width = high - low
+    ratings = Ratings(units, 3, samples=500)
     assert abs(ratings[0].low - low) < width / 4
     assert abs(ratings[0].high - high) < width / 4
 
@@ -139,6 +140,13 @@ def test_intervals_hold_the_truth_of_a_bot_that_wins_nearly_always() -> None:
         rating = Ratings(units, 2, samples=100, seed=rng.randrange(1 << 30))[0]
         held += rating.low <= true <= rating.high
     assert held >= 45, "of draws alone 36 do"
+
+
+def test_a_match_of_many_bots_has_intervals() -> None:
+    units = [[Placing((bot, (bot + step) % 40), (1, 2))] for step in (1, 2, 3) for bot in range(40)]
+    ratings = Ratings(units, 41, samples=10)
+    assert ratings[0].low < ratings[0].value < ratings[0].high
+    assert math.isinf(ratings[40].low), "nothing is known of a bot without games"
 
 
 TRUESKILL = """

@@ -22,7 +22,7 @@ def ended(rng: random.Random, seats: int, better: float) -> Verdict:
     sums = list(accumulate(math.comb(seats, wins) * p**wins * (1 - p) ** (seats - wins) for wins in range(seats + 1)))
     test = Trial(H0_OR_10)
     for _ in range(MOST):
-        test.add(min(seats, bisect(sums, rng.random())) - 1)
+        test.add(min(seats, bisect(sums, rng.random())) - 1, 1.0)
         if (verdict := test.verdict()) is not Verdict.UNDECIDED:
             return verdict
     return Verdict.UNDECIDED
@@ -57,15 +57,26 @@ def test_it_errs_at_most_a_fifth_more_often_than_it_says(seats: int) -> None:
 def test_it_decides_nothing_before_60_blocks() -> None:
     test = Trial(H0_OR_10)
     for number in range(1, LEAST + 1):
-        test.add(1.0 if number % 10 else -1.0)
+        test.add(1.0 if number % 10 else -1.0, 1.0)
         assert (test.verdict() is Verdict.H1) == (number == LEAST)
 
 
 def test_a_bot_that_wins_everything_is_better() -> None:
     test = Trial(H0_OR_10)
     for _ in range(LEAST):
-        test.add(1.0)
+        test.add(1.0, 1.0)
     assert test.verdict() is Verdict.H1
+
+
+def test_blocks_that_are_all_level_say_little_of_bots_that_seldom_differ() -> None:
+    """With 1 % more first places, each in another block, more than half of all matches begin with 60 level blocks."""
+    test = Trial(Sprt(Measure.FIRST_PLACES, 0.0, 0.01))
+    for _ in range(150):
+        test.add(0.0, 1.0)
+    assert test.verdict() is Verdict.UNDECIDED
+    for _ in range(300):
+        test.add(0.0, 1.0)
+    assert test.verdict() is Verdict.H0
 
 
 @pytest.mark.parametrize(
