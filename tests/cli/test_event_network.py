@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import socket
 import subprocess
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -26,6 +25,7 @@ from referee.v1.access_service_pb2_grpc import AccessServiceStub
 from referee_clients import play_all, play_async
 from referee_clients.bots import maker
 from referee_clients.sdk.channel import Security
+from tests.addresses import free_address
 from tests.cli.command import REFEREE
 from tests.cli.inside import referee
 from tests.events.test_check import game as log_of_game
@@ -457,8 +457,7 @@ async def test_a_command_that_is_killed_in_the_middle_of_opening_opens_the_rest_
 @pytest.mark.long
 async def test_bots_and_the_referee_are_killed_in_the_middle_of_a_round(tmp_path: Path) -> None:
     """Both come back, and the event goes on to its end: no act and no game is lost, and none is there twice."""
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        address = f"127.0.0.1:{taken.getsockname()[1]}"
+    address = free_address()
     server = ("--listen", address, "--solver-workers", "0")
     process = await serve(tmp_path / "data", tmp_path / "log", *server)
 

@@ -18,6 +18,7 @@ from tests.cli.inside import referee
 from tests.games.layouts import engine_layout, random_boards
 from tests.notation.questions import TILE_SET, ask, names
 from tests.sizes import campaign
+from tests.waiting import MOST_S
 
 LAYOUT = {"0,-1": "pavilion-2-NEW"}
 LEGAL = {"game": "alhambra", "layout": LAYOUT, "action": {"place": "tower-8-NES", "at": [1, 0]}}
@@ -266,7 +267,7 @@ def test_every_line_is_answered_while_the_program_waits() -> None:
     with subprocess.Popen([REFEREE, "prove"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin is not None
         assert process.stdout is not None
-        watchdog = threading.Timer(60, process.kill)  # instead of hanging for ever
+        watchdog = threading.Timer(MOST_S, process.kill)  # instead of hanging for ever
         watchdog.start()
         question = lines([LEGAL]).encode()
         for _ in range(3):

@@ -90,12 +90,12 @@ def test_what_is_wrong_is_one_line(tmp_path: Path) -> None:
 
 
 def test_no_longer_than_there_is_time() -> None:
-    for seconds in ("2", "8", "32"):
+    for seconds in ("2", "8", "32", "128"):
         # A busy machine may need more than it is left to tell what it has.
         done = referee("prove-decided", WHOLE, "--at", "30", "--timeout", seconds, "--rlimit", "4000000000")
         if done.returncode == 11:
             assert done.stdout.startswith("OPEN: ")
             return
         assert done.returncode == 1, done
-        assert f"--timeout {seconds}: no answer in time" in done.stderr
-    pytest.fail("no answer in 32 s")
+        assert f"--timeout {seconds}: no answer in time" in done.stderr or "no worker was ready in time" in done.stderr
+    pytest.fail("no answer in 128 s")

@@ -183,7 +183,7 @@ def test_frames(frame: str, size: int, castle: tuple[int, int] | None) -> None:
 
 
 def test_a_budget_ends_the_search_with_the_best() -> None:
-    done = referee("longest-wall", "--all", "--budget", "3", "--json")
+    done = referee("longest-wall", "--all", "--budget", "8", "--json")
     assert done.returncode == 0
     found = json.loads(done.stdout)
     assert 0 < found["best"] < found["bound"] <= 80

@@ -23,7 +23,7 @@ from referee.tlog.witness import MAX_BODY_BYTES, Request, origin_hash
 from tests.cli.command import REFEREE
 from tests.cli.inside import referee
 from tests.tlog.logs import LOG, plain, policy_text
-from tests.waiting import until
+from tests.waiting import MOST_S, until
 
 HASHES = [merkle.leaf_hash(leaf) for leaf in plain(50)]
 
@@ -42,10 +42,10 @@ class Running:
         return self.post(body)
 
     def post(self, body: bytes) -> httpx.Response:
-        return httpx.post(f"{self.address}add-checkpoint", content=body, timeout=60)
+        return httpx.post(f"{self.address}add-checkpoint", content=body, timeout=MOST_S)
 
     def checkpoint(self) -> httpx.Response:
-        return httpx.get(f"{self.address}{origin_hash(LOG.verifier.name)}/checkpoint")
+        return httpx.get(f"{self.address}{origin_hash(LOG.verifier.name)}/checkpoint", timeout=MOST_S)
 
 
 def note(size: int) -> bytes:
@@ -95,7 +95,7 @@ def test_a_witness_that_is_killed_remembers_what_it_signed(tmp_path: Path) -> No
         assert (witness.add(20, 25).text, witness.add(20, 25).headers["content-type"]) == ("30\n", "text/x.tlog.size")
         assert witness.add(30, 40).status_code == 200
         assert open_log_checkpoint(witness.checkpoint().content, LogPolicy.parse(text.encode())).head.size == 40
-        with httpx.Client() as client:  # one connection for several requests
+        with httpx.Client(timeout=MOST_S) as client:  # one connection for several requests
             for path, status in (("add-checkpoint", 405), ("x/checkpoint", 404), ("", 404), ("../w.db", 404)):
                 assert client.get(witness.address + path).status_code == status
 

@@ -11,19 +11,21 @@ from queue import Queue
 from threading import Thread
 from typing import IO
 
+from tests.addresses import free_address
+
 REFEREE = (sys.executable, "-c", "from referee.cli import main; main()")
 """The command, whether or not it is on the path."""
 
 
 class Referee:
-    """On one folder and, from its first start on, one port."""
+    """On one folder and, whenever it starts, one address."""
 
     def __init__(self, folder: Path, *, changed: str = "") -> None:
         """``changed``: what is other than in this program, in Python."""
         self.folder = folder
         self._command = (sys.executable, "-c", f"{changed}; {REFEREE[2]}") if changed else REFEREE
         self._process: subprocess.Popen[str] | None = None
-        self.address = "127.0.0.1:0"
+        self.address = free_address()
 
     def start(self) -> None:
         """Returns when it listens."""

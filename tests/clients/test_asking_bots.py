@@ -103,7 +103,7 @@ def result_end(result: GameResult) -> int:
 
 @pytest.mark.parametrize("agrees", [True, False])
 async def test_moves_are_taken_back_if_the_other_bot_agrees(referee: Referee, tmp_path: Path, agrees: bool) -> None:
-    regrets, other = Regrets(30.0 if agrees else 0.2), Listens(agrees=agrees)
+    regrets, other = Regrets(MOST_S if agrees else 2.0), Listens(agrees=agrees)
     result = await played(referee, tmp_path, regrets, other, words=("--take-backs",))
     events = events_of(result)
     proposed = [seq for seq, event in enumerate(events) if isinstance(event, TakeBackProposed)]

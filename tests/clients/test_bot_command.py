@@ -163,8 +163,9 @@ async def test_a_bot_that_failed_goes_on_with_the_same_command(opened: Opened, t
 async def test_a_bot_that_hangs_does_not_hold_its_process(referee: Referee, tmp_path: Path) -> None:
     """It ends with its flag, or at the limit for a move, and then perhaps resigns."""
     async with connected(referee.address, referee.token) as client:
-        terms = Terms(table_rules=2, clock=ClockTerms(increment=Increment(base_ms=1_000, increment_ms=5_000)))
-        created = [await client.create(2, rules_id="kingdomino", terms=terms) for _ in range(2)]
+        clocks = [ClockTerms(increment=Increment(base_ms=ms, increment_ms=5_000)) for ms in (3_000, 600_000)]
+        terms = [Terms(table_rules=2, clock=clock) for clock in clocks]
+        created = [await client.create(2, rules_id="kingdomino", terms=each) for each in terms]
     joins = [format_join(referee.address, game.game.id, 0, game.seat_tokens[0]) for game in created]
     others = [Join(referee.address, game.game.id, 1, game.seat_tokens[1]) for game in created]
     limited = ("--move-limit", "200ms", "--resign-on-failure")

@@ -50,7 +50,7 @@ def test_what_looks_beyond_its_seat_is_found(tmp_path: Path, monkeypatch: pytest
     monkeypatch.syspath_prepend(tmp_path)
     told = [each.told for each in look("peeks:choose", "kingdomino")]
     assert [each.split(":")[0] for each in told] == ["peeks.py, line 1", "peeks.py, line 2", "peeks.py, line 5"]
-    assert "it took 1." in found("slow:choose")["slow-import"]
+    assert found("slow:choose")["slow-import"].startswith("it took ")
 
 
 @pytest.mark.parametrize(

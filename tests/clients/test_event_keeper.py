@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -34,13 +33,14 @@ from referee.v1.game_service_pb2_grpc import GameServiceStub
 from referee_clients.event_desk.app import EventDeskApp
 from referee_clients.sdk.errors import Denied, Distrust, Unreachable, WentOn
 from referee_clients.sdk.events import EventKeeper, PartlyEntered
+from tests.addresses import free_address
 from tests.cli.inside import referee as look
 from tests.clients.event_desk.test_event_desk import Desk
 from tests.service.conftest import running
 from tests.service.event import SEED, acts_of, over_the_board
 from tests.service.player import bearer, connected
 from tests.service.process import Referee, serve
-from tests.waiting import waiting_for
+from tests.waiting import MOST_S, waiting_for
 
 
 def begun(path: Path, server: str, token: str, terms: Terms | None = None) -> None:
@@ -50,7 +50,7 @@ def begun(path: Path, server: str, token: str, terms: Terms | None = None) -> No
 
 def enter_all(path: Path, *numbers: int, before_save: Callable[[], None] = lambda: None) -> None:
     """What a command does: entrants, all in one go."""
-    with EventFile.opened(path, EventKeeper(patience_s=30)) as event, event.entering():
+    with EventFile.opened(path, EventKeeper(patience_s=MOST_S)) as event, event.entering():
         for number in numbers:
             event.names, person = event.names.with_one(number, f"Player {number}")
             event.log.enter(Enter(number, person.player))
@@ -281,17 +281,12 @@ def _game(path: Path) -> GetGameRequest:
     return GetGameRequest(game_id=EventFile.read_only(path).log.record.game_id.hex())
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        return int(taken.getsockname()[1])
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("kills", [1, 4])
 async def test_the_referee_is_killed_in_the_middle_of_a_command(tmp_path: Path, kills: int) -> None:
     """It comes back at the same address: the command goes on by itself, and each act is entered once."""
     path, data, log = tmp_path / "net.eventlog", tmp_path / "data", tmp_path / "log"
-    listen = ("--listen", f"127.0.0.1:{free_port()}", "--solver-workers", "0")
+    listen = ("--listen", free_address(), "--solver-workers", "0")
     referee: Referee = await serve(data, log, *listen)
     await asyncio.to_thread(begun, path, referee.address, referee.token)
     size = 0

@@ -198,7 +198,7 @@ async def test_who_has_asked_too_much_waits_as_long_as_it_is_told(node: Node, tm
         joins = [Join(server.address, created.game.id, seat, token) for seat, token in enumerate(created.seat_tokens)]
         asked = [
             client.games.GetGame(pb.GetGameRequest(game_id=created.game.id), metadata=bearer(joins[0].token))
-            for _ in range(6)
+            for _ in range(20)
         ]
         answers = await asyncio.gather(*asked, return_exceptions=True)
         assert "limit reached: requests" in str(answers), "nothing is left for its stream"

@@ -175,7 +175,7 @@ def hanging() -> Iterator[Hangs]:
 
 async def test_a_bot_that_hangs_past_its_flag_ends_with_it(referee: Referee, tmp_path: Path, hanging: Hangs) -> None:
     """At once, though others play on; and again, with the seat's key, it is told what happened."""
-    game = await opened(referee, tmp_path, "--clock", "1s+5s", seats=3)
+    game = await opened(referee, tmp_path, "--clock", "3s+5s", seats=3)
     others = [asyncio.create_task(play_async(join, load("greedy", "kingdomino"))) for join in game.joins[1:]]
     key, hanging.moves = tmp_path / "key", 0
     async with waiting_for("the flag"):

@@ -29,6 +29,7 @@ from referee_clients.sdk.channel import (
     split_addresses,
 )
 from referee_clients.sdk.organiser import organiser
+from tests.addresses import NOBODY
 from tests.clients.javascript import Node
 from tests.clients.referee_process import Referee
 from tests.clients.test_javascript import check as check_bot
@@ -40,9 +41,7 @@ from tests.service.player import Client
 @pytest.fixture
 def refusing() -> str:
     """An address at which nothing listens."""
-    with closing(socket.socket()) as unused:
-        unused.bind(("127.0.0.1", 0))
-        return f"127.0.0.1:{unused.getsockname()[1]}"
+    return NOBODY
 
 
 @pytest.fixture

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import os
-import random
 import signal
-import socket
-import sys
 import time
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 
+from tests.addresses import free_address
 from tests.cli.command import REFEREE
 
 
@@ -33,7 +30,7 @@ class Referee:
         """
         folder.mkdir(exist_ok=True)
         self.data, self.log = folder / "data", folder / "referee.log"
-        self.address, self.metrics_address = _address(), _address()
+        self.address, self.metrics_address = free_address(), free_address()
         self.start_s = 1.0
         """How long the last start took."""
         self._wrapper, self._words = wrapper, words
@@ -103,20 +100,3 @@ class Referee:
 
     def logged(self) -> str:
         return self.log.read_text(encoding="utf-8", errors="replace")
-
-
-def _address() -> str:
-    """A free port that the kernel gives to nobody who asks for any, so that it is still free after a kill.
-
-    Other tests look for theirs at the same time. Where this machine has all of 127.0.0.0/8 (Linux; RFC 1122, 3.2.1.3),
-    each takes a host address at random as well: nobody takes the port in the moment before the referee has it.
-    """
-    draw = random.SystemRandom()
-    host = f"127.{draw.randrange(1, 255)}.{draw.randrange(256)}.{draw.randrange(1, 255)}"
-    if sys.platform != "linux":
-        host = "127.0.0.1"
-    while True:
-        port = draw.randrange(20_000, 32_000)
-        with socket.socket() as probe, suppress(OSError):
-            probe.bind((host, port))
-            return f"{host}:{port}"

@@ -297,7 +297,8 @@ async def test_a_worker_that_dies_twice(tmp_path: Path, logged: StringIO) -> Non
         killing = asyncio.create_task(kill())
         while not killing.done() and play.next_act() is not None:
             await play.step()
-        await asyncio.wait_for(killing, 100)
+        async with waiting_for("a claim to be given up"):
+            await killing
         assert workers.lost.total() >= 2
         await abort(play) if play.next_act() is not None else None
         await all_made(server)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections import Counter
-from collections.abc import Callable
 from contextlib import closing
 from io import StringIO
 from pathlib import Path
@@ -28,6 +27,7 @@ from tests.service.conftest import running
 from tests.service.player import Client, bearer, refused
 from tests.service.test_limits_replays import games_that_are_over
 from tests.service.test_metrics import scrape
+from tests.waiting import until
 
 
 @pytest.fixture(autouse=True)
@@ -54,16 +54,8 @@ def damage(data: Path, *, header: bool = False) -> None:
             attack(store, number, 1)
 
 
-async def until(condition: Callable[[], object]) -> None:
-    for _ in range(10_000):
-        if condition():
-            return
-        await asyncio.sleep(0.01)
-    raise AssertionError("it has not come to that")
-
-
 async def round_is_through(server: Server) -> None:
-    await until(lambda: server.scrub.round_ended_ms)
+    await until(lambda: server.scrub.round_ended_ms, "a round to be through", every_s=0.01)
 
 
 def ids(server: Server) -> set[str]:
@@ -103,7 +95,7 @@ async def test_the_next_round_finds_what_happened_since(tmp_path: Path, monkeypa
         await round_is_through(server)
         assert not server.live_games.aside
         damage(tmp_path / "data")
-        await until(lambda: ids(server) == set(sick))
+        await until(lambda: ids(server) == set(sick), "all that are damaged", every_s=0.01)
 
 
 @pytest.mark.parametrize("first", [1, 3, 5])

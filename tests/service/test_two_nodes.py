@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import socket
 from collections.abc import AsyncIterator
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
@@ -28,6 +27,7 @@ from referee_clients.bots import load, maker
 from referee_clients.sdk.ledger import Ledger
 from referee_clients.sdk.organiser import Opened, organiser
 from referee_clients.sdk.seats import play_all
+from tests.addresses import free_address
 from tests.cli.command import REFEREE
 from tests.crash.journal import Told
 from tests.service.nodes import directories
@@ -42,19 +42,13 @@ pytestmark = pytest.mark.long
 GAMES = 2
 
 
-def free_port() -> str:
-    with closing(socket.socket()) as unused:
-        unused.bind(("127.0.0.1", 0))
-        return f"127.0.0.1:{unused.getsockname()[1]}"
-
-
 @dataclass
 class Cluster:
     """Nodes by name; each has one address whenever it runs."""
 
     url: str
     folder: Path
-    addresses: dict[str, str] = field(default_factory=lambda: {"a": free_port(), "b": free_port()})
+    addresses: dict[str, str] = field(default_factory=lambda: {"a": free_address(), "b": free_address()})
     nodes: dict[str, Referee] = field(default_factory=dict)
 
     async def start(self, name: str) -> None:

@@ -136,7 +136,7 @@ def test_a_server_that_never_gets_to_its_answer_has_no_more_time(first: bytes, a
 
     with server(answer) as url:
         web = Web(url, timeout_s=0.3)
-        with pytest.raises(OSError, match=r"no whole answer within 0\.3 s"):
+        with pytest.raises(OSError, match=r"no whole answer within 0\.3 s|timed out"):
             web.read("x")
         assert was_cut.wait(30), "the server was cut, and did not come to its end"
         is_done.set()

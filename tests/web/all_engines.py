@@ -13,6 +13,7 @@ import pytest_asyncio
 
 from referee_clients import format_link
 from tests.service.player import connected
+from tests.waiting import MOST_S
 from tests.web.engines import ENGINES, Tab, seen
 from tests.web.gateway import reached
 from tests.web.hand import audited, bots
@@ -77,7 +78,10 @@ async def test_a_game_is_watched(tab: Tab, tmp_path: Path) -> None:
     """Its boards are drawn from what was signed, and it goes on by itself."""
     async with serving(tmp_path / "data") as (_, ready):
         token = (tmp_path / "data" / "organiser.token").read_text().strip()
-        async with connected(ready["address"], token) as client, httpx.AsyncClient(base_url=ready["web"]) as browser:
+        async with (
+            connected(ready["address"], token) as client,
+            httpx.AsyncClient(base_url=ready["web"], timeout=MOST_S) as browser,
+        ):
             await reached(browser)
             play = await kingdomino(client, 6)
             await tab.goto(f"{ready['web']}g/{play.id}")
@@ -93,7 +97,10 @@ async def test_a_game_is_played_by_hand(tab: Tab, tmp_path: Path) -> None:
     """To its end; the page is loaded again in the middle, and the key is still there."""
     async with serving(tmp_path / "data") as (_, ready):
         token = (tmp_path / "data" / "organiser.token").read_text().strip()
-        async with connected(ready["address"], token) as client, httpx.AsyncClient(base_url=ready["web"]) as browser:
+        async with (
+            connected(ready["address"], token) as client,
+            httpx.AsyncClient(base_url=ready["web"], timeout=MOST_S) as browser,
+        ):
             await reached(browser)
             made = await client.create(2, rules_id="kingdomino")
             async with bots(ready["address"], made, 1):

@@ -18,6 +18,7 @@ import httpx
 
 from tests.clients.referee_process import REFEREE
 from tests.service.player import Client
+from tests.waiting import MOST_S
 from tests.web.gateway import reached
 from tests.web.long_words import WITH_FOLDER
 from tests.web.words import address_in
@@ -58,7 +59,7 @@ def started(folder: Path) -> Iterator[Started]:
             yield Started(ready["address"], ready["web"].rstrip("/"), token, key)
         finally:
             process.terminate()
-            assert process.wait(60) == 0
+            assert process.wait(MOST_S) == 0
 
 
 class Pages:
@@ -79,7 +80,7 @@ class Pages:
         self._process = await asyncio.create_subprocess_exec(*command, stdout=PIPE)
         assert self._process.stdout is not None
         self.address = address_in((await self._process.stdout.readline()).decode())
-        async with httpx.AsyncClient(base_url=self.address) as browser:
+        async with httpx.AsyncClient(base_url=self.address, timeout=MOST_S) as browser:
             await reached(browser)
 
     async def stop(self, how: signal.Signals = signal.SIGKILL) -> int:

@@ -13,11 +13,12 @@ import pytest_asyncio
 from playwright.async_api import Browser, Page, async_playwright, expect
 
 from tests.service.player import connected
+from tests.waiting import MOST_S
 from tests.web import in_browser
 from tests.web.club import Club, Started, started
 from tests.web.words import address_in
 
-expect.set_options(timeout=60_000)  # no deadlines: machines are as slow as they are
+expect.set_options(timeout=1000 * MOST_S)  # no deadlines: machines are as slow as they are
 
 NEEDED = "REFEREE_TESTS_BROWSER"
 """In the environment of tests that may not be skipped: ``make test-web``."""
@@ -33,7 +34,7 @@ def gateway() -> Iterator[str]:
         assert process.stdout is not None
         yield address_in(process.stdout.readline())
         process.terminate()
-        assert process.wait(30) == 0
+        assert process.wait(MOST_S) == 0
 
 
 def tool(*names: str, package: str) -> str:
@@ -56,7 +57,7 @@ async def browser() -> AsyncIterator[Browser]:
     path = chromium_path()
     async with async_playwright() as playwright:
         # Root, as which containers run tests, has no sandbox.
-        launched = await playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        launched = await playwright.chromium.launch(executable_path=path, args=["--no-sandbox"], timeout=1000 * MOST_S)
         yield launched
         await launched.close()
 
@@ -82,6 +83,7 @@ async def page(browser: Browser, request: pytest.FixtureRequest) -> AsyncIterato
     With the marker ``cut_off`` it may complain of what it cannot load, as a browser does by itself.
     """
     context = await browser.new_context(viewport={"width": 360, "height": 780}, has_touch=True, is_mobile=True)
+    context.set_default_timeout(1000 * MOST_S)
     opened = await context.new_page()
     complaints: list[str] = []
     opened.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)

@@ -11,7 +11,6 @@ import json
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
@@ -23,6 +22,7 @@ from typing import Any, Protocol
 import httpx
 from websockets.asyncio.client import ClientConnection, connect
 
+from tests.addresses import free_address
 from tests.waiting import waiting_for
 
 WIDTH, HEIGHT = 360, 780
@@ -132,7 +132,7 @@ class WebKit:
             # Where there is no processor for graphics, as in containers.
             home |= {"WEBKIT_DISABLE_COMPOSITING_MODE": "1", "WEBKIT_DISABLE_DMABUF_RENDERER": "1"}
             environment = os.environ | home | {"DISPLAY": display}
-            port = _free_port()
+            port = free_address("127.0.0.1").rpartition(":")[2]
             words = ("--host=127.0.0.1", f"--port={port}")
             await stack.enter_async_context(_started("WebKitWebDriver", *words, env=environment, stderr=DEVNULL))
             driver = httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=120)
@@ -190,11 +190,6 @@ async def _value(answer: Any) -> Any:
     value = response.json()["value"]
     assert response.is_success, value
     return value
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        return int(taken.getsockname()[1])
 
 
 def _mini_browser() -> Path:

@@ -17,6 +17,7 @@ from playwright.async_api import Browser, Error, async_playwright, expect
 
 from referee_clients.join import parse_join
 from tests.docs.shell import ENVIRONMENT, ROOT
+from tests.waiting import MOST_S
 from tests.web.conftest import chromium_path, tool
 from tests.web.hand import Hand
 from tests.web.words import address_in
@@ -103,6 +104,7 @@ async def chromium(hall: Hall, home: Path) -> AsyncIterator[Browser]:
             executable_path=path,
             args=["--no-sandbox", f"--host-resolver-rules={hall.rules}"],
             env={**os.environ, "HOME": str(home)},
+            timeout=1000 * MOST_S,
         )
         yield launched
         await launched.close()
@@ -111,6 +113,7 @@ async def chromium(hall: Hall, home: Path) -> AsyncIterator[Browser]:
 async def keys_at(browser: Browser, address: str) -> tuple[bool, bool]:
     """Return whether a page there is secure, and whether it is given keys. Raise what the browser shows instead."""
     page = await browser.new_page()
+    page.set_default_timeout(1000 * MOST_S)
     try:
         await page.goto(f"{address}/about")
         secure, keys = await page.evaluate("[isSecureContext, 'crypto' in globalThis && crypto.subtle !== undefined]")

@@ -559,7 +559,7 @@ async def test_what_is_not_there_is_refused_in_the_same_form(web: Gateway) -> No
 async def test_more_than_the_limit_is_refused(served: tuple[Server, Client]) -> None:
     server, client = served
     play = await kingdomino(client)
-    async with gateway(server.address, requests_per_s=20, streams_each=2) as web:
+    async with gateway(server.address, requests_per_s=20, streams_each=2, now=lambda: 1000.0) as web:
         async with web.live(f"{play.id}:-1"), web.live(f"{play.id}:-1"):
             metadata = await web.refused(f"/live?g={play.id}:-1", 429, "LIMIT")
             assert metadata == {"limit": "streams from this address"}

@@ -40,6 +40,7 @@ async def flooded(browser: httpx.AsyncClient, address: str) -> httpx.Response:
     return answer
 
 
+@pytest.mark.usefixtures("nothing_refills")
 async def test_one_browser_floods_and_the_other_is_served(tmp_path: Path) -> None:
     async with (
         running(tmp_path / "data", requests_per_s=RATE) as (server, _),
@@ -50,6 +51,7 @@ async def test_one_browser_floods_and_the_other_is_served(tmp_path: Path) -> Non
         assert (await asked(web.browser, OTHER)).status_code == 200
 
 
+@pytest.mark.usefixtures("nothing_refills")
 async def test_without_a_token_they_share_the_gateways_account(tmp_path: Path) -> None:
     async with running(tmp_path / "data", requests_per_s=0.01) as (server, _), gateway(server.address) as web:
         for address in (FLOOD, OTHER):
@@ -102,7 +104,7 @@ async def test_the_command_takes_the_token_from_a_file_or_its_environment(by: st
 
 async def test_the_referees_own_pages_have_one_by_themselves(tmp_path: Path) -> None:
     """Many who ask once each: to the referee they are many, and together they have a limit."""
-    async with serving(tmp_path / "data", "--requests-per-s", "1") as (_, ready):
+    async with serving(tmp_path / "data", "--requests-per-s", "0.1") as (_, ready):
         async with httpx.AsyncClient(base_url=ready["web"], timeout=120) as browser:
             await reached(browser)
         limit = ""

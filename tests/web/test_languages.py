@@ -27,6 +27,7 @@ from tests.cli.inside import referee
 from tests.events import faults
 from tests.log.games import SIGNER
 from tests.sizes import sample_of
+from tests.waiting import MOST_S
 from tests.web import long_words
 from tests.web.every_page import LOOKS, Site, site
 from tests.web.long_words import LANGUAGE, WITH_FOLDER
@@ -54,13 +55,13 @@ def offering(words_folder: Path) -> Iterator[str]:
         assert process.stdout is not None
         yield address_in(process.stdout.readline())
         process.terminate()
-        assert process.wait(30) == 0
+        assert process.wait(MOST_S) == 0
 
 
 @pytest.fixture
 def browsing(offering: str) -> Iterator[httpx.Client]:
     """Yield a browser without a window, which keeps cookies."""
-    with httpx.Client(base_url=offering) as client:
+    with httpx.Client(base_url=offering, timeout=MOST_S) as client:
         yield client
 
 
@@ -119,7 +120,7 @@ def test_hashes_are_those_of_each_language(browsing: httpx.Client) -> None:
 
 def test_drafts_are_offered_only_by_name(gateway: str) -> None:
     assert all(load("web", language).is_draft for language in TRANSLATIONS)
-    answer = httpx.get(f"{gateway}/?lang=cs", headers={"Accept-Language": "cs"})
+    answer = httpx.get(f"{gateway}/?lang=cs", headers={"Accept-Language": "cs"}, timeout=MOST_S)
     assert '<html lang="en">' in answer.text
     assert "hreflang" not in answer.text
     assert "set-cookie" not in answer.headers

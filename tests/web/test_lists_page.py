@@ -14,6 +14,7 @@ from referee.v1 import game_service_pb2 as pb
 from referee_clients.web.spoken import WORDS, spoken
 from tests.cli.command import referee
 from tests.service.player import bearer, connected
+from tests.waiting import MOST_S
 from tests.web.club import Club, Started, started
 from tests.web.test_games_api import kingdomino
 
@@ -81,7 +82,7 @@ async def test_what_is_served_has_the_hashes_that_are_told(club: Club, page: Pag
     assert {"/", "/g/ID", "/event/ID", "/wall", "/static/game.mjs", "/static/verify/audit.mjs"} <= {
         path for _, path in told
     }
-    async with httpx.AsyncClient(base_url=club.address) as browser:
+    async with httpx.AsyncClient(base_url=club.address, timeout=MOST_S) as browser:
         for digest, path in told:
             served = await browser.get(path.replace("/ID", "/" + "0" * 32))
             assert sha256(served.content).hexdigest() == digest, path

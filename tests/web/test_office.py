@@ -25,6 +25,7 @@ from tests.cli.test_rule import declared, here
 from tests.service.conftest import running
 from tests.service.player import Client, bearer
 from tests.service.test_arbiter import ARBITERS, Table
+from tests.waiting import MOST_S
 from tests.web.club import Club, pages, started
 from tests.web.gateway import check_refusal
 
@@ -175,7 +176,10 @@ async def test_what_cannot_be_prepared_is_said(tmp_path: Path) -> None:
 
 
 async def test_status_and_calls_need_a_token(tmp_path: Path) -> None:
-    async with desk(tmp_path / "data") as (address, client), httpx.AsyncClient(base_url=address) as browser:
+    async with (
+        desk(tmp_path / "data") as (address, client),
+        httpx.AsyncClient(base_url=address, timeout=MOST_S) as browser,
+    ):
         table = await Table.dealt(client)
         arbiter = table.token(Role.ARBITER)
         asked = table_pb.CallArbiterRequest(game_id=table.play.id, text="<b>come</b>")

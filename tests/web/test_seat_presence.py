@@ -17,6 +17,7 @@ from referee.v1 import arbiter_service_pb2_grpc as arbiter_grpc
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import status_service_pb2, status_service_pb2_grpc
 from tests.service.player import Play, bearer, seat_key
+from tests.waiting import MOST_S
 from tests.web.club import Club
 from tests.web.hand import Hand
 
@@ -54,6 +55,7 @@ async def test_a_seat_that_another_phone_took_is_not_played_here(page: Page, bro
     await first.open()
     await first.save_key()
     context = await browser.new_context()
+    context.set_default_timeout(1000 * MOST_S)
     try:
         second = Hand.of(await context.new_page(), club.address, made)
         await second.sit()

@@ -10,6 +10,7 @@ from playwright.async_api import Browser, Page, expect
 from referee.alhambra.v1 import alhambra_pb2
 from referee.kingdomino.v1 import kingdomino_pb2
 from referee.v1 import game_service_pb2 as pb
+from tests.waiting import MOST_S
 from tests.web.club import Club
 from tests.web.hand import Hand, audited, bots
 
@@ -26,6 +27,7 @@ _LISTEN = """() => {
 async def test_two_browsers_play_each_other(page: Page, browser: Browser, club: Club) -> None:
     made = await club.client.create(2, rules_id="kingdomino")
     context = await browser.new_context()
+    context.set_default_timeout(1000 * MOST_S)
     try:
         hands = [Hand.of(each, club.address, made, seat) for seat, each in enumerate((page, await context.new_page()))]
         for hand in hands:

@@ -17,6 +17,7 @@ import pytest
 from referee_clients.web.origins import has_keys
 from referee_clients.web.secure import Lack, lacks
 from tests.service.certificates import DAY, Authority, Pair
+from tests.waiting import MOST_S
 from tests.web.words import address_in
 
 CLUB = "https://club.example"
@@ -137,7 +138,7 @@ def test_operator_and_reader_are_told(authority: Authority) -> None:
     words = ("--listen", "127.0.0.1:0", "--origin", CLUB, "--tls-cert", pair.certificate, "--tls-key", pair.key)
     with serving(*words) as (line, process):
         trusting = ssl.create_default_context(cafile=authority.path)
-        about = httpx.get(f"{address_in(line)}/about", verify=trusting).text
+        about = httpx.get(f"{address_in(line)}/about", verify=trusting, timeout=MOST_S).text
         process.terminate()
         _, errors = process.communicate()
     assert errors.startswith("warning: browsers refuse these pages until the device trusts the authority that signed")
@@ -149,7 +150,7 @@ def test_operator_and_reader_are_told(authority: Authority) -> None:
 def test_a_program_is_told_in_json() -> None:
     with serving("--listen", "0.0.0.0:0", "--json") as (line, process):
         told = json.loads(line)
-        about = httpx.get(told["address"].replace("0.0.0.0", "127.0.0.1") + "about").text
+        about = httpx.get(told["address"].replace("0.0.0.0", "127.0.0.1") + "about", timeout=MOST_S).text
         process.terminate()
         _, errors = process.communicate()
     assert errors == ""

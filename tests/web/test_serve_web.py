@@ -23,7 +23,7 @@ from tests.cli.command import REFEREE, referee
 from tests.clients.test_demo import Demo
 from tests.service.certificates import Authority
 from tests.service.player import connected
-from tests.waiting import until
+from tests.waiting import MOST_S, until
 from tests.web.gateway import reached
 from tests.web.test_games_api import kingdomino
 
@@ -70,7 +70,7 @@ async def test_pages_come_back_when_their_process_is_killed_and_end_with_the_ref
     async with serving(tmp_path / "data") as (process, ready):
         token = (tmp_path / "data" / "organiser.token").read_text().strip()
         async with connected(ready["address"], token) as client:
-            async with httpx.AsyncClient(base_url=ready["web"]) as other:
+            async with httpx.AsyncClient(base_url=ready["web"], timeout=MOST_S) as other:
                 await reached(other)
             first = child_of(process.pid)
             assert os.getpriority(os.PRIO_PROCESS, first) > os.getpriority(os.PRIO_PROCESS, process.pid)
@@ -80,7 +80,7 @@ async def test_pages_come_back_when_their_process_is_killed_and_end_with_the_ref
             await expect(entries).to_have_count(play.record.size)
             os.kill(first, signal.SIGKILL)
             # Nobody is refused meanwhile: the referee keeps the socket.
-            async with httpx.AsyncClient(base_url=ready["web"], timeout=60) as other:
+            async with httpx.AsyncClient(base_url=ready["web"], timeout=MOST_S) as other:
                 assert (await other.get("/")).status_code == 200
             second = child_of(process.pid)
             assert second not in (0, first)
@@ -119,14 +119,14 @@ async def test_pages_speak_tls_with_the_referee_and_read_a_new_certificate(tmp_p
     words = ("--tls-cert", pair.certificate, "--tls-key", pair.key)
     async with serving(tmp_path / "data", *words) as (process, ready):
         assert (ready["address"].startswith("grpcs://"), ready["web"].startswith("https://")) == (True, True)
-        async with httpx.AsyncClient(base_url=ready["web"], verify=trusting) as other:
+        async with httpx.AsyncClient(base_url=ready["web"], verify=trusting, timeout=MOST_S) as other:
             await reached(other)
             assert (await other.get("/api/v1/games")).json()["games"] == []
         first = child_of(process.pid)
         authority.issue("referee")
         process.send_signal(signal.SIGHUP)
         await until(lambda: child_of(process.pid) not in (0, first), "another process for the pages")
-        async with httpx.AsyncClient(base_url=ready["web"], verify=trusting) as other:
+        async with httpx.AsyncClient(base_url=ready["web"], verify=trusting, timeout=MOST_S) as other:
             await reached(other)
 
 

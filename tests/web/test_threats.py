@@ -34,6 +34,7 @@ from tests.clients.referee_process import Referee
 from tests.service.conftest import running
 from tests.service.player import connected
 from tests.service.test_access import Office
+from tests.waiting import MOST_S
 from tests.web.gateway import reached, serving
 from tests.web.test_games_api import kingdomino
 from tests.web.test_verify_page import FROZEN, KEY
@@ -325,6 +326,6 @@ async def test_no_token_and_no_question_is_written_down(tmp_path: Path) -> None:
 
 
 async def test_with_tls_browsers_are_told_to_stay_with_it() -> None:
-    async with serving(application(tls=True)) as (_, port), httpx.AsyncClient() as browser:
+    async with serving(application(tls=True)) as (_, port), httpx.AsyncClient(timeout=MOST_S) as browser:
         answer = await browser.get(f"http://127.0.0.1:{port}/")
         assert answer.headers["strict-transport-security"] == "max-age=31536000"

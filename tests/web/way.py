@@ -11,7 +11,7 @@ from typing import Any
 from playwright.async_api import Browser, Download, Error, Page, Route
 
 from referee.v1 import game_service_pb2 as pb
-from tests.waiting import until
+from tests.waiting import MOST_S, until
 from tests.web.club import Club
 from tests.web.hand import Hand
 
@@ -86,6 +86,7 @@ async def saved_by(page: Page) -> list[bytes]:
 async def elsewhere(browser: Browser) -> AsyncIterator[Page]:
     """A page of a browser that knows nothing."""
     context = await browser.new_context(viewport={"width": 360, "height": 780}, has_touch=True, is_mobile=True)
+    context.set_default_timeout(1000 * MOST_S)
     yield await context.new_page()
     await context.close()
 
