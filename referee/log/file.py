@@ -15,7 +15,6 @@ from referee.log.entry import MAX_ENTRIES
 from referee.log.errors import Code, LogError, malformed
 from referee.log.frames import (
     HEAD_BYTES,
-    IGNORABLE,
     MAGIC,
     MAX_FILE_BYTES,
     TAIL_BYTES,
@@ -40,43 +39,45 @@ class Order:
 
     def __init__(self) -> None:
         self.entries = 0
-        self.last: int | None = None
+        self.ended = False
+        self._last: int | None = None
         """The type of the newest critical frame."""
         self._hash = sha256()
         self._ignorable = 0
         self._checkpoints = 0
-
-    @property
-    def ended(self) -> bool:
-        return self.last == _END
 
     def frames_hash(self) -> bytes:
         return self._hash.digest()
 
     def take(self, frame: Frame, whole: bytes) -> None:
         """Take a frame: ``whole``. Raise ``LogError``: ``FRAME`` out of order, ``LIMIT``, ``UNSUPPORTED``."""
-        kind, last = frame.type, self.last
-        if last is None and kind != _HEADER:
-            raise self._misplaced(frame, "HEADER first")
-        if last == _END:
-            raise self._misplaced(frame, "nothing after END")
-        if kind >= IGNORABLE:
+        kind = frame.type
+        before = _BEFORE.get(kind)
+        if before is None or self._last not in before:
+            self._check_ignorable(frame)
             self._take_ignorable(frame)
             return
-        if kind == _KEYSET:
-            raise LogError(Code.UNSUPPORTED, "key sets are not offered by this version", offset=frame.offset)
-        before = _BEFORE[kind]
-        if last not in before:
-            names = ["MAGIC" if each is None else FrameType(each).name for each in before]
-            raise self._misplaced(frame, f"it after {' or '.join(names)}")
         if kind == _ENTRY:
             if self.entries == MAX_ENTRIES:
                 raise LogError(Code.LIMIT, f"more than {MAX_ENTRIES} entries", entry=self.entries, offset=frame.offset)
             self.entries += 1
         elif kind == _END:
             self._check_end(frame)
-        self.last = kind
+            self.ended = True
+        self._last = kind
         self._hash.update(whole)
+
+    def _check_ignorable(self, frame: Frame) -> None:
+        """Raise ``LogError`` for a frame that is not in order, unless it is one that may stand between the others."""
+        if self._last is None:
+            raise self._misplaced(frame, "HEADER first")
+        if self.ended:
+            raise self._misplaced(frame, "nothing after END")
+        if frame.type == _KEYSET:
+            raise LogError(Code.UNSUPPORTED, "key sets are not offered by this version", offset=frame.offset)
+        if frame.critical:
+            names = ["MAGIC" if each is None else FrameType(each).name for each in _BEFORE[frame.type]]
+            raise self._misplaced(frame, f"it after {' or '.join(names)}")
 
     def _take_ignorable(self, frame: Frame) -> None:
         # Each costs its reader something, an older checkpoint a signature, and anyone can add them.

@@ -47,8 +47,9 @@ _LIMITS: dict[int, int] = {
     FrameType.END: 64,
     **dict.fromkeys(range(IGNORABLE, 0x100), MAX_IGNORABLE_BYTES),
 }
-"""Bytes of a payload at the most, by type."""
-_HEAD = Struct(">IB")
+"""Bytes of a payload at the most, by type; none for a critical type that does not exist."""
+_head = Struct(">IB").unpack
+_crc = Struct(">I").unpack_from
 _SEARCH_BYTES = 1 << 26
 
 
@@ -66,22 +67,17 @@ class Frame(NamedTuple):
 
 def encode_frame(frame_type: int, payload: bytes) -> bytes:
     """Return ``u32be length | u8 type | payload | u32be CRC-32 of everything before it in the frame``."""
-    limit = max_payload(frame_type)
+    limit = _LIMITS.get(frame_type)
     if limit is None or not 1 <= len(payload) <= limit:
         raise LogError(Code.LIMIT, f"frame of type {frame_type:#04x} and {len(payload)} bytes", f"1 to {limit}")
     body = len(payload).to_bytes(4, "big") + bytes([frame_type]) + payload
     return body + crc32(body).to_bytes(4, "big")
 
 
-def max_payload(frame_type: int) -> int | None:
-    """Return the longest plausible payload; None for a critical type that does not exist."""
-    return _LIMITS.get(frame_type)
-
-
 def parse_head(head: bytes, offset: int) -> tuple[int, int]:
     """Return payload length and type. Raise ``LogError`` (``FRAME``) if they are not plausible."""
-    length, frame_type = _HEAD.unpack(head)
-    limit = max_payload(frame_type)
+    length, frame_type = _head(head)
+    limit = _LIMITS.get(frame_type)
     if limit is None:
         raise LogError(Code.FRAME, f"critical frame type {frame_type:#04x}", "a known one", offset=offset)
     if not 1 <= length <= limit:
@@ -91,9 +87,10 @@ def parse_head(head: bytes, offset: int) -> tuple[int, int]:
 
 def check_crc(whole: bytes, offset: int) -> bytes:
     """Return the payload of a whole frame. Raise ``LogError`` (``FRAME``)."""
-    if crc32(whole[:-TAIL_BYTES]) != int.from_bytes(whole[-TAIL_BYTES:], "big"):
+    body = whole[:-TAIL_BYTES]
+    if _crc(whole, len(body)) != (crc32(body),):
         raise LogError(Code.FRAME, "wrong CRC", "the CRC-32 of length, type and payload", offset=offset)
-    return whole[HEAD_BYTES:-TAIL_BYTES]
+    return body[HEAD_BYTES:]
 
 
 def unfinished(tail: bytes, offset: int) -> LogError:
@@ -120,7 +117,7 @@ def unfinished(tail: bytes, offset: int) -> LogError:
         size = HEAD_BYTES + inner + TAIL_BYTES
         if not inner >= 1 or at + size > len(tail):
             continue
-        limit = max_payload(tail[at + 4])
+        limit = _LIMITS.get(tail[at + 4])
         if limit is None or inner > limit:
             continue
         effort += size

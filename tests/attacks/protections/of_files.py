@@ -59,14 +59,20 @@ def torn_or_damaged(patch: Patch) -> None:
 @protection
 def order_of_frames(patch: Patch) -> None:
     """HEADER, entries, one checkpoint, END."""
-    anywhere = (None, *frames.FrameType)
-    patch.setattr(file, "_BEFORE", dict.fromkeys(frames.FrameType, anywhere))
+    anywhere = (frames.FrameType.HEADER, frames.FrameType.ENTRY, frames.FrameType.CHECKPOINT)
+    patch.setattr(file, "_BEFORE", {kind: (*before, *anywhere) for kind, before in file._BEFORE.items()})
+
+
+class _Endless(file.Order):
+    """An order that END does not end."""
+
+    ended = property(lambda order: False, lambda order, value: None)
 
 
 @protection
 def nothing_after_END(patch: Patch) -> None:  # noqa: N802 - as the frame is written
     """Neither bytes nor frames."""
-    patch.setattr(file.Order, "ended", False)
+    patch.setattr(file, "Order", _Endless)
 
 
 @protection
@@ -78,7 +84,7 @@ def hash_in_END(patch: Patch) -> None:  # noqa: N802 - as the frame is written
 @protection
 def unknown_frames_that_matter(patch: Patch) -> None:
     """Critical types that a reader does not know."""
-    longest, take = frames.max_payload, file.Order.take
+    take = file.Order.take
 
     def lenient(order: file.Order, frame: Frame, whole: bytes) -> None:
         if frame.type in set(frames.FrameType) or not frame.critical:
@@ -86,7 +92,7 @@ def unknown_frames_that_matter(patch: Patch) -> None:
         else:
             order._hash.update(whole)
 
-    patch.setattr(frames, "max_payload", lambda kind: longest(kind) or 64)
+    patch.setattr(frames, "_LIMITS", {**dict.fromkeys(range(frames.IGNORABLE), 64), **frames._LIMITS})
     patch.setattr(file.Order, "take", lenient)
 
 
