@@ -12,6 +12,7 @@ from typing import Any
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.descriptor_pb2 import FileDescriptorProto
 from google.protobuf.message import Message
+from google.protobuf.message_factory import GetMessageClass
 
 MAX_NESTING = 8
 """Messages inside each other; the outermost is the first."""
@@ -60,6 +61,7 @@ Check = Callable[[Message], bool]
 
 @dataclass(slots=True)
 class Schema:
+    message_class: type[Message]
     fields: dict[int, Field]
     bounded: bool = False
     """No data can nest deeper than allowed."""
@@ -68,15 +70,10 @@ class Schema:
 
 
 _schemas: dict[Descriptor, Schema] = {}
-_of_class: dict[type[Message], Schema] = {}
-"""The same where they were asked for: a class is found faster than a descriptor."""
 
 
 def schema_of(message_class: type[Message]) -> Schema:
     """Return the schema. Raise ``TypeError`` if the type holds what signed messages must not hold."""
-    known = _of_class.get(message_class)
-    if known is not None:
-        return known
     # The stubs know two descriptor classes and disagree about which one is meant.
     descriptor: Any = message_class.DESCRIPTOR
     if descriptor not in _schemas:
@@ -89,7 +86,7 @@ def schema_of(message_class: type[Message]) -> Schema:
                 schema.enums = _enum_check(schema)
                 schema.counts = _count_check(schema)
         _schemas.update(added)  # last: whoever finds a schema finds it complete
-    return _of_class.setdefault(message_class, _schemas[descriptor])
+    return _schemas[descriptor]
 
 
 def _add_fields(descriptor: Descriptor, added: dict[Descriptor, Schema]) -> Schema:
@@ -99,7 +96,7 @@ def _add_fields(descriptor: Descriptor, added: dict[Descriptor, Schema]) -> Sche
     descriptor.file.CopyToProto(file)
     if file.syntax != "proto3":
         raise TypeError(f"{descriptor.full_name}: strict decode is for proto3")
-    schema = added[descriptor] = Schema({})
+    schema = added[descriptor] = Schema(GetMessageClass(descriptor), {})
     for field in descriptor.fields:
         is_map = field.message_type is not None and field.message_type.GetOptions().map_entry
         if is_map or field.type not in WIRE_TYPES:
@@ -143,11 +140,19 @@ def _all_of(
     schema: Schema, inner_check: Callable[[Schema], Check | None], own: Callable[[Field], Check | None]
 ) -> Check | None:
     checks: list[Check] = []
+    members: dict[str, dict[str, Check]] = {}
     for field in schema.fields.values():
         if (check := own(field)) is not None:
             checks.append(check)
-        if field.schema is not None and (inner := inner_check(field.schema)) is not None:
-            checks.append(_on_submessage(field, inner))
+        if field.schema is None or (inner := inner_check(field.schema)) is None:
+            continue
+        if field.unpacked:
+            checks.append(_on_elements(field.name, inner))
+        elif field.oneof is not None:
+            members.setdefault(field.oneof, {})[field.name] = inner
+        else:
+            checks.append(_on_submessage(field.name, inner))
+    checks += [_on_member(schema.message_class.WhichOneof, oneof, inners) for oneof, inners in members.items()]
     if len(checks) <= 1:
         return checks[0] if checks else None
 
@@ -160,11 +165,28 @@ def _all_of(
     return every
 
 
-def _on_submessage(field: Field, check: Check) -> Check:
-    name = field.name
-    if field.unpacked:
-        return lambda message: all(check(element) for element in getattr(message, name))
+def _on_elements(name: str, check: Check) -> Check:
+    def elements(message: Message) -> bool:
+        for element in getattr(message, name):  # noqa: SIM110 - as above
+            if not check(element):
+                return False
+        return True
+
+    return elements
+
+
+def _on_submessage(name: str, check: Check) -> Check:
     return lambda message: not message.HasField(name) or check(getattr(message, name))
+
+
+def _on_member(which: Callable[[Message, str], str | None], oneof: str, checks: dict[str, Check]) -> Check:
+    """Check the member that is set, if it is one of these."""
+
+    def member(message: Message) -> bool:
+        name = which(message, oneof)
+        return name not in checks or checks[name](getattr(message, name))
+
+    return member
 
 
 def _field_enum_check(field: Field) -> Check | None:

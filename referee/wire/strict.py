@@ -6,7 +6,8 @@ fast path asks the protobuf library for the same answer and is kept equal to the
 
 from __future__ import annotations
 
-from typing import TypeVar
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import DecodeError, Message
@@ -55,18 +56,18 @@ def decode(message_class: type[_M], data: bytes, *, max_bytes: int = MAX_BODY_BY
     """Return the message that ``data`` encodes. Raise ``MalformedError``."""
     if len(data) > max_bytes:
         raise _too_long(len(data), max_bytes)
-    schema = schema_of(message_class)
-    if schema.bounded:
+    reader = _readers.get(message_class) or _reader_of(message_class)
+    if reader.bounded:
         try:
-            message = message_class.FromString(data)
+            message: _M = reader.parse(data)
             # Unknown fields would survive the re-encoding.
-            message.DiscardUnknownFields()
+            reader.discard_unknown(message)
             # Only maps could come in another order, and a schema has none.
             if (
-                message.SerializeToString() == data
-                and (schema.enums is None or schema.enums(message))
+                reader.serialize(message) == data
+                and (reader.enums is None or reader.enums(message))
                 # An element takes a byte at least, so short data cannot hold too many.
-                and (len(data) <= MAX_REPEATED or schema.counts is None or schema.counts(message))
+                and (len(data) <= MAX_REPEATED or reader.counts is None or reader.counts(message))
             ):
                 return message
         except (DecodeError, ValueError):
@@ -75,6 +76,26 @@ def decode(message_class: type[_M], data: bytes, *, max_bytes: int = MAX_BODY_BY
         raise MalformedError("encoding differs from its re-encoding", "", 0, "the canonical encoding")
     walk(message_class, data, max_bytes=max_bytes)
     return message_class.FromString(data)
+
+
+class _Reader:
+    """What the fast path needs of a class: its own methods, which take longer to find than the schema to check."""
+
+    __slots__ = ("bounded", "counts", "discard_unknown", "enums", "parse", "serialize")
+
+    def __init__(self, message_class: type[Message]) -> None:
+        schema = schema_of(message_class)
+        self.bounded, self.enums, self.counts = schema.bounded, schema.enums, schema.counts
+        self.parse: Callable[[bytes], Any] = message_class.FromString
+        self.discard_unknown: Callable[[Any], None] = message_class.DiscardUnknownFields
+        self.serialize: Callable[[Any], bytes] = message_class.SerializeToString
+
+
+_readers: dict[type[Message], _Reader] = {}
+
+
+def _reader_of(message_class: type[Message]) -> _Reader:
+    return _readers.setdefault(message_class, _Reader(message_class))
 
 
 def encode(message: Message) -> bytes:
