@@ -551,7 +551,7 @@ def over(state: State) -> Over:
 @mutated(
     "ALH-A7",
     Mutation("listing.disposals", "moves += map(ReserveTile, tiles)", "moves = moves or list(map(ReserveTile, tiles))"),
-    Mutation("state.State.apply", "self.reserves[self.seat] |= 1 << tile", "self.neutral |= 1 << tile"),
+    Mutation("state.State.apply", "self.reserves[self.seat] |= 1 << event.tile", "self.neutral |= 1 << event.tile"),
 )
 def test_a_tile_that_could_be_placed_goes_to_a_reserve_without_limit() -> None:
     full = [name for name in NAMES if name not in (*DEAR_MARKET, "tower-11")]

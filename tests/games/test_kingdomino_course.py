@@ -209,8 +209,10 @@ def test_a_discard_is_listed_alone_and_only_where_nothing_fits() -> None:
 
 @mutated(
     "KDO-15",
-    Mutation("state.State.apply", "self.discarded[self.seat].append(domino)", "pass"),
-    Mutation("state.State.apply", "self.discarded[self.seat].append(domino)", "self.removed.append(domino)"),
+    Mutation("state.State.apply", "self.discarded[self.seat].append(event.domino)", "pass"),
+    Mutation(
+        "state.State.apply", "self.discarded[self.seat].append(event.domino)", "self.removed.append(event.domino)"
+    ),
     Mutation("state.State._placed", "self.kings = self.kings[1:]", "self.kings = self.kings"),
 )
 def test_a_discarded_domino_is_out_and_the_king_goes_on() -> None:

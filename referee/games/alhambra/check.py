@@ -77,16 +77,18 @@ def _action_out_of_place(phase: Phase) -> tuple[Violation, ...]:
 
 def _action(position: Position, event: Action) -> tuple[Violation, ...]:
     match event:
-        case TakeMoney(cards):
-            return _take_money(position, cards)
-        case Buy(slot, payment):
-            return _buy(position, slot, payment)
-        case RebuildAdd(tile, cell):
-            return _from_reserve(position, tile) or placement_violations(position.layouts[position.seat], tile, cell)
-        case RebuildRemove(cell):
-            return removal_violations(position.layouts[position.seat], cell)
-        case RebuildSwap(tile, cell):
-            return _from_reserve(position, tile) or swap_violations(position.layouts[position.seat], tile, cell)
+        case TakeMoney():
+            return _take_money(position, event.cards)
+        case Buy():
+            return _buy(position, event.slot, event.payment)
+        case RebuildAdd():
+            layout = position.layouts[position.seat]
+            return _from_reserve(position, event.tile) or placement_violations(layout, event.tile, event.cell)
+        case RebuildRemove():
+            return removal_violations(position.layouts[position.seat], event.cell)
+        case RebuildSwap():
+            layout = position.layouts[position.seat]
+            return _from_reserve(position, event.tile) or swap_violations(layout, event.tile, event.cell)
         case _:
             assert_never(event)
 
@@ -136,8 +138,8 @@ def _disposal(position: Position, event: Disposal) -> tuple[Violation, ...]:
     if not _has(position.tiles_in_hand(), event.tile):
         found = (Violation("ALH-C7", facts={"tile": _tile_name(position, event.tile), "found": "not in hand"}),)
     match event:
-        case PlaceTile(tile, cell):
-            return found or placement_violations(position.layouts[position.seat], tile, cell)
+        case PlaceTile():
+            return found or placement_violations(position.layouts[position.seat], event.tile, event.cell)
         case ReserveTile():
             return found
         case GiveTile():
@@ -162,14 +164,14 @@ def _forced_pass(position: Position, event: ForcedPass) -> tuple[Violation, ...]
 def _outcome(position: Position, event: Any) -> tuple[Violation, ...]:
     kind = CHANCE_KINDS.get(position.phase)
     match event:
-        case NeutralTiles(tiles) if kind == "neutral_tiles":
-            return _tiles(position, tiles, "ALH-F4")
-        case MarketTiles(tiles) if kind == "market_tiles":
-            return _tiles(position, tiles, "ALH-C9")
-        case Hand(seat, cards) if kind == "hand":
-            return _hand(position, seat, cards)
-        case MoneyRow(cards) if kind == "money_row":
-            return _money_row(position, cards)
+        case MoneyRow() if kind == "money_row":
+            return _money_row(position, event.cards)
+        case MarketTiles() if kind == "market_tiles":
+            return _tiles(position, event.tiles, "ALH-C9")
+        case NeutralTiles() if kind == "neutral_tiles":
+            return _tiles(position, event.tiles, "ALH-F4")
+        case Hand() if kind == "hand":
+            return _hand(position, event.seat, event.cards)
     return _not_awaited(position.phase)
 
 

@@ -26,18 +26,19 @@ def violations(position: Position, event: Any) -> Found:
     """Return every rule that the event breaks in this position."""
     phase = position.phase
     match event:
-        case PlaceCastle(column, row):
-            return _castle(position, column, row) if phase is Phase.CASTLE else _no_castle(phase)
-        case ChooseDomino(domino):
-            return _choose(position, domino) if phase is Phase.CHOOSE else _out_of_place(phase)
-        case PlaceDomino(domino, left, right):
-            return _place(position, domino, left, right) if phase is Phase.PLACE else _out_of_place(phase)
-        case DiscardDomino(domino):
-            return _discard(position, domino) if phase is Phase.PLACE else _out_of_place(phase)
-        case FirstOrder(seats):
-            return _first_order(position, seats) if phase is Phase.FIRST_ORDER else _not_awaited(phase)
-        case Line(dominoes):
-            return _line(position, dominoes) if phase is Phase.LINE else _not_awaited(phase)
+        case PlaceDomino():
+            placed = phase is Phase.PLACE
+            return _place(position, event.domino, event.left, event.right) if placed else _out_of_place(phase)
+        case ChooseDomino():
+            return _choose(position, event.domino) if phase is Phase.CHOOSE else _out_of_place(phase)
+        case Line():
+            return _line(position, event.dominoes) if phase is Phase.LINE else _not_awaited(phase)
+        case DiscardDomino():
+            return _discard(position, event.domino) if phase is Phase.PLACE else _out_of_place(phase)
+        case PlaceCastle():
+            return _castle(position, event.column, event.row) if phase is Phase.CASTLE else _no_castle(phase)
+        case FirstOrder():
+            return _first_order(position, event.seats) if phase is Phase.FIRST_ORDER else _not_awaited(phase)
     return _not_awaited(phase)
 
 

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import lru_cache
 from struct import Struct
 
-from referee.games.game import Cell
-from referee.games.kingdomino.kingdom import Placed
 from referee.games.kingdomino.position import Position
 
 NOBODY = 255
-"""No seat; no castle."""
+"""No seat."""
 
-_head = Struct(">5BHBQ").pack
-_domino = Struct(">B4b").pack
+_head = Struct(">4s5BHBQ").pack
 
 
 def encode(position: Position) -> bytes:
     """Return the bytes; their SHA-256 is the position's digest."""
+    order, kings, offer, removed = position.order, position.kings, position.offer, position.removed
+    claims = position.claims
+    # A list is the number of bytes that follow, then a byte a number.
+    numbers = [len(order), *order, 2 * len(kings)]
+    for king in kings:
+        numbers += king
+    numbers.append(2 * len(offer))
+    for domino in offer:
+        numbers += (domino, claims.get(domino, NOBODY))
+    numbers += (len(removed), *removed)
     parts = [
-        b"KDO\x01",
         _head(
+            b"KDO\x01",
             position.seats,
             position.phase,
             position.seat,
@@ -31,23 +36,8 @@ def encode(position: Position) -> bytes:
             position.lines_in_all,
             position.unseen,
         ),
-        _list(position.order),
-        _list([number for king in position.kings for number in king]),
-        _list([number for domino in position.offer for number in (domino, position.claims.get(domino, NOBODY))]),
-        _list(position.removed),
+        bytes(numbers),
     ]
     for kingdom, discarded in zip(position.kingdoms, position.discarded, strict=True):
-        parts += (_kingdom(kingdom.castle, kingdom.dominoes), _list(discarded))
+        parts += (kingdom.encode(), bytes((len(discarded), *discarded)))
     return b"".join(parts)
-
-
-def _list(numbers: Sequence[int]) -> bytes:
-    """Return how many bytes follow, then a byte a number."""
-    return bytes((len(numbers), *numbers))
-
-
-@lru_cache(maxsize=256)
-def _kingdom(castle: Cell | None, dominoes: tuple[Placed, ...]) -> bytes:
-    """Of all kingdoms at most one changes from a position to the next."""
-    lying = [_domino(number, *left, *right) for number, left, right in sorted(dominoes)]
-    return bytes((*(castle or (NOBODY, NOBODY)), len(lying))) + b"".join(lying)

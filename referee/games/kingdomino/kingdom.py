@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from struct import Struct
 from typing import Any, Final, NamedTuple
 
 from referee.games.copied import Copied
@@ -28,6 +29,9 @@ _REACH: Final = 7
 """One cell farther than a domino can lie from the castle: there it may still touch others."""
 
 CASTLE: Final = (0, 0)
+
+_NO_CASTLE: Final = (255, 255)
+_domino: Final = Struct(">B4b").pack
 
 
 def index_of(cell: Cell) -> int:
@@ -102,7 +106,7 @@ Placed = tuple[int, Cell, Cell]
 class Kingdom(Copied):
     """Dominoes around the castle at (0, 0). They may lie anywhere; only the rules keep them in order."""
 
-    __slots__ = ("area_sets", "castle", "dominoes", "frame_size", "room", "_asked", "_found", "_touch")
+    __slots__ = ("area_sets", "castle", "dominoes", "frame_size", "room", "_asked", "_encoded", "_found", "_touch")
 
     def __init__(self, frame_size: int, castle: Cell | None = None) -> None:
         """The castle alone. ``castle``: its column and row in a fixed frame; None: the frame is relative.
@@ -127,6 +131,7 @@ class Kingdom(Copied):
         """KDO-14: for each terrain, the neighbours of its cells and of the castle."""
         self._asked: Domino | None = None
         """The domino that ``_steps`` was asked about last, as one asks whether it fits, and then where."""
+        self._encoded: bytes | None = None
 
     def _frame(self) -> Bits:
         """Return the cells that the castle's place leaves (KDO-16)."""
@@ -158,7 +163,7 @@ class Kingdom(Copied):
         areas[terrain] = _joined(areas[terrain], second, crowns)
         touch[terrain] |= _NEAR[second]
         new.area_sets, new._touch = tuple(areas), tuple(touch)
-        new._asked = None
+        new._asked = new._encoded = None
         room = self.room
         room ^= room & (_BITS[first] | _BITS[second])  # sooner done than ``room & ~…``, whose second half is negative
         if self.castle is None:
@@ -215,6 +220,11 @@ class Kingdom(Copied):
 
     def violations(self, domino: Domino, left: Cell, right: Cell) -> tuple[Violation, ...]:
         """Return every broken rule of placing (KDO-14, KDO-16, KDO-18, KDO-19). The cells may be any numbers."""
+        if near(left) and near(right):
+            first = index_of(left)
+            step = index_of(right) - first
+            if step in _STEPS and self._steps(domino)[_STEPS.index(step)] >> first & 1:
+                return ()
         found = self.misplaced(left, right)
         halves = ((left, domino.left), (right, domino.right))
         if not any(near(cell) and self._touch[half.terrain] >> index_of(cell) & 1 for cell, half in halves):
@@ -293,6 +303,15 @@ class Kingdom(Copied):
             for bits, _ in areas:
                 taken |= bits
         return taken
+
+    # Canonical encoding
+
+    def encode(self) -> bytes:
+        """Return castle, number of dominoes and dominoes, as a position has them (docs/kingdomino-state.md)."""
+        if self._encoded is None:
+            lying = [_domino(number, *left, *right) for number, left, right in sorted(self.dominoes)]
+            self._encoded = bytes((*(self.castle or _NO_CASTLE), len(lying))) + b"".join(lying)
+        return self._encoded
 
     def __eq__(self, other: object) -> bool:
         """Kingdoms are equal if they look the same, whatever the order in which the dominoes came."""

@@ -88,39 +88,40 @@ class State(Position):
 
     def pending(self) -> tuple[Pending, ...]:
         """Return one thing at a time: a decision, an outcome, or the result."""
-        match self.phase:
-            case Phase.CASTLE:
-                return decision(self.seat, CASTLES)
-            case Phase.CHOOSE:
-                return decision(self.seat, CHOICES)
-            case Phase.PLACE:
-                fits = self.kingdoms[self.seat].fits(self.due())
-                return decision(self.seat, PLACEMENTS if fits else DISCARDS)
-            case Phase.OVER:
-                standings = [self.standing(seat) for seat in range(self.seats)]
-                return (Over(Ending.RULES, self.scores, scoring.places(standings)),)
-        return awaited_chance(CHANCE_KINDS[self.phase])
+        phase = self.phase
+        if phase is Phase.PLACE:
+            fits = self.kingdoms[self.seat].fits(self.due())
+            return decision(self.seat, PLACEMENTS if fits else DISCARDS)
+        if phase is Phase.CHOOSE:
+            return decision(self.seat, CHOICES)
+        if phase is Phase.CASTLE:
+            return decision(self.seat, CASTLES)
+        if phase is Phase.OVER:
+            standings = [self.standing(seat) for seat in range(self.seats)]
+            return (Over(Ending.RULES, self.scores, scoring.places(standings)),)
+        return awaited_chance(CHANCE_KINDS[phase])
 
     # What happens
 
     def apply(self, event: Event) -> None:
         """Move on to the next thing awaited. The event has passed ``check``."""
+        # A pattern that takes an event apart takes as long as all that this method does.
         match event:
-            case PlaceDomino(_, left, right):
+            case PlaceDomino():
                 kingdom = self.kingdoms[self.seat]
-                self.kingdoms[self.seat] = kingdom.placed(self.due(), left, right)
+                self.kingdoms[self.seat] = kingdom.placed(self.due(), event.left, event.right)
                 self._placed()
-            case ChooseDomino(domino):
-                self._choose(domino)
-            case Line(dominoes):
-                self._line(dominoes)
-            case DiscardDomino(domino):
-                self.discarded[self.seat].append(domino)
+            case ChooseDomino():
+                self._choose(event.domino)
+            case Line():
+                self._line(event.dominoes)
+            case DiscardDomino():
+                self.discarded[self.seat].append(event.domino)
                 self._placed()
-            case PlaceCastle(column, row):
-                self._castle((column, row))
-            case FirstOrder(seats):
-                self.order = seats
+            case PlaceCastle():
+                self._castle((event.column, event.row))
+            case FirstOrder():
+                self.order = event.seats
                 self._await_line()
 
     def _castle(self, castle: tuple[int, int]) -> None:
