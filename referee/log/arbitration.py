@@ -123,6 +123,8 @@ class Arbitration:
     def __init__(self, opened: log_pb2.GameOpen, rule_ids: Collection[str]) -> None:
         """``rule_ids``: those of the game."""
         self.terms = opened.terms
+        self.is_offered = self.terms.table_rules > 0
+        """Whether the game is played by the rules of the table."""
         self.declared = opened.HasField("declared")
         self._scribed = [seat.scribed for seat in opened.seats]
         self._arbiters = len(opened.arbiter_keys)
@@ -159,11 +161,6 @@ class Arbitration:
         """The one before, if an arbiter ruled twice."""
         self._contest: Contest | None = Contest()
         """None when it has to be computed again."""
-
-    @property
-    def is_offered(self) -> bool:
-        """Whether the game is played by the rules of the table."""
-        return self.terms.table_rules > 0
 
     @property
     def is_disputed(self) -> bool:

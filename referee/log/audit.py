@@ -15,7 +15,7 @@ from referee.log.authors import Keyring
 from referee.log.certificates import Proofs
 from referee.log.deck import SEED_BYTES
 from referee.log.engines import Engines, installed
-from referee.log.entry import NO_ENTRY, clock_of, decode_entry, decode_open
+from referee.log.entry import NO_ENTRY, Clock, clock_of, decode_entry, decode_open, event_name
 from referee.log.errors import Code, LogError
 from referee.log.events import Opened, act_name, read_entry
 from referee.log.frames import Frame, FrameType
@@ -23,11 +23,11 @@ from referee.log.game import LoggedGame, Phase
 from referee.log.header import check_descriptors, check_header, decode_header, rules_hash
 from referee.log.heads import Heads, check_head
 from referee.log.identity import game_id
-from referee.log.intent import Author, Place, Role, author_of, decode_intent
-from referee.log.judge import take
+from referee.log.intent import Author, Place, Role, decode_intent
+from referee.log.judge import judge, take
 from referee.log.merkle import Tree, leaf_hash
 from referee.log.note import Checkpoint, Note, VerifierKey, open_checkpoint
-from referee.log.remarks import Remarks, committed
+from referee.log.remarks import WITH_WORDS, Remarks, committed
 from referee.log.replay import check_link, digest_differs, signed_part
 from referee.log.v1 import log_pb2
 from referee.log.verdict import CertificateReport, Finding, Layer, Report, SeatStanding
@@ -41,7 +41,9 @@ _DISCLOSE = b"\x82\x01\x22\x0a\x20"
 """What stands before r at the end of a SeedDisclose entry: the tags and lengths of its last field."""
 _TAG_AT = -len(_DISCLOSE) - SEED_BYTES
 """Where it stands."""
+# Of an enumeration a member is found as slowly as a method is called, and these are asked for with every entry.
 _ENTRY, _CERTIFICATE = int(FrameType.ENTRY), int(FrameType.CERTIFICATE)
+_DECODE, _CHAIN, _AUTHORS, _RULES = Layer.DECODE, Layer.CHAIN, Layer.AUTHORS, Layer.RULES
 
 
 @dataclass(frozen=True)
@@ -187,27 +189,29 @@ class _Auditor:
             if not self.is_later:
                 self.note(error)
             return
-        self.checked[Layer.DECODE] = self.tree.size + 1
-        if self.tree.size == 0:
+        seq, event = self.tree.size, event_name(entry)
+        self.checked[_DECODE] = seq + 1
+        if seq == 0:
             try:
                 self._open(entry)
             except LogError as error:
                 self.following = False
                 self.note(error)
-        self.checked[Layer.CHAIN] = self.tree.size + 1
-        self.place = Place(self.identity or b"", self.tree.size, self.head)
+        self.checked[_CHAIN] = seq + 1
+        self.place = Place(self.identity or b"", seq, self.head)
         self._link("entry", entry)
-        if entry.HasField("recovered"):
-            lost = entry.recovered.lost_size - self.tree.size
+        if event == "recovered":
+            lost = entry.recovered.lost_size - seq
             what = f"the referee lost {counted(lost, 'entry', 'entries')} that it had signed, and went on"
-            self.recoveries.append(f"entry {self.tree.size}: {what}")
-        if entry.referee_ms < self.latest_ms and not self.dated_back:
+            self.recoveries.append(f"entry {seq}: {what}")
+        clock = clock_of(entry)
+        if clock.referee_ms < self.latest_ms and not self.dated_back:
             # A clock may have been set back: odd, not wrong.
             self.dated_back = True
-            self.remarks.append(f"entry {self.tree.size} is dated earlier than the entry before it")
-        self.latest_ms = entry.referee_ms
-        if self.tree.size > 0:
-            self._event(entry)
+            self.remarks.append(f"entry {seq} is dated earlier than the entry before it")
+        self.latest_ms = clock.referee_ms
+        if seq > 0:
+            self._event(entry, event, clock)
         elif self.game is not None and self.following and entry.state_digest != self.game.position.digest():
             self.following = False
             self.note(digest_differs(entry.state_digest, self.game.position.digest()))
@@ -269,13 +273,15 @@ class _Auditor:
         except LogError as error:
             self.note(error)
 
-    def _event(self, entry: log_pb2.Entry) -> None:
+    def _event(self, entry: log_pb2.Entry, event: str, clock: Clock) -> None:
+        """``event``: the field that holds it."""
         if self.keyring is not None:
-            self.checked[Layer.AUTHORS] = self.tree.size + 1
+            self.checked[_AUTHORS] = self.tree.size + 1
         intent = None
         if (signed := signed_part(entry)) is None:
-            self._past_joining(entry.WhichOneof("event") or "")
-            if entry.HasField("absent"):
+            if not self.past_joining:
+                self._past_joining(event)
+            if event == "absent":
                 self.put_out.add(entry.absent.seat)
         else:
             try:
@@ -286,34 +292,35 @@ class _Auditor:
                     self.note(error)
                 return
             act = act_name(intent)
-            self._past_joining(act)
+            if not self.past_joining:
+                self._past_joining(act)
             if act == "rule" and intent.rule.HasField("forfeit"):
                 self.put_out.add(intent.rule.forfeit.seat)
-            if entry.HasField("signed"):
+            if act in WITH_WORDS and event == "signed":
                 self.words.entered(self.tree.size, committed(intent))
             self._link("intent", intent)
             if self.keyring is not None:
-                self._author(self.keyring, signed, intent)
+                self._author(self.keyring, signed, intent, act)
         if self.following and self.game is not None:
-            self._rules(self.game, entry, intent)
+            self._rules(self.game, entry, intent, clock)
 
     def _past_joining(self, kind: str) -> None:
         """Note what the field says that an entry or an intent has."""
-        if not self.past_joining:
-            version = self.opened.terms.table_rules if self.opened is not None else 0
-            self.past_joining = kind not in (_BEFORE_PLAY if version > 1 else _BEFORE_PLAY_1)
+        version = self.opened.terms.table_rules if self.opened is not None else 0
+        self.past_joining = kind not in (_BEFORE_PLAY if version > 1 else _BEFORE_PLAY_1)
 
-    def _author(self, keyring: Keyring, signed: log_pb2.Signed | log_pb2.Refused, intent: log_pb2.Intent) -> None:
+    def _author(
+        self, keyring: Keyring, signed: log_pb2.Signed | log_pb2.Refused, intent: log_pb2.Intent, act: str
+    ) -> None:
         try:
-            keyring.check(signed, intent)
-            author, seq = author_of(intent), self.tree.size
-            if intent.HasField("join"):
+            author, seq = keyring.check(signed, intent), self.tree.size
+            if act == "join":
                 if not keyring.keys_of(author):
                     keyring.join(author.index, intent.join.key, seq)
                     self.joined_at[author.index] = self.at
                 return
             keyring.signed(author, signed.key_id, seq)
-            if intent.HasField("change_key"):
+            if act == "change_key":
                 self._change_key(keyring, author, intent.change_key, seq)
         except LogError as error:
             self.note(error)
@@ -344,28 +351,29 @@ class _Auditor:
                 self.note(LogError(Code.UNTRUSTED_KEY, what, expected.hex()), Layer.AUTHORS)
         self.at = (None, None)
 
-    def _rules(self, game: LoggedGame, entry: log_pb2.Entry, intent: log_pb2.Intent | None) -> None:
+    def _rules(self, game: LoggedGame, entry: log_pb2.Entry, intent: log_pb2.Intent | None, clock: Clock) -> None:
         # By the place, not by what the entry says of it: that is the chain's to judge.
-        seq, clock = self.tree.size, clock_of(entry)
+        seq = self.tree.size
         try:
             event = read_entry(entry, intent, game.position)
             if self.proofs is not None:
                 self.proofs.look(event, game.position.state)
             try:
-                take(game, event, seq, clock)
+                judged = judge(game, event, seq, clock)
             except LogError as error:
                 if error.code is not Code.DECK:
                     raise
                 self.note(error)
                 game.deal.doubt()
-                take(game, event, seq, clock)
+                judged = judge(game, event, seq, clock)
+            game.apply(event, judged.seat, seq, clock)
             if entry.state_digest != game.position.digest():
                 raise digest_differs(entry.state_digest, game.position.digest())
         except LogError as error:
             self.note(error)
             self.following = False
         else:
-            self.checked[Layer.RULES] = seq + 1
+            self.checked[_RULES] = seq + 1
 
     # --- the end -----------------------------------------------------------------------------------------
 

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from referee.log.dsse import intent_encoding
 from referee.log.errors import Code, LogError
 from referee.log.intent import Author, Role, SignedIntent, author_of
 from referee.log.keys import PublicKey
 from referee.log.v1 import log_pb2
+
+# Found once, as these are asked for with every act.
+_has = log_pb2.Intent.HasField
+_SEAT: Final = Role.SEAT
 
 
 @lru_cache(maxsize=64)
@@ -68,10 +72,11 @@ class Keyring:
     def signed(self, author: Author, key_id: bytes, seq: int) -> None:
         """Note that an act of entry ``seq`` counts, which this key signed: older keys of the seat end with it."""
         keys = self.keys_of(author)
-        if author.role is Role.SEAT and keys and (key := keys[-1]).id == key_id:
+        if author.role is _SEAT and keys and (key := keys[-1]).id == key_id:
             if len(keys) > 1:
                 self._count(author.index, (key,), seq)
-            if self.used[author.index][-1][1] != key:
+            newest = self.used[author.index][-1][1]
+            if newest is not key and newest != key:
                 self.used[author.index].append((seq, key))
 
     def _count(self, seat: int, keys: tuple[PublicKey, ...], seq: int) -> None:
@@ -82,7 +87,7 @@ class Keyring:
     def keys_of(self, author: Author) -> Sequence[PublicKey]:
         """Return the keys that can sign for the author, the newest last; none if nobody can, or not yet."""
         keys: Sequence[Sequence[PublicKey]] = self._seats
-        if author.role is not Role.SEAT:
+        if author.role is not _SEAT:
             keys = self._scribes if author.role is Role.SCRIBE else self._arbiters
         return keys[author.index] if author.index < len(keys) else ()
 
@@ -105,14 +110,14 @@ class Keyring:
                 return key
         return keys[0] if keys else None
 
-    def check(self, signed: SignedIntent | log_pb2.Signed | log_pb2.Refused, intent: log_pb2.Intent) -> None:
-        """Raise ``LogError`` unless a key of the author signed these bytes.
+    def check(self, signed: SignedIntent | log_pb2.Signed | log_pb2.Refused, intent: log_pb2.Intent) -> Author:
+        """Return the author. Raise ``LogError`` unless one of its keys signed these bytes.
 
         A Join is signed with the key that it brings: that proves possession.
         """
         author = author_of(intent)
-        if intent.HasField("join"):
-            if author.role is not Role.SEAT or author.index >= len(self._seats):
+        if _has(intent, "join"):
+            if author.role is not _SEAT or author.index >= len(self._seats):
                 raise LogError(Code.AUTHOR, f"this game has no {author}")
             keys: Sequence[PublicKey] = (_public_key(intent.join.key),)
         else:
@@ -124,6 +129,6 @@ class Keyring:
             if key.id == key_id:
                 if not key.is_signed(intent_encoding(signed.intent), signed.signature):
                     raise LogError(Code.AUTHOR_SIGNATURE, f"the signature of {author} is wrong")
-                return
+                return author
         expected = " or ".join(key.id.hex() for key in keys)
         raise LogError(Code.AUTHOR_SIGNATURE, f"{author}: key id {key_id.hex()}", expected)

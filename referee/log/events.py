@@ -13,9 +13,13 @@ from typing import Any, ClassVar, Final, Protocol, assert_never
 
 from referee.games.game import Ending, ForcedPass
 from referee.games.results import Result
+from referee.log.entry import event_name
 from referee.log.errors import Code, LogError
 from referee.log.intent import Author, author_of
 from referee.log.v1 import log_pb2
+
+_which = log_pb2.Intent.WhichOneof
+"""The method itself: to find it in a message takes as long as to call it."""
 
 UNNAMED: Final = -1
 """The seat of an act that names none."""
@@ -419,7 +423,7 @@ def read_entry(entry: log_pb2.Entry, intent: log_pb2.Intent | None, decoder: Dec
 
     ``intent``: what ``decode_intent`` made of the one in it, of an entry that holds one.
     """
-    kind = entry.WhichOneof("event")
+    kind = event_name(entry)
     if kind == "signed" and intent is not None:
         return read_act(intent, decoder)
     if kind == "refused" and intent is not None:
@@ -427,7 +431,7 @@ def read_entry(entry: log_pb2.Entry, intent: log_pb2.Intent | None, decoder: Dec
         if not isinstance(attempt, Moved):
             raise LogError(Code.NOT_AWAITED, "a refused act", "a refused move")
         return Refused(attempt.author, attempt.move, tuple(entry.refused.rule_ids))
-    read = _EVENTS.get(kind or "")
+    read = _EVENTS.get(kind)
     if read is None:
         raise LogError(Code.UNSUPPORTED, f"an entry with {kind}")
     return read(entry, decoder)
@@ -436,7 +440,7 @@ def read_entry(entry: log_pb2.Entry, intent: log_pb2.Intent | None, decoder: Dec
 def read_act(intent: log_pb2.Intent, decoder: Decoder) -> Act:
     """Return what an intent says that ``decode_intent`` accepted. Raise what ``read_entry`` raises."""
     author = author_of(intent)
-    kind = intent.WhichOneof("act")
+    kind = _which(intent, "act")
     if kind == "move":
         return Moved(author, decoder.decoded_move(intent.move))
     read = _ACTS.get(kind or "")
@@ -447,7 +451,7 @@ def read_act(intent: log_pb2.Intent, decoder: Decoder) -> Act:
 
 def act_name(intent: log_pb2.Intent) -> str:
     """Return the field of an intent's act, such as ``take_back``, for messages that know no game."""
-    return intent.WhichOneof("act") or ""
+    return _which(intent, "act") or ""
 
 
 def read_rule(rule: log_pb2.Rule, author: Author, decode_move: Callable[[bytes], Any]) -> Ruled:

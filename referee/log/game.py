@@ -6,10 +6,9 @@ event may stand is asked in ``referee.log.judge``. Knows neither hashes nor sign
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from enum import Enum
-from typing import Any, assert_never
+from typing import Any, Final, assert_never
 
 from referee.games.game import Chance, Decision, Ending, Forced, ForcedPass
 from referee.games.results import Contest, Result, Wait
@@ -75,6 +74,12 @@ class Phase(Enum):
     """Nothing can follow."""
 
 
+# Of an enumeration a member is found as slowly as a method is called, and these are asked for with every entry.
+_PLAYING: Final = Phase.PLAYING
+_BEFORE_PLAY: Final = (Phase.JOINING, Phase.REVEALING)
+_SCRIBE: Final = Role.SCRIBE
+
+
 class LoggedGame:
     """One game from its GameOpen to its end."""
 
@@ -131,7 +136,7 @@ class LoggedGame:
     @property
     def goes_on(self) -> bool:
         """Whether moves and chance are awaited: the game is in play, not suspended, and has no result."""
-        if self.phase is not Phase.PLAYING or self.arbitration.suspended is not None:
+        if self.phase is not _PLAYING or self.arbitration.suspended is not None:
             return False
         return self.reached() is None
 
@@ -142,7 +147,7 @@ class LoggedGame:
         return self._reached[0]
 
     def _result(self) -> Result | None:
-        if self.phase is not Phase.PLAYING:
+        if self.phase is not _PLAYING:
             decided = self.arbitration.contest.result(len(self.scribed), ())
             if self.arbitration.ruled is None and self.phase is Phase.JOINING and self.missing():
                 return None  # who is left has to come: nobody wins by being missed last
@@ -215,15 +220,18 @@ class LoggedGame:
         """Return the seats that have to move now, whoever enters it for them."""
         if not self.goes_on:
             return ()
-        return tuple([seat for seat in self._deciding() if not self._is_stood_in_for(seat)])
+        seats, arbitration = self._deciding(), self.arbitration
+        if not arbitration.out and arbitration.skipped is None:
+            return seats
+        return tuple([seat for seat in seats if not self._is_stood_in_for(seat)])
 
     def due_stand_in(self) -> int | None:
         """Return the seat on turn for which a stand-in's move is to be entered (TBL-2)."""
         seat = next((seat for seat in self._deciding() if self._is_stood_in_for(seat)), None)
         return seat if seat is not None and self.goes_on else None
 
-    def _deciding(self) -> Sequence[int]:
-        return [awaited.seat for awaited in self.position.pending() if isinstance(awaited, Decision)]
+    def _deciding(self) -> tuple[int, ...]:
+        return tuple([awaited.seat for awaited in self.position.pending() if isinstance(awaited, Decision)])
 
     def _is_stood_in_for(self, seat: int) -> bool:
         return seat in self.arbitration.out or seat == self.arbitration.skipped
@@ -288,7 +296,7 @@ class LoggedGame:
             if (back := self.arbitration.agreed()) is not None:
                 taken_back = self._go_back(back, seq, reinstates=False)
             self._remember(seq)
-        if self.phase in (Phase.JOINING, Phase.REVEALING):
+        if self.phase in _BEFORE_PLAY:
             self._go_on(seq)
         anew = isinstance(event, Opened) or (isinstance(event, Ruled) and isinstance(event.ruling, Resume | Reinstate))
         if anew or self.phase is not phase:
@@ -306,7 +314,7 @@ class LoggedGame:
             self.delays.append(Delay(seq, seat, clock.overhead_ms))
         match event:
             case Moved():
-                self._play(event.move, seq, seat, is_scribes=event.author.role is Role.SCRIBE)
+                self._play(event.move, seq, seat, is_scribes=event.author.role is _SCRIBE)
             case StoodIn(_, move):
                 self._play(move, seq, seat)
             case Passed(passing):

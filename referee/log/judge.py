@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import NamedTuple, assert_never
+from typing import Final, NamedTuple, assert_never
 
-from referee.games.game import Chance, Ending, Forced, ForcedPass, State, Violation
+from referee.games.game import Ending, Forced, ForcedPass, State, Violation
 from referee.games.results import Result
 from referee.log.arbitration import Now
 from referee.log.endings import AT_ANY_TIME
@@ -47,6 +47,10 @@ from referee.log.game import LoggedGame, Phase
 from referee.log.intent import Author, Role
 from referee.log.v1 import log_pb2
 
+# Of an enumeration a member is found as slowly as a method is called, and these are asked for with every entry.
+_PLAYING: Final = Phase.PLAYING
+_SEAT, _SCRIBE = Role.SEAT, Role.SCRIBE
+
 
 class Judged(NamedTuple):
     """What is known of an event that may stand."""
@@ -79,7 +83,7 @@ class Happened(NamedTuple):
 def take(game: LoggedGame, event: Event, seq: int, clock: Clock) -> Happened:
     """Judge the event as entry ``seq`` and apply it. Raise ``LogError``; the game is then as it was."""
     judged = judge(game, event, seq, clock)
-    before, in_play = game.position.state, game.phase is Phase.PLAYING
+    before, in_play = game.position.state, game.phase is _PLAYING
     taken_back = game.apply(event, judged.seat, seq, clock)
     after = game.position.state
     return Happened(seq, clock, event, judged.seat, before, after, judged.broken, taken_back, in_play)
@@ -209,17 +213,17 @@ def _check_reveal(game: LoggedGame, author: Author, seed: bytes) -> int:
 def mover(game: LoggedGame, author: Author) -> int:
     """Return whose move the author may make. Raise ``LogError``."""
     # Asked for every move, so words are made only where they are said.
-    if game.phase is not Phase.PLAYING:
+    if game.phase is not _PLAYING:
         raise LogError(Code.NOT_AWAITED, "the game is not in play", "moves during play")
     check_goes_on(game)
     seats = game.awaited()
-    if author.role is Role.SCRIBE:
+    if author.role is _SCRIBE:
         # The move does not say whose it is, so only one seat can be meant.
         if len(seats) != 1 or not game.scribed[seats[0]]:
             what = f"{author} cannot enter a move: {_on_turn(game, seats)}"
             raise LogError(Code.NOT_AWAITED, what, "one scribed seat on turn")
         return seats[0]
-    if author.role is not Role.SEAT or author.index not in seats:
+    if author.role is not _SEAT or author.index not in seats:
         expected = f"an act of seat {' or '.join(map(str, seats))}" if seats else "no move"
         raise LogError(Code.NOT_AWAITED, _on_turn(game, seats), expected)
     if game.scribed[author.index]:
@@ -256,12 +260,10 @@ def _check_rules(game: LoggedGame, event: object) -> None:
 
 
 def _check_chance(game: LoggedGame, outcome: object, *, dealt: bool) -> None:
-    in_play = game.phase is Phase.PLAYING and game.deal.is_dealt == dealt
-    _demand(in_play, f"chance is not {'dealt' if dealt else 'declared'} now", "chance in play, as GameOpen says")
+    if game.phase is not _PLAYING or game.deal.is_dealt != dealt:
+        _demand(False, f"chance is not {'dealt' if dealt else 'declared'} now", "chance in play, as GameOpen says")
     check_goes_on(game)
-    _demand(
-        any(isinstance(each, Chance) for each in game.position.pending()), "no draw or roll is due", "another's act"
-    )
+    _demand(game.awaits_chance(), "no draw or roll is due", "another's act")
     _check_rules(game, outcome)
 
 

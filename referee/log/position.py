@@ -66,7 +66,10 @@ class Position:
     def pending(self) -> tuple[Pending, ...]:
         """Return what the rules await; meaningful while the game is played."""
         if self._pending is None:
-            self._pending = guarded(self.state.pending)
+            try:
+                self._pending = self.state.pending()
+            except Exception as error:
+                raise engine_failed(error) from error
         return self._pending
 
     # --- what comes in ------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from hashlib import sha256
+from typing import Final
 
 from referee.log.entry import MAX_ENTRIES
 from referee.log.errors import Code, LogError, malformed, misfit
@@ -14,6 +15,8 @@ from referee.log.intent import check_length
 from referee.log.v1 import log_pb2
 from referee.wire import strict
 
+WITH_WORDS: Final = frozenset({"protest", "appeal", "rule"})
+"""Fields of ``Intent`` that are acts which commit to words."""
 SALT_BYTES = 16
 MAX_CHARACTERS = 4000
 _HIDDEN = re.compile(
@@ -37,7 +40,7 @@ def commitment(salt: bytes, text: str) -> bytes:
 def committed(intent: log_pb2.Intent) -> bytes:
     """Return what the act commits to; empty if it has no words."""
     act = intent.WhichOneof("act")
-    return getattr(intent, act).remark if act in ("protest", "appeal", "rule") else b""
+    return getattr(intent, act).remark if act in WITH_WORDS else b""
 
 
 def check(remark: log_pb2.Remark, expected: bytes) -> None:

@@ -21,6 +21,7 @@ from referee.log.entry import (
     decode_entry,
     decode_open,
     entry_of,
+    event_name,
 )
 from referee.log.entry import Event as Message
 from referee.log.errors import Code, LogError, RulesError
@@ -245,9 +246,12 @@ def _note_keys(keyring: Keyring, event: Event, key_id: bytes, seq: int) -> None:
 
 def signed_part(entry: log_pb2.Entry) -> log_pb2.Signed | log_pb2.Refused | None:
     """Return where an intent stands in the entry, if it holds one."""
-    if entry.HasField("signed"):
-        return entry.signed
-    return entry.refused if entry.HasField("refused") else None
+    match event_name(entry):
+        case "signed":
+            return entry.signed
+        case "refused":
+            return entry.refused
+    return None
 
 
 def check_link(thing: str, found: log_pb2.Entry | log_pb2.Intent, place: Place) -> None:
