@@ -11,14 +11,14 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from tests import one_loop
 
 if TYPE_CHECKING:
     from tests.store.postgres import Postgres
 
-settings.register_profile("tile-referee", deadline=None, print_blob=True)
+settings.register_profile("tile-referee", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("tile-referee")
 
 # A shell that starts something in the background has it ignore Ctrl-C, and so would all that the tests start.

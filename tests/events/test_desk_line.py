@@ -49,7 +49,7 @@ def event(tmp_path: Path) -> Iterator[EventFile]:
         yield made
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(LINES)
 def test_a_line_is_read_or_refused(event: EventFile, line: str) -> None:
     """What the rules are said to forbid is refused, what they are said to allow is entered; then nothing stays."""

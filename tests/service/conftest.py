@@ -14,6 +14,8 @@ import structlog
 from referee.service import logs
 from referee.service.limits import REQUESTS_PER_S
 from referee.service.server import Config, Server
+from referee.store import postgres_nodes
+from referee.store.postgres import PostgresStore
 from tests.service.engines import Engine, PostgreSQL, Sqlite, place
 from tests.service.player import Client, Play, connected
 from tests.sizes import campaign
@@ -76,6 +78,15 @@ def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
     yield Engine.chosen
     Engine.chosen.close()
     Engine.chosen = None
+
+
+@pytest.fixture
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No node of this process is taken for dead, and no session ended, because the machine is slow."""
+    defaults = PostgresStore.__init__.__kwdefaults__
+    assert defaults is not None
+    monkeypatch.setitem(defaults, "lease_s", 60.0)
+    monkeypatch.setattr(postgres_nodes, "IDLE_S", 60.0)
 
 
 @pytest.fixture

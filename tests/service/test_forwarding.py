@@ -33,6 +33,8 @@ from tests.service.test_access import LateAnswer, Office
 from tests.store.postgres import Postgres
 from tests.waiting import until, waiting_for
 
+pytestmark = pytest.mark.usefixtures("unhurried")
+
 
 @dataclass
 class Two:

@@ -43,6 +43,8 @@ from tests.service.test_again import audited, moved, send_all_again
 from tests.store.postgres import Postgres
 from tests.waiting import until, waiting_for
 
+pytestmark = pytest.mark.usefixtures("unhurried")
+
 CLOCKS = log_pb2.Terms(clock=log_pb2.ClockTerms(increment=log_pb2.Increment(base_ms=600_000, increment_ms=1_000)))
 
 

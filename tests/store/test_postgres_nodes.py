@@ -28,7 +28,7 @@ Started = Callable[..., Awaitable[PostgresStore]]
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in (("BEAT_S", 0.1), ("LOOK_S", 0.03), ("GONE_S", 0.3), ("ORPHANS_S", 0.1), ("IDLE_S", 0.5)):
+    for name, value in (("BEAT_S", 0.1), ("LOOK_S", 0.03), ("GONE_S", 0.3), ("IDLE_S", 60.0), ("ORPHANS_S", 0.1)):
         monkeypatch.setattr(nodes, name, value)
 
 
@@ -102,13 +102,13 @@ async def test_games_of_a_node_that_ends_while_no_other_serves_become_the_next_o
 async def test_a_pause_of_the_database_is_nobodys_death(started: Started, postgres: Postgres, url: str) -> None:
     """Whoever comes back first has seen nobody meanwhile."""
     await founded(started)
-    first, second = await started("a", lease_s=1.0), await started("b", lease_s=1.0)
+    first, second = await started("a", lease_s=4.0), await started("b", lease_s=4.0)
     await beaten(postgres, url, first)
     before = beats(postgres, url, first)
     with second._lock:  # it comes back last
         with psycopg.connect(url) as other:
             other.execute("LOCK TABLE nodes")
-            await asyncio.sleep(1.3)
+            await asyncio.sleep(4.2)  # longer than the lease
         await until(lambda: beats(postgres, url, first) > before + 2, "the first one to be back", every_s=0.02)
         assert dead(postgres, url) == 0
     await beaten(postgres, url, second)
@@ -121,7 +121,7 @@ async def test_who_starts_buries_nobody_whose_session_is_there(started: Started,
     first = await started("a")
     with first._lock:
         postgres.ask(url, "UPDATE nodes SET beat = beat - interval '1 minute'")
-        await started("b", lease_s=2.0)
+        await started("b", lease_s=60.0)
         assert dead(postgres, url) == 0
 
 
@@ -157,9 +157,13 @@ async def test_what_is_read_is_no_older_than_the_connection_that_writes(
     assert await store.ask(server_process) != before
 
 
-async def test_who_hangs_in_its_turn_stops_nobody_for_long(started: Started, postgres: Postgres, url: str) -> None:
+async def test_who_hangs_in_its_turn_stops_nobody_for_long(
+    started: Started, postgres: Postgres, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     await founded(started)
-    first, second = await started("a"), await started("b")
+    first = await started("a")
+    monkeypatch.setattr(nodes, "IDLE_S", 0.5)
+    second = await started("b")
     with second._lock:
         assert second._write_side is not None
         second._write_side.execute("BEGIN")

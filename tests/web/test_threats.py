@@ -168,7 +168,10 @@ SENT = st.dictionaries(
 )
 
 
-ANYHOW: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.function_scoped_fixture]}
+ANYHOW: dict[str, Any] = {
+    "deadline": None,
+    "suppress_health_check": [HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+}
 
 
 @given(data=st.data())
