@@ -218,8 +218,10 @@ class LoggedGame:
 
     def awaited(self) -> tuple[int, ...]:
         """Return the seats that have to move now, whoever enters it for them."""
-        if not self.goes_on:
-            return ()
+        return self.on_turn() if self.goes_on else ()
+
+    def on_turn(self) -> tuple[int, ...]:
+        """Return the same of a game that goes on."""
         seats, arbitration = self._deciding(), self.arbitration
         if not arbitration.out and arbitration.skipped is None:
             return seats

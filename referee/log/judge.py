@@ -216,7 +216,7 @@ def mover(game: LoggedGame, author: Author) -> int:
     if game.phase is not _PLAYING:
         raise LogError(Code.NOT_AWAITED, "the game is not in play", "moves during play")
     check_goes_on(game)
-    seats = game.awaited()
+    seats = game.on_turn()
     if author.role is _SCRIBE:
         # The move does not say whose it is, so only one seat can be meant.
         if len(seats) != 1 or not game.scribed[seats[0]]:

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import pairwise
 from typing import Any, Final, NoReturn
 
 from google.protobuf.descriptor import FileDescriptor
 
 from referee.alhambra.v1 import alhambra_pb2 as pb
 from referee.games.alhambra import Options, State, TileSet, tile_set
-from referee.games.alhambra.money import CURRENCIES, CURRENCY, KINDS, SCORING_A, SCORING_B, VALUE, Currency, card
+from referee.games.alhambra.money import (
+    CURRENCIES,
+    CURRENCY,
+    KINDS,
+    SCORING_A,
+    SCORING_B,
+    VALUE,
+    VALUES,
+    Currency,
+    card,
+)
 from referee.games.alhambra.moves import (
     Buy,
     GiveTile,
@@ -38,6 +47,14 @@ _LOOP_RULES: Final = {LoopRule.FULL: pb.LOOP_RULE_UNSPECIFIED, LoopRule.ONE_LESS
 _END_RULES: Final = {EndRule.MARKET_UNFILLED: pb.END_RULE_UNSPECIFIED, EndRule.BAG_EMPTY: pb.END_RULE_BAG_EMPTY}
 _LOOP_RULE_OF: Final = {number: rule for rule, number in _LOOP_RULES.items()}
 _END_RULE_OF: Final = {number: rule for rule, number in _END_RULES.items()}
+_CURRENCIES: Final = len(CURRENCIES)
+_CARDS: Final = tuple(
+    pb.Card(currency=CURRENCY[kind] + 1, value=VALUE[kind])  # type: ignore[arg-type]
+    for kind in range(KINDS)
+)
+"""By card: its message, as another one holds it, which takes a copy."""
+_has: Final = pb.Cell.HasField
+"""The method itself: to find it in a message takes as long as to call it."""
 
 
 def _refuse(path: str, what: str, expected: str) -> NoReturn:
@@ -48,28 +65,25 @@ def _refuse(path: str, what: str, expected: str) -> NoReturn:
 
 
 def _card(message: pb.Card, path: str) -> int:
-    if not (1 <= message.currency <= len(CURRENCIES) and 1 <= message.value <= 9):
-        _refuse(path, f"currency {message.currency}, value {message.value}", "a currency and a value of 1 to 9")
-    return card(message.currency - 1, message.value)
-
-
-def _card_message(kind: int) -> pb.Card:
-    return pb.Card(currency=CURRENCY[kind] + 1, value=VALUE[kind])  # type: ignore[arg-type]
+    currency, value = message.currency, message.value
+    if not (1 <= currency <= _CURRENCIES and 1 <= value <= VALUES):
+        _refuse(path, f"currency {currency}, value {value}", "a currency and a value of 1 to 9")
+    return card(currency - 1, value)
 
 
 def _cards(messages: Iterable[pb.Card], path: str) -> tuple[int, ...]:
-    return tuple(_card(message, path) for message in messages)
+    return tuple([_card(message, path) for message in messages])
 
 
 def _ascending(messages: Sequence[pb.Card], path: str) -> tuple[int, ...]:
     cards = _cards(messages, path)
-    if any(a > b for a, b in pairwise(cards)):
+    if len(cards) > 1 and list(cards) != sorted(cards):
         _refuse(path, "cards out of order", "ascending by currency, then value")
     return cards
 
 
 def _cell(message: pb.Cell, path: str) -> Cell:
-    if not (message.HasField("x") and message.HasField("y")):
+    if not (_has(message, "x") and _has(message, "y")):
         _refuse(path, "a coordinate is missing", "x and y, both explicit")
     return message.x, message.y
 
@@ -82,7 +96,7 @@ def _tile(name: str, components: TileSet, path: str) -> int:
 
 
 def _tiles(names: Iterable[str], components: TileSet, path: str) -> tuple[int, ...]:
-    return tuple(_tile(name, components, path) for name in names)
+    return tuple([_tile(name, components, path) for name in names])
 
 
 # Moves
@@ -115,9 +129,9 @@ def _move_message(move: Move, components: TileSet) -> pb.Move:
     names = components.names
     match move:
         case TakeMoney(cards):
-            return pb.Move(take_money=pb.TakeMoney(cards=map(_card_message, cards)))
+            return pb.Move(take_money=pb.TakeMoney(cards=map(_CARDS.__getitem__, cards)))
         case Buy(slot, payment):
-            return pb.Move(buy=pb.Buy(slot=slot + 1, payment=map(_card_message, payment)))
+            return pb.Move(buy=pb.Buy(slot=slot + 1, payment=map(_CARDS.__getitem__, payment)))
         case RebuildAdd(tile, cell):
             return pb.Move(rebuild_add=pb.RebuildAdd(tile=names[tile], cell=_cell_message(cell)))
         case RebuildRemove(cell):
@@ -146,10 +160,12 @@ def _turned(message: pb.TurnedCard, path: str) -> int:
     _refuse(path, "neither a money card nor scoring card A or B", "one of them")
 
 
-def _turned_message(kind: int) -> pb.TurnedCard:
-    if kind < KINDS:
-        return pb.TurnedCard(money=_card_message(kind))
-    return pb.TurnedCard(scoring=pb.SCORING_CARD_A if kind == SCORING_A else pb.SCORING_CARD_B)
+_TURNED: Final = (
+    *[pb.TurnedCard(money=message) for message in _CARDS],
+    pb.TurnedCard(scoring=pb.SCORING_CARD_A),
+    pb.TurnedCard(scoring=pb.SCORING_CARD_B),
+)
+"""By card: its message, as another one holds it, which takes a copy."""
 
 
 class Codec:
@@ -227,9 +243,9 @@ class Codec:
             case MarketTiles(tiles):
                 message = pb.Outcome(market_tiles=pb.MarketTiles(tiles=[names[t] for t in tiles]))
             case Hand(seat, cards):
-                message = pb.Outcome(hand=pb.Hand(seat=seat, cards=map(_card_message, cards)))
+                message = pb.Outcome(hand=pb.Hand(seat=seat, cards=map(_CARDS.__getitem__, cards)))
             case MoneyRow(cards):
-                message = pb.Outcome(money_row=pb.MoneyRow(cards=map(_turned_message, cards)))
+                message = pb.Outcome(money_row=pb.MoneyRow(cards=map(_TURNED.__getitem__, cards)))
         return message.SerializeToString(deterministic=True)
 
     def position(self, state: State) -> api.AlhambraPosition:
@@ -239,7 +255,7 @@ class Codec:
             phase=state.phase.name.lower(),
             turns=state.turns,
             market=["" if tile == FREE else names[tile] for tile in state.market],
-            money_row=map(_card_message, state.row),
+            money_row=map(_CARDS.__getitem__, state.row),
             tiles_in_hand=[names[tile] for tile in tiles_of(state.tiles_in_hand())]
             if state.phase in (Phase.ACTION, Phase.PLACE, Phase.HAND_OUT)
             else [],
@@ -260,7 +276,7 @@ class Codec:
         hand = [kind for kind in range(KINDS) for _ in range(state.hands[seat][kind])]
         return api.AlhambraSeat(
             score=state.scores[seat],
-            hand=map(_card_message, hand),
+            hand=map(_CARDS.__getitem__, hand),
             reserve=[names[tile] for tile in tiles_of(state.reserves[seat])],
             alhambra=[
                 api.AlhambraPlacedTile(tile=names[tile], cell=_cell_message(cell))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from struct import Struct
 
 from referee.games.alhambra.money import KINDS
+from referee.games.alhambra.phases import SLOTS
 from referee.games.alhambra.position import Position
 
 
@@ -16,9 +17,9 @@ def encode(position: Position) -> bytes:
     to_score = 0
     for round_ in position.to_score:
         to_score |= 1 << round_
-    parts: list[bytes | bytearray] = [
-        b"ALH\x01",
-        _head(
+    parts = [
+        _table(
+            b"ALH\x01",
             position.seats,
             position.phase,
             position.seat,
@@ -30,21 +31,21 @@ def encode(position: Position) -> bytes:
             position.turned,
             position.a_at,
             position.b_at,
-        ),
-        bytes(position.market),
-        row,
-        position.deck,
-        position.discard,
-        _tiles(position.bag, position.bought, position.neutral),
+            bytes(position.market),
+            row,
+            position.deck,
+            position.discard,
+            position.bag,
+            position.bought,
+            position.neutral,
+        )
     ]
-    for hand, score, reserve, won, layout in zip(
-        position.hands, position.scores, position.reserves, position.won, position.layouts, strict=True
-    ):
-        parts += (hand, _seat(score, reserve, won), layout.encode())
+    hands, scores, reserves, won = position.hands, position.scores, position.reserves, position.won
+    for seat, layout in enumerate(position.layouts):
+        parts += (_seat(hands[seat], scores[seat], reserves[seat], won[seat]), layout.encode())
     return b"".join(parts)
 
 
 # Every entry has a digest, so the formats are read once.
-_head = Struct(">6B3Hhh").pack
-_tiles = Struct(">3Q").pack
-_seat = Struct(">HQQ").pack
+_table = Struct(f">4s6B3Hhh{SLOTS}s{KINDS}s{KINDS}s{KINDS}s3Q").pack
+_seat = Struct(f">{KINDS}sHQQ").pack

@@ -50,6 +50,9 @@ def on_board(cell: Cell) -> bool:
 _CELLS: Final[tuple[Any, ...]] = tuple(cell_of(index) for index in range(113 * STRIDE))
 """Any: what is known to be a pair is taken apart and put together by compiled code whenever it is passed on."""
 
+_RANKS: Final = tuple(index % STRIDE * STRIDE + index // STRIDE for index in range(113 * STRIDE))
+"""Numbers that ascend by column, then row: sooner compared than cells."""
+
 _UP, _RIGHT, _DOWN, _LEFT = -STRIDE, 1, STRIDE, -1
 _SIDES: Final = ((N, _UP, S), (E, _RIGHT, W), (S, _DOWN, N), (W, _LEFT, E))
 """Each side, the step across it, and the side of the neighbour that it meets."""
@@ -216,7 +219,7 @@ class Layout(Copied):
 
     def cells(self) -> dict[Cell, int]:
         """Return tile numbers by cell, sorted by column, then row."""
-        return {_CELLS[index]: self.tiles[index] for index in sorted(self.tiles, key=_CELLS.__getitem__)}
+        return {_CELLS[index]: self.tiles[index] for index in sorted(self.tiles, key=_RANKS.__getitem__)}
 
     # Rules of one placement, for all cells at once. No tile of a legal layout can lie so far out that a cell beside
     # it is off the board (ALH-A8): that would take more tiles than there are.
@@ -471,7 +474,7 @@ class Layout(Copied):
         """Number of tiles, then for each, by column and row: x and y as signed bytes, the tile's number."""
         if self._encoded is None:
             parts = [len(self.tiles)]
-            for index in sorted(self.tiles, key=_CELLS.__getitem__):
+            for index in sorted(self.tiles, key=_RANKS.__getitem__):
                 x, y = _CELLS[index]
                 parts += (x & 255, y & 255, self.tiles[index])
             self._encoded = bytes(parts)

@@ -87,7 +87,10 @@ def swap_violations(layout: Layout, tile: int, cell: Cell) -> tuple[Violation, .
         return (Violation("ALH-D2", (cell,)),)
     if not on_board(cell) or not layout.occupied >> index_of(cell) & 1:
         return (Violation("ALH-D1", (cell,), {"found": "empty cell", "expected": "a tile"}),)
-    found = _mismatches(layout, cell, layout.tile_set.walls[tile])
+    walls = layout.tile_set.walls[tile]
+    if layout.swappable(walls) >> index_of(cell) & 1:
+        return ()
+    found = _mismatches(layout, cell, walls)
     if found:
         after = layout.swapped(tile, index_of(cell))
         if cut := after.occupied & ~after.reachable() & ~layout.far():
