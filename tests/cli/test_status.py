@@ -19,6 +19,7 @@ from referee.cli.status import picture
 from referee.v1 import game_pb2
 from referee.v1 import status_service_pb2 as pb
 from referee_clients.standing import how_it_stands
+from tests.addresses import free_address
 from tests.cli.command import NOBODY, REFEREE
 from tests.cli.inside import referee
 from tests.service.player import connected
@@ -71,8 +72,8 @@ def test_nobody_there(tmp_path: Path) -> None:
 @pytest.mark.long
 async def test_live_on_a_terminal(tmp_path: Path) -> None:
     """Shows what happens, says when the referee is gone, sees it again, leaves on Ctrl-C."""
-    running = await serve(tmp_path / "data", tmp_path / "log")
-    port = running.address.rpartition(":")[2]
+    listen = ("--listen", free_address())
+    running = await serve(tmp_path / "data", tmp_path / "log", *listen)
     terminal, inside = pty.openpty()
     ioctl(inside, TIOCSWINSZ, struct.pack("HHHH", 20, 90, 0, 0))
     words = (REFEREE, "status", "--server", running.address, "--data", tmp_path / "data")
@@ -87,7 +88,7 @@ async def test_live_on_a_terminal(tmp_path: Path) -> None:
     running.process.terminate()
     assert await running.process.wait() == 0
     await until_shown(terminal, "asking again")
-    again = await serve(tmp_path / "data", tmp_path / "log", "--listen", f"127.0.0.1:{port}")
+    again = await serve(tmp_path / "data", tmp_path / "log", *listen)
     await until_shown(terminal, "no commit in the last minute")
     shown.send_signal(signal.SIGINT)
     await until_closed(terminal)  # what nobody reads holds up who writes it

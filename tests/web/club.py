@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from tests.addresses import free_address
 from tests.clients.referee_process import REFEREE
 from tests.service.player import Client
 from tests.waiting import MOST_S
@@ -70,7 +71,7 @@ class Pages:
         self._words = ("--server", referee, "--key", key, *options)
         self._program = (WITH_FOLDER, str(words)) if words else ("from referee.cli import main; main()",)
         self._process: Process | None = None
-        self.address = "http://127.0.0.1:0"
+        self.address = f"http://{free_address('127.0.0.1')}"
         """Without a slash at its end."""
 
     async def start(self) -> None:

@@ -62,7 +62,7 @@ async def test_calls_and_protests_with_a_token_that_nobody_sees(page: Page, club
     page.on("request", lambda request: sent.append({"url": request.url, **request.headers}))
     token = table.token(Role.ARBITER)
     detail = await at_desk(page, club, table.play, token)
-    assert page.url == f"{club.address}/desk#{table.play.id}"
+    await expect(page).to_have_url(f"{club.address}/desk#{table.play.id}")
     await expect(detail.locator(".calls")).to_contain_text("Seat 1 calls for an arbiter, since ")
     await expect(detail.locator(".calls")).to_contain_text(HOSTILE)
     await expect(detail).to_contain_text(f"seat 0 protests against entry 2 (KDO-1). “{HOSTILE}” Open")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from base64 import b64decode, b64encode
 from pathlib import Path
 
@@ -87,7 +88,7 @@ async def test_a_whole_event_is_looked_back_at_and_checked(page: Page, club: Clu
     await expect(app.get_by_role("heading", name="Round 2")).to_be_visible()
     await app.get_by_role("link", name="Round 1").click()
     await expect(app.get_by_role("heading", name="Round 1", exact=True)).to_be_visible()
-    assert page.url.endswith("#round=1")
+    await expect(page).to_have_url(re.compile("#round=1$"))
     await expect(app.get_by_role("heading", name="Standings after round 1")).to_be_visible()
     after = await Events(club.client).standings(desk, 1)
     rows = app.get_by_role("region", name="Standings").locator("tbody tr")
@@ -121,7 +122,7 @@ async def test_a_result_is_signed_by_the_key_of_the_browser(page: Page, club: Cl
     key = await key_of_browser(page)
     desk = await begun(club, key)
     await at(page, club, desk, f"?round=1&table=2#token={desk.token}")
-    assert page.url == f"{club.address}/event/{desk.id}?round=1&table=2"
+    await expect(page).to_have_url(f"{club.address}/event/{desk.id}?round=1&table=2")
     form = page.locator("form.entry")
     await expect(form.get_by_label("Table")).to_have_value("2")
     seats = [f"No. {who}" for who in desk.state.rounds[0].tables[1]]

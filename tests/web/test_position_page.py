@@ -234,7 +234,7 @@ async def test_paper_is_light_and_has_the_way_back(page: Page, gateway: str) -> 
     assert await page.locator("body").evaluate(colour) == "rgb(0, 0, 0)"
     behind = await page.locator(".cell.empty").first.evaluate("each => getComputedStyle(each).backgroundColor")
     assert behind == "rgb(239, 230, 210)"
-    await expect(page.locator(".printed")).to_have_text(page.url)
+    await expect(page.locator(".printed")).to_have_text(await page.evaluate("location.href"))
     for hidden in (".tray", ".tools", "header"):
         await expect(page.locator(hidden)).to_be_hidden()
 

@@ -34,7 +34,7 @@ from tests.clients.referee_process import Referee
 from tests.service.conftest import running
 from tests.service.player import connected
 from tests.service.test_access import Office
-from tests.waiting import MOST_S
+from tests.waiting import MOST_S, until
 from tests.web.gateway import reached, serving
 from tests.web.test_games_api import kingdomino
 from tests.web.test_verify_page import FROZEN, KEY
@@ -141,7 +141,8 @@ async def test_no_page_can_be_framed(browser: Browser, site: Site) -> None:
     async with serving(Starlette(routes=[At("/", framing)])) as (_, port):
         page = await browser.new_page()
         await page.goto(f"http://127.0.0.1:{port}/", wait_until="load")
-        assert [frame.url for frame in page.frames[1:]] == ["chrome-error://chromewebdata/"] * len(FRAMED)
+        refused = ["chrome-error://chromewebdata/"] * len(FRAMED)
+        await until(lambda: [frame.url for frame in page.frames[1:]] == refused, "an error in each frame", every_s=0.02)
         await page.close()
 
 

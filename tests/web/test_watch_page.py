@@ -38,7 +38,7 @@ async def test_a_page_follows_a_game(club: Club, page: Page) -> None:
     # Who looks at an earlier entry stays there, and has a link to it.
     await page.get_by_role("button", name="One entry back").click()
     shown = play.record.size - 2
-    assert page.url.endswith(f"/g/{play.id}#e={shown}")
+    await expect(page).to_have_url(f"{club.address}/g/{play.id}#e={shown}")
     await expect(status).to_have_text("You are looking at an earlier entry. The game goes on.")
     await play.steps(2)
     await expect(entries).to_have_count(play.record.size)
@@ -49,10 +49,10 @@ async def test_a_page_follows_a_game(club: Club, page: Page) -> None:
     await expect(page.locator(".entries [aria-current]")).to_have_text(said)
     await page.get_by_role("button", name="First entry").press("Enter")
     await page.keyboard.press("ArrowRight")
-    assert page.url.endswith("#e=1")
+    await expect(page).to_have_url(f"{club.address}/g/{play.id}#e=1")
     await page.get_by_role("button", name="Last entry").click()
     await expect(status).to_have_text("Live.")
-    assert page.url.endswith(f"/g/{play.id}")
+    await expect(page).to_have_url(f"{club.address}/g/{play.id}")
 
 
 async def altered(route: Route) -> None:

@@ -28,6 +28,7 @@ from referee_clients.desk.help import Help
 from referee_clients.docket import told
 from referee_clients.rulings import Bench, NotAllowed
 from referee_clients.sdk.arbiter import Arbiter
+from tests.addresses import free_address
 from tests.service.conftest import logged, running
 from tests.service.player import Client, bearer
 from tests.service.test_arbiter import ARBITERS, Table
@@ -251,8 +252,9 @@ async def test_every_key_begins_a_ruling_and_the_list_has_what_is_possible(clien
 
 async def test_the_referee_goes_away_and_comes_back(tmp_path: Path) -> None:
     async with AsyncExitStack() as stack:
-        async with running(tmp_path / "data") as (server, client):
-            table, address = await Table.dealt(client), server.address
+        address = free_address()
+        async with running(tmp_path / "data", listen=address) as (_, client):
+            table = await Table.dealt(client)
             arbiter = await stack.enter_async_context(console(address, [table.token(Role.ARBITER)]))
             await arbiter.ruling("p")
         await arbiter.pilot.press("enter")

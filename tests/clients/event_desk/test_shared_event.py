@@ -19,6 +19,7 @@ from referee.v1.game_service_pb2 import GetGameRequest
 from referee_clients.event_desk.app import EventDeskApp
 from referee_clients.event_desk.preview import Preview
 from referee_clients.sdk.events import EventKeeper
+from tests.addresses import free_address
 from tests.clients.event_desk.test_event_desk import NAMES, Desk
 from tests.service.conftest import running
 from tests.service.player import Client
@@ -121,7 +122,7 @@ async def test_no_pairing_is_entered_but_the_one_that_was_shown(shared: Shared, 
 async def test_an_act_waits_for_a_referee_that_is_away_and_a_look_does_not(tmp_path: Path) -> None:
     path, data = tmp_path / "net.eventlog", tmp_path / "data"
     async with AsyncExitStack() as stack:
-        async with running(data) as (server, client):
+        async with running(data, listen=free_address()) as (server, client):
             await asyncio.to_thread(begin, path, server.address, client.organiser)
             desk = await stack.enter_async_context(desk_of(path))
         lost = "No connection: the referee gave no answer; last problem: "
