@@ -1,7 +1,7 @@
 """Prints every figure: what, its value, the floor of the same run, the ratio to it, and the target.
 
 ``python -m tests.bench acts crowd`` takes only these sections; ``compiled --against REVISION`` compares the rules with
-those that the repository had then.
+those that the repository had then, and ``before --against REVISION`` the referee.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from rich.table import Table
 from tests.bench import (
     acts,
     audit,
+    before,
     browser_audit,
     bulk,
     ceiling,
@@ -26,9 +27,11 @@ from tests.bench import (
     inspect,
     nodes,
     playing,
+    postgresql,
     public_log,
     rules,
     shares,
+    take_over,
     thinking,
     tlog,
     web,
@@ -58,6 +61,12 @@ SECTIONS = {
     "web": ("pages in a browser; the floor of a tap is its question alone", web),
     "browser-audit": ("a reader waits for the whole audit in a browser, by the clock", browser_audit),
     "nodes": ("acts at two referees on one PostgreSQL; the floor is the same act at the game's own", nodes),
+    "postgresql": (
+        "acts on PostgreSQL with a standby that they wait for; the floor is a referee in a file",
+        postgresql,
+    ),
+    "take-over": ("until others go on, seconds by the clock", take_over),
+    "before": ("acts of a referee in a file; the floor is the one of --against REVISION", before),
     "public-log": ("acts with a public log; the floor is a referee without one, in the same run", public_log),
     "ceiling": (f"acts a second of {ceiling.GAMES} games with something left out, or at two referees", ceiling),
 }
@@ -70,17 +79,18 @@ def main(words: list[str]) -> None:
         "sections", nargs="*", metavar="section", help=f"one of {', '.join(SECTIONS)}; without any, all"
     )
     parser.add_argument(
-        "--against", metavar="REVISION", help="the floor of `compiled`: the pure rules of then, not of now"
+        "--against", metavar="REVISION", help="the floor of `compiled` and `before`: what the repository had then"
     )
     options = parser.parse_args(words)
     if unknown := set(options.sections) - set(SECTIONS):
         parser.error(f"no section {', '.join(sorted(unknown))}; expected {', '.join(SECTIONS)}")
-    if options.against and "compiled" not in options.sections:
-        parser.error("--against is for the section compiled")
+    if options.against and not {"compiled", "before"} & {*options.sections}:
+        parser.error("--against is for the sections compiled and before")
     console = Console(width=120)
     for name in options.sections or SECTIONS:
         title, section = SECTIONS[name]
-        figures = compiled.figures(options.against) if section is compiled else section.figures()
+        with_floor_of_then = section is compiled or section is before
+        figures = section.figures(options.against) if with_floor_of_then else section.figures()
         console.print(table_of(title, figures))
 
 

@@ -12,13 +12,13 @@ import os
 import random
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from statistics import median
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, TemporaryFile
 from time import perf_counter
 from typing import Any
 
@@ -65,19 +65,28 @@ class Running:
 
 
 @asynccontextmanager
-async def running(*command: str, on: tuple[int, int] | None = None) -> AsyncIterator[Running]:
-    """A server on the first processor, and us on the last; or ``on`` these."""
+async def running(
+    *command: str, on: tuple[int, int] | None = None, env: Mapping[str, str] | None = None
+) -> AsyncIterator[Running]:
+    """A server on the first processor, and us on the last; or ``on`` these. It may be killed."""
     server, client = on or (PROCESSORS[0], PROCESSORS[-1])
-    process = await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    assert process.stdout is not None
-    try:
-        address = (await process.stdout.readline()).decode().removeprefix("listening on ").strip()
-        pin(process.pid, server)
-        pin(os.getpid(), client)
-        yield Running(process.pid, address)
-    finally:
-        process.terminate()
-        await process.wait()
+    with TemporaryFile() as said:
+        process = await asyncio.create_subprocess_exec(
+            *command, stdout=subprocess.PIPE, stderr=said, env=None if env is None else {**os.environ, **env}
+        )
+        assert process.stdout is not None
+        try:
+            line = (await process.stdout.readline()).decode()
+            if not line:
+                said.seek(0)
+                raise AssertionError(f"it did not start: {said.read().decode()}")
+            pin(process.pid, server)
+            pin(os.getpid(), client)
+            yield Running(process.pid, line.removeprefix("listening on ").strip())
+        finally:
+            with suppress(ProcessLookupError):
+                process.terminate()
+            await process.wait()
 
 
 Script = tuple[tuple[bool, bytes], ...]
@@ -133,7 +142,12 @@ class Desk:
 
 
 async def opened(
-    stub: pb_grpc.GameServiceAsyncStub, organiser: str, acts: Script, options: bytes = b"", seats: int = SEATS
+    stub: pb_grpc.GameServiceAsyncStub,
+    organiser: str,
+    acts: Script,
+    options: bytes = b"",
+    seats: int = SEATS,
+    terms: log_pb2.Terms | None = None,
 ) -> Desk:
     """A new game, with nothing entered."""
     response = await stub.CreateGame(
@@ -142,6 +156,7 @@ async def opened(
             options=options,
             seats=[log_pb2.Seat(scribed=True)] * seats,
             declaring_scribe_key=SCRIBE.public.raw,
+            terms=terms,
         ),
         metadata=(("authorization", f"Bearer {organiser}"),),
     )

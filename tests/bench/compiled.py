@@ -70,7 +70,7 @@ def figures(against: str = "", runs: int = RUNS) -> Iterator[Figure]:
         if against:
             sides["pure"] = ROOT
             floor = Path(stack.enter_context(TemporaryDirectory()))
-            extract(against, floor)
+            extract(against, floor, "referee")
         ours = {side: Worker(folder, stack) for side, folder in sides.items()}
         theirs = Worker(floor, stack)
         for number, name in enumerate(theirs.names):
@@ -92,9 +92,9 @@ def figures(against: str = "", runs: int = RUNS) -> Iterator[Figure]:
                 )
 
 
-def extract(revision: str, folder: Path) -> None:
-    """Lay the package as it was into the folder. What is generated is not in it, and the rules need none of it."""
-    archive = subprocess.run(["git", "archive", revision, "referee"], cwd=ROOT, capture_output=True, check=False)
+def extract(revision: str, folder: Path, *paths: str) -> None:
+    """Lay what was at these paths into the folder. Generated code is not in it, and the rules need none of it."""
+    archive = subprocess.run(["git", "archive", revision, *paths], cwd=ROOT, capture_output=True, check=False)
     if archive.returncode:
         sys.exit(archive.stderr.decode())
     with tarfile.open(fileobj=io.BytesIO(archive.stdout)) as files:

@@ -66,7 +66,7 @@ def test_every_move_of_the_sampler_is_timed() -> None:
 
 def test_rules_are_measured_against_those_of_a_revision(tmp_path: Path) -> None:
     """With the same works, and each side with its own rules."""
-    compiled.extract("HEAD", tmp_path)
+    compiled.extract("HEAD", tmp_path, "referee")
     with (tmp_path / "referee" / "games" / "registry.py").open("a") as file:
         file.write("\n\ndef names():\n    return ('rollwrite',)\n")
     with ExitStack() as stack:
@@ -78,7 +78,7 @@ def test_rules_are_measured_against_those_of_a_revision(tmp_path: Path) -> None:
 
 def test_a_revision_that_there_is_not_is_told(tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match="no-such"):
-        compiled.extract("no-such", tmp_path)
+        compiled.extract("no-such", tmp_path, "referee")
 
 
 def test_acts_and_their_floors() -> None:
@@ -101,6 +101,42 @@ def test_acts_at_two_referees(postgres: Postgres) -> None:
     assert len(json.loads(done.stdout)) == 4
 
 
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("call", "count"),
+    [
+        ("postgresql.measured(4, rounds=1, times=2, nodes=2)", 10),
+        ("take_over.measured(rounds=1, entries=5, games=2, entries_each=5)", 11),
+    ],
+)
+def test_acts_and_games_on_postgresql(call: str, count: int, postgres: Postgres) -> None:
+    """Each in a process of its own, as the other acts; where there is PostgreSQL."""
+    program = f"""
+import asyncio
+from tests.bench import postgresql, take_over
+print(len(asyncio.run({call})))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) == count
+
+
+@pytest.mark.long
+def test_acts_are_measured_against_a_referee_of_then() -> None:
+    program = """
+from pathlib import Path
+from tempfile import TemporaryDirectory
+import asyncio
+from tests.bench import before
+with TemporaryDirectory() as folder:
+    before.lay_out("HEAD", Path(folder))
+    faster, _ = asyncio.run(before.measured(Path(folder), 1, rounds=1, times=2))
+    assert faster.value > 0 and faster.floor > 0
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 def test_questions_a_second() -> None:
     """Every question is answered, and as many are asked as are said to be."""
     asked = inspect.questions(25, 10).splitlines()
@@ -121,7 +157,6 @@ def test_bulk_audits() -> None:
     assert all(figure.value > 0 and figure.target for figure in found)
 
 
-@pytest.mark.long
 @pytest.mark.long
 @pytest.mark.skipif(not any(map(shutil.which, BROWSERS)), reason="there is no Chromium here")
 @pytest.mark.skipif(bool(lacking()), reason="needs Pyodide: make web-rules")

@@ -7,6 +7,7 @@ import asyncio
 import random
 import sys
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -26,7 +27,7 @@ def main() -> int:
         if chosen.store == "postgresql" and server is None:
             print("there is no PostgreSQL here: neither pgserver from PyPI nor one of the system", file=sys.stderr)
             return 1
-        rig = Rig(folder, chosen.seed, server=server)
+        rig = Rig(folder, chosen.seed, partial(print, flush=True), server=server)
         words = f"--rounds {chosen.rounds} --seed {chosen.seed} --store {chosen.store}"
         print(f"{words}, in {folder}", flush=True)
         try:

@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import random
 import sys
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -27,7 +28,7 @@ def main() -> int:
             print("there is no PostgreSQL here: neither pgserver from PyPI nor one of the system", file=sys.stderr)
             return 1
         print(f"{chosen.faults} faults, seed {chosen.seed}", flush=True)
-        rig = Rig(database, Path(folder), chosen.seed, chosen.without)
+        rig = Rig(database, Path(folder), chosen.seed, chosen.without, partial(print, flush=True))
         problems = asyncio.run(rig.run(chosen.faults, Fault[chosen.only] if chosen.only else None))
     for fault, number in sorted(rig.faults.items()):
         print(f"{number:5} {fault}")

@@ -82,8 +82,18 @@ CONTROLS = {
 class Rig:
     """One run: the same seed draws the same faults, though not to the microsecond."""
 
-    def __init__(self, database: Pair, folder: Path, seed: int, without: str = "") -> None:
-        """``without``: what protects, and the nodes lack in a control: as in ``node.WITHOUT``."""
+    def __init__(
+        self,
+        database: Pair,
+        folder: Path,
+        seed: int,
+        without: str = "",
+        say: Callable[[str], object] = lambda _: None,
+    ) -> None:
+        """``without``: what protects, and the nodes lack in a control: as in ``node.WITHOUT``. ``say`` is told now and
+        then how far it is.
+        """
+        self._say = say
         self._database, self._folder = database, folder
         self._rng = random.Random(seed)
         self._without = without
@@ -113,6 +123,8 @@ class Rig:
                 await self._progress()
                 await asyncio.sleep(self._rng.uniform(0, 0.2))
                 await self._fault(only or self.possible[number % len(self.possible)])
+                if (number + 1) % 20 == 0:
+                    self._say(f"{number + 1} of {faults}")
                 if self._without and await self._has_found():
                     break  # in a control nothing has to go on after that
             else:

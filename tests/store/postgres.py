@@ -8,7 +8,7 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
@@ -35,17 +35,26 @@ _SETTINGS = {
 }
 
 
-def _runs_as() -> dict[str, Any]:
-    """Return what starts a process as somebody who may run PostgreSQL."""
+def _other() -> tuple[int, int] | None:
+    """Return the user and the group that run PostgreSQL; None: whoever runs the tests."""
     if os.geteuid():
-        return {}
+        return None
     for name in _OTHERS:
-        try:
+        with suppress(KeyError):
             found = pwd.getpwnam(name)
-        except KeyError:
-            continue
-        return {"user": found.pw_uid, "group": found.pw_gid, "extra_groups": []}
-    return {}
+            return found.pw_uid, found.pw_gid
+    return None
+
+
+def _as(other: tuple[int, int] | None, *command: str | Path) -> list[str | Path]:
+    """Return the command as run by the other one.
+
+    Not by what ``subprocess`` has for that, with which it forks: a process in which gRPC's threads are at work may hang
+    at its end after that.
+    """
+    if other is None:
+        return [*command]
+    return ["setpriv", f"--reuid={other[0]}", f"--regid={other[1]}", "--clear-groups", *command]
 
 
 def programs() -> Path | None:
@@ -62,7 +71,7 @@ def programs() -> Path | None:
 
 def _works(program: Path) -> bool:
     try:
-        return subprocess.run([program, "--version"], capture_output=True, check=False, **_runs_as()).returncode == 0
+        return subprocess.run(_as(_other(), program, "--version"), capture_output=True, check=False).returncode == 0
     except OSError:
         return False
 
@@ -79,9 +88,9 @@ class Postgres:
         self._shared: str | None = None
         self.env: dict[str, str] = {}
         """More of the environment, from the next start on."""
-        self._as = _runs_as()
-        if self._as:
-            os.chown(folder, self._as["user"], self._as["group"])
+        self._other = _other()
+        if self._other is not None:
+            os.chown(folder, *self._other)
 
     def make(self) -> None:
         self.run("initdb", "-D", "data", "-U", USER, "--auth=trust", "-E", "UTF8", "--locale=C", "--no-sync")
@@ -94,10 +103,8 @@ class Postgres:
 
     def run(self, program: str, *words: str, given: str = "") -> str:
         """Run one of PostgreSQL's programs, as whoever runs the server; return what it prints."""
-        command = [str(self._bin / program), *words]
-        done = subprocess.run(
-            command, cwd=self.folder, input=given, capture_output=True, text=True, check=False, **self._as
-        )
+        command = _as(self._other, self._bin / program, *words)
+        done = subprocess.run(command, cwd=self.folder, input=given, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         said: str = done.stdout
         return said
@@ -105,20 +112,19 @@ class Postgres:
     def own(self, name: str) -> None:
         """Give what is in this folder to whoever runs the server."""
         for path in [self.folder / name, *(self.folder / name).rglob("*")]:
-            if self._as:
-                os.chown(path, self._as["user"], self._as["group"], follow_symlinks=False)
+            if self._other is not None:
+                os.chown(path, *self._other, follow_symlinks=False)
 
     def start(self, **settings: str) -> None:
         """Returns when it takes connections."""
         words = [f"-c{name}={value}" for name, value in ({**_SETTINGS, **settings}).items()]
         with (self.folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
-                [self._bin / "postgres", "-D", "data", "-k", str(self.folder), *words],
+                _as(self._other, self._bin / "postgres", "-D", "data", "-k", self.folder, *words),
                 cwd=self.folder,
                 stdout=log,
                 stderr=log,
                 env={**os.environ, **self.env},
-                **self._as,
             )
         while True:
             try:
@@ -127,6 +133,12 @@ class Postgres:
                 assert self._process.poll() is None, (self.folder / "log").read_text()
             else:
                 return
+
+    @property
+    def pid(self) -> int:
+        """Return the id of its first process, which has started the others."""
+        assert self._process is not None
+        return self._process.pid
 
     @property
     def is_running(self) -> bool:
@@ -176,13 +188,16 @@ class Postgres:
 
 
 @contextmanager
-def made(count_: int = 1) -> Iterator[list[Postgres]]:
-    """So many servers, of which the first one runs; none if there is no PostgreSQL on this machine."""
+def made(count_: int = 1, *, on_disk: bool = False) -> Iterator[list[Postgres]]:
+    """So many servers, of which the first one runs; none if there is no PostgreSQL on this machine.
+
+    ``on_disk``: they wait for a disk, as those of operators do; otherwise they are in memory, if that can be.
+    """
     if (bin_ := programs()) is None:
         yield []
         return
     # Not in the tests' own folder: the path of a socket has a limit, and others may not look into that of root.
-    root = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    root = "/dev/shm" if os.access("/dev/shm", os.W_OK) and not on_disk else None
     servers = [Postgres(bin_, Path(mkdtemp(prefix="referee-pg-", dir=root))) for _ in range(count_)]
     try:
         servers[0].make()
