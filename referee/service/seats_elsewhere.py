@@ -36,7 +36,8 @@ class Together:
 
     Nodes may contradict each other: one that hung tells of games that it has lost, and what one said may come late. But
     a log is one, so what follows on what was told is right, whoever says it, and what lies before is not told again. A
-    picture that is as new begins the game anew, after an end with DRAINING.
+    picture that is as new begins the game anew, after an end with DRAINING. That a game leaves a node is no end of it:
+    who has it next may go on without a picture, as a stream there that was begun before does.
     """
 
     def __init__(self, responses: ResponseStream, resume: Mapping[bytes, int | None]) -> None:
@@ -49,6 +50,8 @@ class Together:
         """Games of which whoever listens has a picture."""
         self._tellers: dict[str, int] = {}
         """Who told of a game last, as long as it is heard."""
+        self.has_moved = False
+        """A game has left the node that told of it; whoever looks for who has it now sets this back."""
         self._over: dict[str, None] = {}
         """Those that ended last, of which late words may come."""
 
@@ -104,8 +107,11 @@ class Together:
     def _ends(self, node_id: int, game_id: str, reason: int) -> bool:
         if self._tellers.get(game_id, node_id) != node_id:
             return False
-        self._told.discard(game_id)
         self._tellers.pop(game_id, None)
+        if reason == pb.CLOSING_REASON_DRAINING:
+            self.has_moved = True
+            return False
+        self._told.discard(game_id)
         if reason == pb.CLOSING_REASON_GAME_OVER:
             self._seqs.pop(game_id, None)
             self._over[game_id] = None
@@ -166,7 +172,7 @@ class SeatsElsewhere:
                 await asyncio.sleep(LOOK_S)
                 for node_id in [node_id for node_id, task in following.items() if task.done()]:
                     following.pop(node_id).result()
-                if self._is_in_doubt:
+                if self._is_in_doubt or self._together.has_moved:
                     await self._tell_of_the_rest()
         finally:
             for task in following.values():
@@ -201,6 +207,7 @@ class SeatsElsewhere:
         been heard: what is a node's then, it tells.
         """
         nodes = self._forward.nodes
+        self._together.has_moved = False
         # Before the question: what a node has not been asked for when it is answered is in doubt still.
         self._is_in_doubt = not all(node.id in self._heard for node in nodes.others)
         untold = [game_id for game_id in self._together.untold if not self._here.tells(game_id)]

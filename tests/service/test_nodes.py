@@ -6,7 +6,7 @@ import asyncio
 import shutil
 import signal
 from asyncio.subprocess import PIPE
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
@@ -19,11 +19,14 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from referee.live import sharing
 from referee.live.errors import Unsound
+from referee.live.games import LiveGames
 from referee.live.watch import Ending
 from referee.log.entry import decode_entry
 from referee.log.v1 import log_pb2
-from referee.service import seats_elsewhere
+from referee.service import play_stream, seats_elsewhere
 from referee.service.data import DataError
+from referee.service.forwarding import Forwarder
+from referee.service.play_stream import SeatStreams
 from referee.service.server import Config, Server
 from referee.store import postgres_checks, postgres_nodes
 from referee.store.errors import StoreFailed
@@ -220,6 +223,118 @@ async def test_a_stream_of_a_seat_follows_the_game_to_another_node_and_back(
         assert told.seq == play.record.size - 1
         assert told.closings == [pb.CLOSING_REASON_DRAINING, pb.CLOSING_REASON_DRAINING, pb.CLOSING_REASON_GAME_OVER]
         assert not watching.done(), "the stream is of all games"
+
+
+class Held:
+    """Holds the first call of its kind up, until it may go on."""
+
+    def __init__(self) -> None:
+        self.there, self.goes_on = asyncio.Event(), asyncio.Event()
+
+    async def _hold(self) -> None:
+        if not self.there.is_set():
+            self.there.set()
+            await self.goes_on.wait()
+
+    def before(self, real: Any, matches: Callable[..., bool]) -> Any:
+        async def held(*arguments: Any, **named: Any) -> Any:
+            if matches(*arguments):
+                await self._hold()
+            return await real(*arguments, **named)
+
+        return held
+
+    def after(self, real: Any, matches: Callable[..., bool]) -> Any:
+        async def held(*arguments: Any, **named: Any) -> Any:
+            found = await real(*arguments, **named)
+            if matches(*arguments):
+                await self._hold()
+            return found
+
+        return held
+
+    def before_the_first(self, real: Any, matches: Callable[..., bool]) -> Any:
+        async def held(*arguments: Any) -> Any:
+            if matches(*arguments):
+                await self._hold()
+            async for each in real(*arguments):
+                yield each
+
+        return held
+
+
+def any_(*_: Any) -> bool:
+    return True
+
+
+def at(live_games: LiveGames) -> Callable[..., bool]:
+    """Whether a call is one of these games, or of a stream of theirs, or has them as its first argument."""
+    return lambda this, *_: this is live_games or getattr(this, "_live_games", None) is live_games
+
+
+def elsewhere(_: Any, node_id: int, __: bytes) -> bool:
+    return node_id != seats_elsewhere.HERE
+
+
+HOW = {
+    "games are listed": (SeatStreams, "run", Held.before, at),
+    "a game is looked for": (LiveGames, "game", Held.before, at),
+    "a game is found": (play_stream, "begin", Held.before, at),
+    "a picture is sent": (play_stream, "begin", Held.after, at),
+    "another node is to be asked": (Forwarder, "messages", Held.before_the_first, any_),
+    "another node speaks": (seats_elsewhere.Together, "tell", Held.before, elsewhere),
+    "what nobody tells is looked for": (seats_elsewhere.SeatsElsewhere, "_tell_of_the_rest", Held.before, any_),
+}
+"""Moments in which a stream is being set up: what is held up then, and how."""
+MOMENTS = [
+    *(("the owner", "the owner", moment) for moment in [*HOW][:5]),
+    *(("another", who, moment) for who in ("the owner", "another") for moment in [*HOW][:2]),
+    *(("another", "the owner", moment) for moment in [*HOW][2:4]),
+    *(("another", "another", moment) for moment in [*HOW][4:]),
+]
+"""Who is asked, at whom something is held up, and when."""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("is_resumed", [False, True])
+@pytest.mark.parametrize(("asked_at", "held_at", "moment"), MOMENTS)
+async def test_a_game_that_moves_while_a_stream_of_its_seat_is_set_up_is_told_whole(
+    asked_at: str,
+    held_at: str,
+    moment: str,
+    *,
+    is_resumed: bool,
+    url: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """In any moment of that; it is played on meanwhile, and afterwards. No entry is missing, and none comes twice."""
+    async with AsyncExitStack() as stack:
+        both = await two(stack, url, tmp_path)
+        play = await both.clients[0].play(options=SHORT)
+        await play.until_play()
+        where, name, hold, which = HOW[moment]
+        held = Held()
+        of = which(both.servers[held_at == "another"].live_games) if which is at else which
+        monkeypatch.setattr(where, name, hold(held, getattr(where, name), of))
+        secret, told = token_of(play, 0), Told(play.id)
+        if is_resumed:
+            told = Told(play.id, [pb.ResumePoint(game_id=play.id, after_seq=-1)])
+        watching = asyncio.create_task(told.read(both.clients[asked_at == "another"], secret))
+        stack.callback(watching.cancel)
+        await until(held.there.is_set, "the stream to be held up", every_s=0.01)
+        asked(url, "UPDATE nodes SET draining = true WHERE id = %s RETURNING id", both.node(0))
+        await both.owned(play, 1)
+        moved(play, both.clients[1])
+        await send_all_again(play)
+        await play.steps(2)
+        held.goes_on.set()
+        await until(lambda: told.seq == play.record.size - 1 or watching.done(), "all to be told", every_s=0.01)
+        await play.to_the_end()
+        await until(lambda: told.is_over or watching.done(), "the end", every_s=0.01)
+        assert not watching.done(), watching.exception()
+        assert told.seq == play.record.size - 1
+        assert {*told.closings[:-1]} <= {pb.CLOSING_REASON_DRAINING}
 
 
 @pytest.mark.parametrize("is_gone", [False, True])

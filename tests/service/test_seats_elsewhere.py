@@ -108,6 +108,15 @@ async def test_what_goes_on_after_a_break_needs_no_picture() -> None:
     assert heard.words == ["turn", "to 6", "to 7", "turn"]
 
 
+async def test_who_was_asked_for_a_game_before_it_moved_goes_on_with_it() -> None:
+    """It was told where to begin, and knows nothing of an end."""
+    stream = together(heard := Heard(4), 4)
+    await say(stream, ONE, entries(5, 6), end(6, DRAINING))
+    assert (stream.has_moved, stream.untold) == (True, [bytes.fromhex(GAME)])
+    await say(stream, TWO, entries(5, 6), entries(7, 7), turn(8))
+    assert heard.words == ["to 6", "to 7", "turn"]
+
+
 SAID = st.one_of(
     st.integers(0, 12).map(picture),
     st.tuples(st.integers(0, 12), st.integers(0, 2)).map(lambda each: entries(each[0], each[0] + each[1])),
