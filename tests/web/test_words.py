@@ -170,8 +170,19 @@ def test_what_a_button_shows_is_in_what_it_is_called(language: str) -> None:
         assert re.search(rf"\b{re.escape(shown)}\b", called, re.IGNORECASE), (shown, called)
 
 
+def test_programs_are_sent_without_comments_and_are_otherwise_as_they_are() -> None:
+    for path in (path for path in FILES if path.endswith(".mjs")):
+        sent = FILES[path].decode().split("\n")
+        source = (pages.FOLDER / "static" / path).read_text(encoding="utf-8").split("\n")
+        assert len(sent) == len(source)
+        assert all(line in ("", own) for line, own in zip(sent, source, strict=True)), path
+        left_out = [own.strip() for line, own in zip(sent, source, strict=True) if line != own]
+        assert all(line.startswith(("//", "/**", "*")) for line in left_out), path
+        assert not any(line.strip().startswith(("//", "/**")) for line in sent), path
+
+
 @pytest.mark.parametrize("path", CODE)
 def test_code_has_no_words_of_its_own(path: str) -> None:
     """A sentence in a program is one that no translator sees."""
-    without_comments = re.sub(r"//.*|/\*.*?\*/", "", CODE[path], flags=re.DOTALL if "/*" in CODE[path] else 0)
+    without_comments = re.sub(r"//.*", "", CODE[path])
     assert re.findall(r'"[A-Z][a-z]+ [a-z]+ [a-z]+', without_comments) == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 from hashlib import sha256
@@ -60,12 +61,14 @@ _HTML: Final = "text/html; charset=utf-8"
 _OF_AUDITS: Final = "finding."
 _PACKED: Final = "application/zip"
 """What is packed already."""
+_COMMENT: Final = re.compile(r"^[ \t]*(?://.*|/\*\*(?s:.*?)\*/)$", re.MULTILINE)
+"""Of a program: whole lines of it."""
 _OF_PROGRAMS: Final = ("/api/", "/static/")
 """What nobody reads who looks for a page."""
 
 
 def static_files() -> dict[str, bytes]:
-    """Return every file that pages use, by its path below ``/static/``."""
+    """Return every file that pages use, by its path below ``/static/``; programs without their comments."""
     parts = components()
     found = {"components.json": _json(parts)}
     found["openings.json"] = _json({name: choices_of(name) for name in registry.names()})
@@ -77,8 +80,14 @@ def static_files() -> dict[str, bytes]:
     # The verifier is a link to where it lives, in a checkout; in a wheel it is a folder like the others.
     for path in sorted(Path(folder) / name for folder, _, names in os.walk(static, followlinks=True) for name in names):
         if path.suffix in _TYPES and path.name not in _FOR_NODE:
-            found[path.relative_to(static).as_posix()] = path.read_bytes()
+            data = path.read_bytes()
+            found[path.relative_to(static).as_posix()] = _without_comments(data) if path.suffix == ".mjs" else data
     return found
+
+
+def _without_comments(program: bytes) -> bytes:
+    """Return what a browser needs of a program. Its lines keep their numbers, so that errors name those of the source."""
+    return _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), program.decode()).encode()
 
 
 class Site:
