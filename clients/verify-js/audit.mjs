@@ -78,12 +78,12 @@ export class Audit {
   }
 
   /** Keeps the first failure of a layer. */
-  fail(code, message, entry = null, offset = null, layer = CODES[code][0]) {
-    if (!this.failures.has(layer)) this.failures.set(layer, { layer, code, entry, offset, message });
+  fail(code, message, { entry = null, offset = null, layer = CODES[code][0], facts = {} } = {}) {
+    if (!this.failures.has(layer)) this.failures.set(layer, { layer, code, entry, offset, message, facts });
   }
 
-  failAt(n, code, message, layer = undefined) {
-    this.fail(code, message, n, this.frames[n].offset, layer);
+  failAt(n, code, message, facts = {}, layer = undefined) {
+    this.fail(code, message, { entry: n, offset: this.frames[n].offset, layer, facts });
   }
 
   /** Runs a step; a Refusal becomes the failure of entry n. */
@@ -92,7 +92,7 @@ export class Audit {
       return step();
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      if (!this.isLater) this.failAt(n, error.code, error.message);
+      if (!this.isLater) this.failAt(n, error.code, error.message, error.facts);
       this.isLater ||= n === 0 && error.code === "UNSUPPORTED";
       return null;
     }
@@ -101,13 +101,13 @@ export class Audit {
   async run(file) {
     const receipts = await this.readReceipts();
     if (file.length > MAX_FILE) {
-      this.fail("LIMIT", "a file of more than 64 MiB", 0);
+      this.fail("LIMIT", "a file of more than 64 MiB", { entry: 0 });
       return this.report();
     }
     this.file = await readFrames(file);
     const { stop, offset, entries } = this.file;
     this.frames = this.file.frames.filter((frame) => frame.type === ENTRY);
-    if (stop && stop.code !== "TORN") this.fail(stop.code, stop.message, entries, offset);
+    if (stop && stop.code !== "TORN") this.fail(stop.code, stop.message, { entry: entries, offset, facts: stop.facts });
     this.leaves = await Promise.all(this.frames.map((frame) => leafHash(frame.payload)));
     for (const [n, frame] of this.frames.entries()) {
       this.entries.push(this.attempt(n, () => this.decodeEntry(n, frame.payload)));
@@ -159,7 +159,7 @@ export class Audit {
       for (const name of [LOG_FILE, this.game?.file]) if (name && !names.includes(name)) throw bad(`${name} is not described`);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      this.fail(error.code, error.message, 0, offset);
+      this.fail(error.code, error.message, { entry: 0, offset, facts: error.facts });
     }
   }
 
@@ -211,7 +211,7 @@ export class Audit {
       try {
         const head = parseCheckpoint(last.payload);
         if (!ours(head)) throw new Refusal("CHECKPOINT", "the last checkpoint is of another game");
-        if (head.size !== size) throw new Refusal("CHECKPOINT", `the last checkpoint is of ${head.size} entries`);
+        if (head.size !== size) throw new Refusal("CHECKPOINT", `the last checkpoint is of ${head.size} entries`, { size: Number(head.size), entries: Number(size) });
         if (!fits(head)) throw new Refusal("CHECKPOINT", "the last checkpoint has another root");
         if (!this.key) throw new Refusal("UNTRUSTED_KEY", "no verifier key was given");
         await checkSigned(head, this.key);
@@ -220,7 +220,7 @@ export class Audit {
         this.covered = this.leaves.length;
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
-        this.fail(error.code, error.message, null, last.offset);
+        this.fail(error.code, error.message, { offset: last.offset, facts: error.facts });
       }
     } else if (!this.key) this.fail("UNTRUSTED_KEY", "no verifier key was given");
     const stale = others.filter((head) => head.size > size && (ours(head) || size === 0n));
@@ -228,9 +228,11 @@ export class Audit {
       if (!ours(head)) this.fail("CHECKPOINT", `a ${head.what} of another game`);
       else if (fits(head) && head.what === IN_LOG) continue; // the log's signature is not the referee's under the game
       else if (fits(head)) this.covered = Math.max(this.covered, Number(head.size));
-      else this.fail(holds ? "FORK" : "CHECKPOINT", `a signed ${head.what} has another root`, Number(head.size) - 1);
+      else this.fail(holds ? "FORK" : "CHECKPOINT", `a signed ${head.what} has another root`, { entry: Number(head.size) - 1 });
     }
-    for (const head of stale) this.fail("STALE", `a signed ${head.what} covers ${head.size} entries, the file ${size}`);
+    for (const head of stale) {
+      this.fail("STALE", `a signed ${head.what} covers ${head.size} entries, the file ${size}`, { facts: { seen: Number(head.size), entries: Number(size) } });
+    }
   }
 
   // --- authors, deck, acts ---------------------------------------------------------------------------
@@ -238,12 +240,12 @@ export class Audit {
   async authors() {
     const { open } = this;
     if (![...open.arbiter_keys, ...open.scribe_keys].every(isKey)) return this.failAt(0, "KEY", "a weak key in GameOpen");
-    const untrusted = (n, message) => this.failAt(n, "UNTRUSTED_KEY", message, "authors");
+    const untrusted = (n, message, facts) => this.failAt(n, "UNTRUSTED_KEY", message, facts, "authors");
     for (const [index, key] of Object.entries(this.scribeKeys)) {
-      if (!open.scribe_keys[index] || !equal(open.scribe_keys[index], key)) untrusted(0, `scribe ${index} has another key`);
+      if (!open.scribe_keys[index] || !equal(open.scribe_keys[index], key)) untrusted(0, `scribe ${index} has another key`, { scribe: index });
     }
     for (const seat of Object.keys(this.seatKeys)) {
-      if (!open.seats[seat] || open.seats[seat].scribed) untrusted(0, `seat ${seat} brings no key of its own`);
+      if (!open.seats[seat] || open.seats[seat].scribed) untrusted(0, `seat ${seat} brings no key of its own`, { seat });
     }
     const authors = (this.keyring = new Authors(open));
     for (const [n, entry] of this.entries.entries()) {
@@ -254,7 +256,7 @@ export class Audit {
     for (const [seat, pinned] of Object.entries(this.seatKeys)) {
       const had = used.get(Number(seat));
       const at = had?.findIndex(({ key }) => equal(key, pinned));
-      if (at === -1) untrusted(had[0].n, `seat ${seat} joins with another key`);
+      if (at === -1) untrusted(had[0].n, `seat ${seat} joins with another key`, { seat });
       if (!(at >= 0)) continue;
       const from = at ? ` from entry ${had[at].n}` : "";
       const until = had[at].until === undefined ? "" : ` up to entry ${had[at].until}`;
@@ -266,7 +268,7 @@ export class Audit {
     for (const seat of Object.keys(this.seatKeys)) {
       if (used.has(Number(seat)) || !open.seats[seat] || open.seats[seat].scribed) continue;
       const message = `seat ${seat}, whose key you gave, never joined`;
-      if (wentOn && !putOut.has(Number(seat))) this.fail("UNTRUSTED_KEY", message, null, null, "authors");
+      if (wentOn && !putOut.has(Number(seat))) this.fail("UNTRUSTED_KEY", message, { layer: "authors", facts: { seat } });
       else this.remarks.push(message);
     }
   }
@@ -282,7 +284,7 @@ export class Audit {
   /** What of the rules layer needs no rules: whether they, and every act and ending, are known. */
   acts() {
     const { rules_id: id, rules_version: version } = this.open;
-    if (!this.game) this.failAt(0, "UNSUPPORTED", `rules ${id}, version ${version}: moves are not read`);
+    if (!this.game) this.failAt(0, "UNSUPPORTED", `rules ${id}, version ${version}: moves are not read`, { rules: id, version });
     const n = this.entries.findIndex((entry) => entry && !isOffered(entry, this.open));
     if (n >= 0) this.failAt(n, "UNSUPPORTED", "an act or an event that is not offered in this game");
   }
@@ -309,7 +311,7 @@ export class Audit {
         told.add(seq);
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
-        return this.fail(error.code, error.message, seq, offset, "certificates");
+        return this.fail(error.code, error.message, { entry: seq, offset, layer: "certificates", facts: error.facts });
       }
     }
   }
@@ -334,7 +336,7 @@ export class Audit {
     if (closed && events.has("end") && this.open.dealt && !events.has("disclose")) {
       return { verdict: "UNDISCLOSED", code: "UNDISCLOSED", message: "r is not there" };
     }
-    if (stop) return { verdict: "PREFIX", code: "TORN", message: stop.message };
+    if (stop) return { verdict: "PREFIX", code: "TORN", message: stop.message, facts: stop.facts };
     if (!closed) return { verdict: "PREFIX", code: "INCOMPLETE", message: "END is not there" };
     if (!events.has("end")) return { verdict: "PREFIX", code: "INCOMPLETE", message: "the game has not ended" };
     if (this.log?.lacks) return { verdict: "UNLOGGED", code: "UNLOGGED", message: this.log.lacks };

@@ -24,7 +24,7 @@ export class Authors {
     return copy;
   }
 
-  /** What is wrong with the author of entry n, [code, message], or null. */
+  /** What is wrong with the author of entry n, [code, message, facts], or null. */
   async take(n, entry) {
     return entry.intent ? ((await this.fault(entry)) ?? this.note(n, entry)) : null;
   }
@@ -33,17 +33,18 @@ export class Authors {
     const { intent: body, signature, key_id: keyId } = signed ?? refused;
     const index = intent[intent.author];
     const who = `${intent.author} ${index}`;
+    const wrong = (code, message) => [code, message, { [intent.author]: index }];
     const known = intent.author === "seat" ? this.keys.get(index) : [this.open[`${intent.author}_keys`][index]];
     let candidates = known?.filter(Boolean) ?? [];
     if (intent.join) {
-      if (intent.author !== "seat" || !this.open.seats[index]) return ["AUTHOR", `no ${who} to join`];
+      if (intent.author !== "seat" || !this.open.seats[index]) return wrong("AUTHOR", `no ${who} to join`);
       candidates = [intent.join.key];
-      if (!isKey(intent.join.key)) return ["KEY", `${who} joins with a weak key`];
+      if (!isKey(intent.join.key)) return wrong("KEY", `${who} joins with a weak key`);
     }
-    if (!candidates.length) return ["AUTHOR", `${who} has no key`];
+    if (!candidates.length) return wrong("AUTHOR", `${who} has no key`);
     const key = await withId(candidates, keyId);
-    if (!key) return ["AUTHOR_SIGNATURE", `${who}: the key id of another key`];
-    if (!(await verifies(key, signedBytes(body), signature))) return ["AUTHOR_SIGNATURE", `the signature of ${who} is wrong`];
+    if (!key) return wrong("AUTHOR_SIGNATURE", `${who}: the key id of another key`);
+    if (!(await verifies(key, signedBytes(body), signature))) return wrong("AUTHOR_SIGNATURE", `the signature of ${who} is wrong`);
     return null;
   }
 
@@ -72,7 +73,7 @@ export class Authors {
     if (!intent.change_key || author === "scribe" || !(this.open.terms?.table_rules > 1)) return null;
     const whose = author === "seat" ? seat : intent.change_key.seat;
     if (!used.has(whose)) return null;
-    if (!isKey(intent.change_key.key)) return ["KEY", `a weak key for seat ${whose}`];
+    if (!isKey(intent.change_key.key)) return ["KEY", `a weak key for seat ${whose}`, { seat: whose }];
     count(whose, [...(author === "seat" ? keys.get(seat).slice(0, 1) : []), intent.change_key.key]);
     return null;
   }

@@ -1,10 +1,10 @@
 // Bytes, text and hashes. Everything else is built on these.
 
-/** What is wrong with what was read: `code` as in section 8 of docs/log-format.md. */
+/** What is wrong with what was read: `code` as in section 8 of docs/log-format.md, `facts` what the message names, by name. */
 export class Refusal extends Error {
-  constructor(code, message) {
+  constructor(code, message, facts = {}) {
     super(message);
-    this.code = code;
+    Object.assign(this, { code, facts });
   }
 }
 

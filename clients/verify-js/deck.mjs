@@ -17,14 +17,14 @@ export class Seeds {
     return Object.assign(new Seeds(this.open, this.gameId), { commitments: new Map(this.commitments) });
   }
 
-  /** What is wrong with the seed in an entry, [code, message], or null. */
+  /** What is wrong with the seed in an entry, [code, message, facts], or null. */
   async fault({ signed, intent, disclose }) {
     if (!this.open.dealt) return null;
     if (signed && intent.join && !this.commitments.has(intent.seat)) this.commitments.set(intent.seat, intent.join.commitment);
     const seed = signed && intent.reveal?.seed;
     const committed = this.commitments.get(intent?.seat);
     if (seed && committed && !equal(committed, await seatCommitment(this.gameId, intent.seat, seed))) {
-      return ["DECK", `the seed of seat ${intent.seat} is not the one it committed to`];
+      return ["DECK", `the seed of seat ${intent.seat} is not the one it committed to`, { seat: intent.seat }];
     }
     if (disclose && !equal(this.open.dealt.commitment, await refereeCommitment(disclose.seed))) {
       return ["DECK", "the referee's seed is not the one it committed to"];

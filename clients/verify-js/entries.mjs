@@ -20,9 +20,9 @@ export function readOpen(entry) {
   const malformed = (message) => new Refusal("MALFORMED", message);
   if (!entry.open) throw new Refusal("NOT_AWAITED", "entry 0 is no GameOpen");
   const version = stated(entry.open, 1) ?? FORMAT_VERSION;
-  if (version !== FORMAT_VERSION) throw new Refusal("UNSUPPORTED", `format version ${version}`);
+  if (version !== FORMAT_VERSION) throw new Refusal("UNSUPPORTED", `format version ${version}`, { version: Number(version) });
   const table = stated(entry.open, 7, 3) ?? 0;
-  if (table > TABLE_RULES) throw new Refusal("UNSUPPORTED", `version ${table} of the rules of the table`);
+  if (table > TABLE_RULES) throw new Refusal("UNSUPPORTED", `version ${table} of the rules of the table`, { version: Number(table) });
   const open = decodeBody(GameOpen, entry.open);
   if (open.seats.length > MAX_SEATS) throw malformed("more than 255 seats");
   if (!distinct(open.scribe_keys) || !distinct(open.arbiter_keys)) throw malformed("a key twice");
@@ -60,12 +60,12 @@ export function readActs(entry, { open, game }) {
   return entry;
 }
 
-/** What is wrong with the place that an entry and its intent name, [code, message], or null. */
+/** What is wrong with the place that an entry and its intent name, [code, message, facts], or null. */
 export function linkFault(entry, { gameId, seq, prev }) {
   for (const [what, part] of [["entry", entry], ["intent", entry.intent]]) {
     if (!part) continue;
     if (!equal(part.game_id, gameId)) return ["WRONG_GAME", `${what} of another game`];
-    if (part.seq !== seq) return ["STALE_HEAD", `${what} with seq ${part.seq}`];
+    if (part.seq !== seq) return ["STALE_HEAD", `${what} with seq ${part.seq}`, { seq: Number(part.seq) }];
     if (!equal(part.prev, prev)) return ["STALE_HEAD", `${what} after another history`];
   }
   return null;

@@ -47,7 +47,7 @@ export class EventFollowed {
     return copy;
   }
 
-  /** Takes an entry whose place and author were checked. What is wrong with it: `{code, message, broken}`, or null. */
+  /** Takes an entry whose place and author were checked. What is wrong with it: `{code, message, broken, facts}`, or null. */
   async take(entry) {
     const fault = await this.#happen(entry);
     if (fault) return fault;
@@ -70,7 +70,7 @@ export class EventFollowed {
     const broken = await brokenBy(this.state, move);
     if (broken.length) {
       const rules = [...new Set(broken.map(([rule]) => rule))];
-      return { code: kindOf(rules), message: broken.map(([rule, what]) => `${what} (${rule})`).join("; "), broken: rules };
+      return { code: kindOf(rules), message: broken.map(([rule, what]) => `${what} (${rule})`).join("; "), broken: rules, facts: { rules: rules.join(", ") } };
     }
     await this.state.apply(move);
     this.#signed[intent.scribe]++;

@@ -53,7 +53,7 @@ function torn(rest) {
 async function checkEnd(payload, file, frames) {
   const entries = frames.filter((frame) => frame.type === ENTRY).length;
   const end = decode(End, payload);
-  if (end.count !== entries) throw new Refusal("FRAME", `END counts ${end.count} entries, there are ${entries}`);
+  if (end.count !== entries) throw new Refusal("FRAME", `END counts ${end.count} entries, there are ${entries}`, { size: end.count, entries });
   const critical = frames.filter((frame) => frame.type < FIRST_SKIPPED).map((frame) => file.subarray(frame.offset, frame.end));
   if (!equal(end.frames_hash, await sha256(...critical))) throw new Refusal("FRAME", "END has the hash of other frames");
 }
@@ -72,7 +72,7 @@ export async function readFrames(file) {
   if (start.length < MAGIC.length) return result(new Refusal("TORN", "ends inside the magic"));
   for (offset = MAGIC.length; offset < file.length; offset = frames.at(-1).end) {
     const rest = file.subarray(offset);
-    const refuse = (message, code = "FRAME") => result(new Refusal(code, message));
+    const refuse = (message, code = "FRAME", facts = {}) => result(new Refusal(code, message, facts));
     if (last === END) return refuse("bytes after END");
     if (rest.length < 5) return refuse("ends inside a frame", "TORN");
     const [length, type] = [u32(rest, 0), rest[4]];
@@ -84,7 +84,7 @@ export async function readFrames(file) {
     if (crc32(rest.subarray(0, length + 5)) !== u32(rest, length + 5)) return refuse("wrong CRC");
     if (type >= FIRST_SKIPPED ? last === 0 : !PLACE[type].includes(last)) return refuse(`a frame of type ${type} out of place`);
     if (type === KEYSET) return refuse("a key set", "UNSUPPORTED");
-    if (type === ENTRY && entries === MAX_ENTRIES) return refuse(`more than ${MAX_ENTRIES} entries`, "LIMIT");
+    if (type === ENTRY && entries === MAX_ENTRIES) return refuse(`more than ${MAX_ENTRIES} entries`, "LIMIT", { limit: MAX_ENTRIES });
     if (type >= FIRST_SKIPPED && ++skipped > MAX_SKIPPED) return refuse("too many frames beside the entries", "LIMIT");
     if (type === OLDER && ++older > entries) return refuse("more older checkpoints than entries", "LIMIT");
     const frame = { type, offset, end: offset + length + AROUND, payload: rest.subarray(5, 5 + length), entries };

@@ -73,11 +73,11 @@ function parseSignature(line) {
 /** Refuses a checkpoint that the key did not sign: UNTRUSTED_KEY if its signature is not there, NOTE_SIGNATURE if it is wrong. */
 export async function checkSigned(checkpoint, key) {
   const own = checkpoint.signatures.find(({ name, id }) => name === key.name && equal(id, key.id));
-  if (!own) throw new Refusal("UNTRUSTED_KEY", `no signature of ${key.name} with the pinned key`);
+  if (!own) throw new Refusal("UNTRUSTED_KEY", `no signature of ${key.name} with the pinned key`, { key: key.name });
   if (own.signature.length !== 64 || !(await verifies(key.key, checkpoint.signed, own.signature))) {
-    throw new Refusal("NOTE_SIGNATURE", `the signature of ${key.name} does not verify`);
+    throw new Refusal("NOTE_SIGNATURE", `the signature of ${key.name} does not verify`, { key: key.name });
   }
-  if (checkpoint.origin !== key.name) throw new Refusal("UNTRUSTED_KEY", `the origin is not ${key.name}`);
+  if (checkpoint.origin !== key.name) throw new Refusal("UNTRUSTED_KEY", `the origin is not ${key.name}`, { key: key.name });
 }
 
 /** A checkpoint that the key signed. Throws a Refusal. */

@@ -28,7 +28,7 @@ const words = Object.fromEntries(Object.entries(all).filter(([key]) => key.start
 const auditor = await joined([...VERIFIER, ...EVENTS, `${GATEWAY}auditor`]);
 const catalogue = put(await plain(`${GATEWAY}words`), 'JSON.parse(document.getElementById("words").textContent)', JSON.stringify(words, null, 1));
 const starting = "const startAuditor = () => new Worker(URL.createObjectURL(new Blob([document.getElementById(\"auditor\").textContent], { type: \"text/javascript\" })));\n";
-const script = `\n${[catalogue, starting, await plain(`${GATEWAY}verdict`), await plain(`${GATEWAY}verify`)].join("\n")}`;
+const script = `\n${[catalogue, starting, await plain(`${GATEWAY}finding`), await plain(`${GATEWAY}verdict`), await plain(`${GATEWAY}verify`)].join("\n")}`;
 
 const page = await text("page.html");
 const style = /<style>(.*?)<\/style>/s.exec(page)[1];

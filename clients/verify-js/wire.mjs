@@ -7,7 +7,8 @@ const MAX_BODY = 16 * 1024;
 const WIRE = { varint: 0, fixed64: 1, delimited: 2, fixed32: 5 };
 const SCALARS = new Set(["uint32", "uint64", "sint32", "bool", "enum"]);
 
-const malformed = (message) => new Refusal("MALFORMED", message);
+/** `where`: the message or the field that is wrong, if it has a name. */
+const malformed = (what, where = "") => new Refusal("MALFORMED", where ? `${where}: ${what}` : what, where ? { field: where } : {});
 
 /**
  * A message by its fields, one a line: number, type, name, then what else is said of it:
@@ -76,7 +77,7 @@ class Reader {
 }
 
 function scalar(field, raw) {
-  const bad = () => malformed(`${field.name}: ${raw} is no ${field.type} of the schema`);
+  const bad = () => malformed(`${raw} is no ${field.type} of the schema`, field.name);
   if (field.type === "uint64") return raw;
   if (field.type === "enum" ? raw > BigInt(field.last) : raw >= (field.type === "bool" ? 2n : 2n ** 32n)) throw bad();
   if (field.type === "sint32") return Number(raw & 1n ? -(raw >> 1n) - 1n : raw >> 1n);
@@ -86,16 +87,16 @@ function scalar(field, raw) {
 function delimited(field, bytes) {
   if (field.message) return decode(field.message, bytes);
   if (field.lengths && !field.lengths.includes(bytes.length)) {
-    throw malformed(`${field.name}: ${bytes.length} bytes, expected ${field.lengths.join(" or ")}`);
+    throw malformed(`${bytes.length} bytes, expected ${field.lengths.join(" or ")}`, field.name);
   }
   if (field.type === "bytes") return bytes;
   let string;
   try {
     string = text(bytes);
   } catch {
-    throw malformed(`${field.name}: not UTF-8`);
+    throw malformed("not UTF-8", field.name);
   }
-  if (field.id && !/^[A-Za-z0-9._-]{1,64}$/.test(string)) throw malformed(`${field.name}: not an id`);
+  if (field.id && !/^[A-Za-z0-9._-]{1,64}$/.test(string)) throw malformed("not an id", field.name);
   return string;
 }
 
@@ -107,7 +108,7 @@ function absent(field) {
 }
 
 function count(field, values) {
-  if (values.length > MAX_ELEMENTS) throw malformed(`${field.name}: more than ${MAX_ELEMENTS} elements`);
+  if (values.length > MAX_ELEMENTS) throw malformed(`more than ${MAX_ELEMENTS} elements`, field.name);
 }
 
 /**
@@ -122,43 +123,43 @@ export function decode(schema, bytes) {
     const tag = reader.varint();
     const number = tag >> 3n;
     const field = tag < 2n ** 32n && schema.fields.get(Number(number));
-    if (!field) throw malformed(`${schema.name}: unknown field ${number}`);
+    if (!field) throw malformed(`unknown field ${number}`, schema.name);
     const packed = field.repeated && SCALARS.has(field.type);
     const wire = SCALARS.has(field.type) && !packed ? WIRE.varint : WIRE.delimited;
-    if (Number(tag & 7n) !== wire) throw malformed(`${field.name}: wire type ${tag & 7n}`);
-    if (number < before) throw malformed(`${field.name}: fields are not in ascending order`);
-    if (number === before && (!field.repeated || packed)) throw malformed(`${field.name}: twice`);
+    if (Number(tag & 7n) !== wire) throw malformed(`wire type ${tag & 7n}`, field.name);
+    if (number < before) throw malformed("fields are not in ascending order", field.name);
+    if (number === before && (!field.repeated || packed)) throw malformed("twice", field.name);
     before = number;
     if (packed) {
       const elements = new Reader(reader.take(reader.varint()));
-      if (elements.done) throw malformed(`${field.name}: packed, and empty`);
+      if (elements.done) throw malformed("packed, and empty", field.name);
       const values = (found[field.name] = []);
       for (; !elements.done; count(field, values)) values.push(scalar(field, elements.varint()));
       continue;
     }
     const raw = wire === WIRE.varint ? reader.varint() : reader.take(reader.varint());
-    if (!field.presence && !field.repeated && (raw === 0n || raw.length === 0)) throw malformed(`${field.name}: a default`);
+    if (!field.presence && !field.repeated && (raw === 0n || raw.length === 0)) throw malformed("a default", field.name);
     const value = wire === WIRE.varint ? scalar(field, raw) : delimited(field, raw);
     if (field.repeated) {
       (found[field.name] ??= []).push(value);
       count(field, found[field.name]);
     } else found[field.name] = value;
     if (field.oneof) {
-      if (found[field.oneof]) throw malformed(`${schema.name}: two of ${field.oneof}`);
+      if (found[field.oneof]) throw malformed(`two of ${field.oneof}`, schema.name);
       found[field.oneof] = field.name;
     }
   }
   for (const field of schema.fields.values()) {
-    if (field.needed && found[field.name] === undefined) throw malformed(`${schema.name}: ${field.name} is not there`);
+    if (field.needed && found[field.name] === undefined) throw malformed(`${field.name} is not there`, schema.name);
     found[field.name] ??= absent(field);
   }
-  for (const oneof of schema.needs) if (!found[oneof]) throw malformed(`${schema.name}: no ${oneof}`);
+  for (const oneof of schema.needs) if (!found[oneof]) throw malformed(`no ${oneof}`, schema.name);
   return found;
 }
 
 /** As `decode`, of bytes that somebody signs or that are a game's own message: of 16 KiB at most. */
 export function decodeBody(schema, bytes) {
-  if (bytes.length > MAX_BODY) throw malformed(`${schema.name}: more than 16 KiB`);
+  if (bytes.length > MAX_BODY) throw malformed("more than 16 KiB", schema.name);
   return decode(schema, bytes);
 }
 

@@ -49,6 +49,9 @@ for await (const line of createInterface({ input: process.stdin })) {
 }
 for (const each of started) console.log(await each);
 """
+FACTS = ("seat", "scribe", "arbiter", "field", "version", "rules", "key", "seq")
+FACTS += ("bytes", "limit", "size", "entries", "seen", "positions")
+"""What messages of the verifier and of pages may name: pages have words for each."""
 TRUSTED = Policy(SIGNER.verifier)
 Job = tuple[bytes, Policy]
 
@@ -86,7 +89,11 @@ def verified(jobs: list[Job]) -> list[dict[str, Any]]:
 
     lines = node(f"const AT_ONCE = {_AT_ONCE};\n{_JOBS}", "".join(line(*job) + "\n" for job in jobs)).splitlines()
     assert len(lines) == len(jobs)
-    return [json.loads(line) for line in lines]
+    reports: list[dict[str, Any]] = [json.loads(line) for line in lines]
+    for failure in (each for report in reports for each in report["failures"]):
+        assert set(failure["facts"]) <= set(FACTS)
+        assert all(str(value) in failure["message"] for name, value in failure["facts"].items() if name != "entries")
+    return reports
 
 
 def of_the_game(finding: Finding) -> bool:

@@ -14,6 +14,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 
 from referee.log.note import VerifierKey
+from referee.words.catalogue import languages
 from referee_clients.web.app import application
 from referee_clients.web.errors import beyond_head
 from referee_clients.web.hub import event
@@ -104,7 +105,7 @@ async def lying(honest: Gateway) -> AsyncIterator[Liar]:
                 Route("/api/v1/games/{id}/log", liar.file),
                 Route("/api/v1/games/{id}/positions", liar.all_positions),
                 Route("/api/v1/live", liar.live),
-                Mount("/", application(referee)),
+                Mount("/", application(referee, languages=languages("web"))),
             ]
         )
         async with serving(app) as (_, port):

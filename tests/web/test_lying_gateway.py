@@ -10,6 +10,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Page, expect
 
+from referee.words.catalogue import load
 from tests.log.verify_js import why_not
 from tests.waiting import until
 from tests.web.liar import Liar, lying
@@ -116,3 +117,16 @@ async def test_a_lie_about_what_has_happened(name: str, page: Page, liar: Liar) 
         liar.positions = list(map(b64decode, step["positions"]))
     await page.goto(f"{liar.address}/g/{liar.id}")
     await stopped(page, reason, 0)
+
+
+async def test_why_a_board_stopped_is_told_in_the_language(page: Page, liar: Liar) -> None:
+    """Of what kind it is and what was found, with the verifier's own words beside it."""
+    liar.positions = liar.positions[:3]
+    w = load("web", "hu")
+    kind = load("report", "hu")("finding.DIGEST")
+    found = f"{w('found.positions', value=3)}, {w('found.entries', value=SIZE)}"
+    await page.goto(f"{liar.address}/g/{liar.id}?lang=hu")
+    told = page.get_by_role("alert").locator("p")
+    await expect(page.get_by_role("status").first).to_have_text(w("watch.lie"))
+    await expect(told.first).to_have_text(w("watch.lie_why", code="DIGEST", place="", message=f"{kind} ({found})"))
+    await expect(told.and_(page.locator("[lang=en]"))).to_have_text(f"3 positions of {SIZE} entries")

@@ -26,6 +26,7 @@ from referee.wire.enums import bare_name
 from referee.words.catalogue import ENGLISH, languages, load
 from referee_clients.web import pages
 from referee_clients.web.said import words_of
+from tests.log.verify_js import FACTS
 
 FILES = pages.static_files()
 WORDS = pages.said_by_pages(ENGLISH)
@@ -67,6 +68,8 @@ MADE = {
     **EVENT_PAGE,
     "verify.event": ("COMPLETE", "PREFIX", "RULES", "PAIRING", "STANDINGS"),
     "finding": tuple(Code),
+    "found": FACTS,
+    "found": FACTS,
     "entry": sorted(EVENTS - {"signed", "chance", "refused", "end", "stand_in"}),
     "entry.act": sorted(ACTS - {"move", "declare", "rule"}),
     "entry.ruling": sorted(RULINGS),

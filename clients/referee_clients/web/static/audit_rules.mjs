@@ -1,6 +1,7 @@
 // The rules of a file's game, too: checked on request by this program's own auditor, in a worker that runs Python.
 
-import { failureWords, findingLines, inEnglish, paragraph } from "./verdict.mjs";
+import { inEnglish, isEnglish, paragraph } from "./finding.mjs";
+import { failureWords, findingLines } from "./verdict.mjs";
 import { w } from "./words.mjs";
 import { startRulesAuditor } from "./worker.mjs";
 
@@ -47,7 +48,7 @@ const OPEN = new Set(["PREFIX", "UNTRUSTED_KEY", "UNSUPPORTED", "UNDISCLOSED"]);
 
 /** What the command says below its verdict, in English; in other languages as much of it as the page has words for. */
 const linesOf = (name, { lines, report: found }) => {
-  if (document.documentElement.lang === "en") return lines.slice(1);
+  if (isEnglish) return lines.slice(1);
   const { layers, rules, entries, signed_entries: covered, places, scores, comments } = found.audit ?? found;
   const findings = layers.flatMap(({ finding }) => (finding ? [finding] : []));
   return [

@@ -11,17 +11,19 @@ import { decoderOf } from "./positions/reader.mjs";
 
 /**
  * What was delivered contradicts the referee's signature, itself, or what was seen before. `reason` is a code of
- * docs/log-format.md, section 8; `entry` the number of the entry or null; `evidence` what was delivered, to be kept.
+ * docs/log-format.md, section 8, `facts` what the message names; `entry` the number of the entry or null; `evidence` what was
+ * delivered, to be kept.
  */
 export class Lie extends Error {
-  constructor(reason, entry, message, evidence) {
+  /** `refusal`: a Refusal. */
+  constructor({ code, message, facts }, entry, evidence) {
     super(message);
-    Object.assign(this, { name: "Lie", reason, entry, evidence });
+    Object.assign(this, { name: "Lie", reason: code, facts, entry, evidence });
   }
 }
 
 /** A Refusal with the number of its entry. */
-const refusal = (code, entry, message) => Object.assign(new Refusal(code, message), { entry });
+const refusal = (code, entry, message, facts) => Object.assign(new Refusal(code, message, facts), { entry });
 
 /** Everything known of a game at one of its heads. What follows makes a new one: a lie leaves no half of itself behind. */
 class Known {
@@ -47,10 +49,10 @@ class Known {
   async append(bytes) {
     const n = this.size;
     const fail = (fault) => {
-      if (fault) throw refusal(fault[0], n, fault[1]);
+      if (fault) throw refusal(fault[0], n, fault[1], fault[2]);
     };
-    if (n === MAX_ENTRIES) fail(["LIMIT", `more than ${MAX_ENTRIES} entries`]);
-    if (bytes.length > MAX_ENTRY) fail(["LIMIT", `an entry of ${bytes.length} bytes`]);
+    if (n === MAX_ENTRIES) fail(["LIMIT", `more than ${MAX_ENTRIES} entries`, { limit: MAX_ENTRIES }]);
+    if (bytes.length > MAX_ENTRY) fail(["LIMIT", `an entry of ${bytes.length} bytes`, { bytes: bytes.length }]);
     let entry;
     try {
       entry = readActs(decode(Entry, bytes), this);
@@ -62,7 +64,7 @@ class Known {
     fail(await this.seeds.fault(entry));
     if (!isOffered(entry, this.open)) fail(["UNSUPPORTED", "an act or an event that is not offered in this game"]);
     const broken = await this.followed?.take(entry);
-    if (broken) fail([broken.code, broken.message]);
+    if (broken) fail([broken.code, broken.message, broken.facts]);
     const leaf = await leafHash(bytes);
     this.entries.push(entry);
     this.leaves.push(leaf);
@@ -77,7 +79,8 @@ class Known {
     if (size <= before && !equal(head.root, await this.root(size))) {
       throw refusal("FORK", size - 1, "the referee signed another history of this game");
     }
-    if (size !== this.size) throw refusal("CHECKPOINT", null, `a checkpoint of ${size} entries, and there are ${this.size}`);
+    const sizes = { size, entries: this.size };
+    if (size !== this.size) throw refusal("CHECKPOINT", null, `a checkpoint of ${size} entries, and there are ${this.size}`, sizes);
     if (!equal(head.root, await this.root())) throw refusal("CHECKPOINT", null, "a checkpoint with another root");
     this.checkpoint = bytes;
   }
@@ -86,7 +89,8 @@ class Known {
   async show(first, positions) {
     if (this.followed) return; // it makes them itself
     if (positions.length !== this.size - first) {
-      throw refusal("DIGEST", null, `${positions.length} positions of ${this.size - first} entries`);
+      const found = { positions: positions.length, entries: this.size - first };
+      throw refusal("DIGEST", null, `${positions.length} positions of ${this.size - first} entries`, found);
     }
     for (const [at, bytes] of positions.entries()) {
       const n = first + at;
@@ -203,7 +207,7 @@ export class Feed {
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
         const kept = { ...evidence, before: this.#known?.checkpoint ?? null };
-        this.#lie = new Lie(error.code, error.entry ?? null, error.message, kept);
+        this.#lie = new Lie(error, error.entry ?? null, kept);
         throw this.#lie;
       }
     });
@@ -214,8 +218,8 @@ export class Feed {
   async #opened(log, positions, key) {
     const audit = new this.#audits({ key });
     const { failures, covered } = await audit.run(log);
-    if (failures.length) throw refusal(failures[0].code, failures[0].entry, failures[0].message);
-    if (audit.file.stop) throw refusal(audit.file.stop.code, null, audit.file.stop.message);
+    if (failures.length) throw refusal(failures[0].code, failures[0].entry, failures[0].message, failures[0].facts);
+    if (audit.file.stop) throw refusal(audit.file.stop.code, null, audit.file.stop.message, audit.file.stop.facts);
     const { entries, leaves, open, game, gameId, keyring: authors, seeds, followed } = audit;
     const tree = new Tree();
     for (const leaf of leaves) await tree.push(leaf);
@@ -242,7 +246,8 @@ const goesOn = async (known, key, checkpoints) => {
     const head = await openCheckpoint(bytes, key);
     const size = Number(head.size);
     if (head.gameId !== hex(known.gameId)) throw refusal("WRONG_GAME", null, "another game than was seen before");
-    if (size > known.size) throw refusal("STALE", null, `${size} entries were seen before, and now there are ${known.size}`);
+    const sizes = { seen: size, entries: known.size };
+    if (size > known.size) throw refusal("STALE", null, `${size} entries were seen before, and now there are ${known.size}`, sizes);
     if (!equal(head.root, await known.root(size))) {
       throw refusal("FORK", size - 1, "the referee signed another history of this game");
     }

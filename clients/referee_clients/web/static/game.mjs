@@ -3,6 +3,7 @@
 import { h, hold, saveFile } from "./dom.mjs";
 import { entryWords } from "./entry_words.mjs";
 import { Feed, Lie } from "./feed.mjs";
+import { findingWords, inEnglish, isEnglish, paragraph } from "./finding.mjs";
 import { Refused, bytes, file, pause } from "./gateway.mjs";
 import { modelOf } from "./grid.mjs";
 import { leftMs, standing, whereWords } from "./standing.mjs";
@@ -234,14 +235,16 @@ export class Game {
   }
 }
 
-/** What an error means for who watches, `[headline, ...sentences]`. `isOpen`: something is shown already. */
+/** What an error means for who watches, `[headline, ...lines]`, as `paragraph` takes them. `isOpen`: something is shown already. */
 export const problemWords = (error, isOpen) => {
   if (error instanceof Insecure) return [w("watch.stopped"), w("watch.insecure")];
-  if (error.reason === "UNSUPPORTED") return [w("watch.failed"), w("watch.unsupported", { message: error.message })];
   if (error instanceof Lie) {
-    const place = error.entry === null ? "" : w("watch.lie_at", { entry: error.entry });
-    const why = w("watch.lie_why", { code: error.reason, message: error.message, place });
-    return [w("watch.lie"), why, w(isOpen ? "watch.lie_shown" : "watch.lie_nothing")];
+    const { reason: code, facts, entry } = error;
+    const message = findingWords({ code, facts }, error.message);
+    const original = isEnglish ? [] : [inEnglish(error.message)];
+    if (code === "UNSUPPORTED") return [w("watch.failed"), w("watch.unsupported", { message }), ...original];
+    const place = entry === null ? "" : w("watch.lie_at", { entry });
+    return [w("watch.lie"), w("watch.lie_why", { code, message, place }), ...original, w(isOpen ? "watch.lie_shown" : "watch.lie_nothing")];
   }
   if (error instanceof OtherKey) return [w("watch.lie"), error.message, w("watch.other_key_what")];
   if (!(error instanceof Refused)) return [w("watch.failed"), w("watch.fault", { message: error.message })];
@@ -265,7 +268,7 @@ const trust = () => {
 
 /** Shows the error of a game in the page's place for it; returns the headline. `isOpen`: something of the game is shown. */
 export const showTrouble = (error, { id, isOpen }) => {
-  const [headline, ...sentences] = problemWords(error, isOpen);
+  const [headline, ...lines] = problemWords(error, isOpen);
   const button = (label, onclick) => h("button", { type: "button", onclick }, w(label));
   const buttons = [
     error.evidence && button("watch.evidence", () => saveEvidence(error, id)),
@@ -275,7 +278,7 @@ export const showTrouble = (error, { id, isOpen }) => {
     h(
       "div",
       { class: "verdict", role: "alert" },
-      sentences.map((sentence) => h("p", {}, sentence)),
+      lines.map((line) => paragraph(line)),
       buttons.length > 0 && h("div", { class: "buttons" }, buttons),
     ),
   );

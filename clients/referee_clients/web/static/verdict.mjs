@@ -1,31 +1,17 @@
 // What an auditor's report means, in words.
 
+import { findingWords, inEnglish, isEnglish } from "./finding.mjs";
 import { w } from "./words.mjs";
 
-/** What is said of them more closely is the verdict. */
-const OF_EVENTS = new Set(["PAIRING", "STANDINGS"]);
-const isEnglish = document.documentElement.lang === "en";
-
-/** A line that auditors have in English alone. */
-export const inEnglish = (text) => (isEnglish ? text : { english: text });
-
 /** What is wrong, of a kind and in a place; in other languages the auditor's own words stand beside it. */
-export const findingLines = ({ code, entry, offset }, message) => {
+export const findingLines = (finding, message) => {
+  const { entry, offset } = finding;
   const where = [entry !== null && w("verify.entry", { n: entry }), offset !== null && w("verify.byte", { n: offset })].filter(Boolean);
-  if (isEnglish) return [[message, ...where].join(", ")];
-  const kind = OF_EVENTS.has(code) ? "RULES" : code;
-  return [[...(kind ? [w(`finding.${kind}`)] : []), ...where].join(", "), inEnglish(message)].filter(Boolean);
+  return [[findingWords(finding, message), ...where].join(", "), !isEnglish && inEnglish(message)].filter(Boolean);
 };
 
 /** Why a worker said nothing of a file: what it lacks in the browser, or an error's own words. */
 export const failureWords = ({ error, isOld }) => (isOld ? w("verify.no_ed25519") : error);
-
-/** A line as a page shows it. */
-export const paragraph = (line, className = "") => {
-  const element = document.createElement("p");
-  if (line.english === undefined) return Object.assign(element, { textContent: line, className });
-  return Object.assign(element, { textContent: line.english, lang: "en", className: "original" });
-};
 
 // Nothing here is green: that is for what keeps all of the rules, too.
 const TONES = { COMPLETE: "open", PREFIX: "open", UNTRUSTED_KEY: "open", UNSUPPORTED: "open", UNDISCLOSED: "open" };

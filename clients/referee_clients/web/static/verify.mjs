@@ -1,6 +1,7 @@
 // Verifying the file of a game or of an event: it is read and checked here, in a worker that may be stopped, and sent nowhere.
 
-import { failureWords, paragraph, verdictWords } from "./verdict.mjs";
+import { paragraph } from "./finding.mjs";
+import { failureWords, verdictWords } from "./verdict.mjs";
 import { w } from "./words.mjs";
 import { startAuditor } from "./worker.mjs";
 

@@ -71,7 +71,7 @@ class Card {
     this.game.forgetClocks();
     this.drawClocks();
     this.element.classList.add("stopped");
-    const [headline, ...why] = problemWords(error, this.game.isOpen);
+    const [headline, ...why] = inOneLine(error, this.game.isOpen);
     this.#stands.replaceChildren(h("strong", { class: "problem" }, headline), " ", why.join(" "));
   }
 
@@ -102,6 +102,9 @@ const say = (...what) => {
   const words = what.join(" ");
   if (state.textContent !== words) state.textContent = words;
 };
+
+/** What is wrong, for a big screen: the page's own words alone. */
+const inOneLine = (error, isOpen) => problemWords(error, isOpen).filter((line) => typeof line === "string");
 
 const drawState = () => {
   if (isCut) return say(w("watch.broken"));
@@ -139,7 +142,7 @@ const stream = follow(() => cards.filter((card) => card.isFollowed).map(({ id, g
   },
   // One of them does not go on from what was seen, or is not there any more: the others do.
   refused: () => Promise.all(cards.filter((card) => card.isFollowed).map((card) => card.game.open().catch((error) => error instanceof Refused && error.passes ? null : card.stop(error)))),
-  failed: (error) => say(...problemWords(error, true)),
+  failed: (error) => say(...inOneLine(error, true)),
 });
 
 const arrange = () => {
@@ -194,7 +197,7 @@ const start = async () => {
 
 const failed = (error) => {
   state.className = "problem";
-  say(...problemWords(error, cards.length > 0));
+  say(...inOneLine(error, cards.length > 0));
 };
 
 addEventListener("resize", arrange);

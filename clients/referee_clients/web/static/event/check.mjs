@@ -1,8 +1,9 @@
 // "Check this event": its log is fetched again and checked from its first byte, beside the page.
 
 import { h } from "../dom.mjs";
+import { paragraph } from "../finding.mjs";
 import { bytes } from "../gateway.mjs";
-import { failureWords, paragraph, verdictWords } from "../verdict.mjs";
+import { failureWords, verdictWords } from "../verdict.mjs";
 import { startAuditor } from "../worker.mjs";
 import { w } from "../words.mjs";
 import { KEY } from "./view.mjs";

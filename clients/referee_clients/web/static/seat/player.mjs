@@ -250,7 +250,7 @@ export class Player {
       if (Number(head.size) <= seq) throw new Refusal("CHECKPOINT", "an answer with a checkpoint that is older than the act");
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      throw new Lie(error.code, seq, error.message, { checkpoint: bytes, sent: body });
+      throw new Lie(error, seq, { checkpoint: bytes, sent: body });
     }
     return bytes;
   }
