@@ -52,8 +52,16 @@ def sheet(state: State, scored: Sequence[State], *, final: bool, say: Words) -> 
         Reason(upper(say("alhambra.tie", who=seats(group, say), n=totals[group[0]])), ("ALH-E10", "ALH-F12"))
         for group in tied(totals)
     ]
-    remarks = [*([say("alhambra.before")] if before else []), *(f"{upper(comment)}." for comment in state.comments())]
+    remarks = [*([say("alhambra.before")] if before else []), *_uneven_piles(state, say)]
     return Sheet(tuple(players), tuple(ties), tuple(remarks))
+
+
+def _uneven_piles(state: State, say: Words) -> Iterator[str]:
+    if facts := state.uneven_piles():
+        cards = (say("alhambra.piles.came", card=card, n=facts[card]) for card in ("A", "B") if card in facts)
+        turned = [say("alhambra.piles.turned", n=facts["turned"])] if "turned" in facts else []
+        what = "; ".join(filter(None, (say("and").join(cards), *turned)))
+        yield say("alhambra.piles", n=facts["cards"], what=what)
 
 
 def _held(scored: Sequence[State]) -> Iterator[_Round]:

@@ -93,6 +93,9 @@ def test_piles_that_were_cut_by_eye_are_a_record_with_a_comment(
     text.write_text(cut_by_eye(monkeypatch), encoding="utf-8")
     assert referee("adjudicate", text).returncode == 0
     assert words in " ".join(referee("score", text).stdout.split())
+    in_slovak = " ".join(referee("score", text, "--language", "sk").stdout.split())
+    assert words not in in_slovak
+    assert "neboli rozdelené na päť rovnakých kôpok (ALH-F3): bodovacia karta A prišla po" in in_slovak
     code, _, _ = recorded(keys, text, out)
     assert code == 0
     audit = referee("audit", out, "--key", verifier(keys))

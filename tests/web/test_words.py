@@ -69,7 +69,6 @@ MADE = {
     "verify.event": ("COMPLETE", "PREFIX", "RULES", "PAIRING", "STANDINGS"),
     "finding": tuple(Code),
     "found": FACTS,
-    "found": FACTS,
     "entry": sorted(EVENTS - {"signed", "chance", "refused", "end", "stand_in"}),
     "entry.act": sorted(ACTS - {"move", "declare", "rule"}),
     "entry.ruling": sorted(RULINGS),

@@ -86,7 +86,7 @@ def static_files() -> dict[str, bytes]:
 
 
 def _without_comments(program: bytes) -> bytes:
-    """Return what a browser needs of a program. Its lines keep their numbers, so that errors name those of the source."""
+    """Return what a browser needs of a program. Its lines keep their numbers: errors name those of the source."""
     return _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), program.decode()).encode()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Self
 
 from referee.games.alhambra.layout import Layout, wall_points
@@ -91,17 +91,25 @@ class Position(StateBase):
         """How the game ended, once it is over."""
 
     def comments(self) -> tuple[str, ...]:
-        """Return what a referee says of piles that cannot have been equal (ALH-F3)."""
-        if not self.stack or not is_uneven(self.stack, self.turned, self.a_at, self.b_at):
+        """Return what a referee says of piles that cannot have been equal (ALH-F3), in English."""
+        facts = self.uneven_piles()
+        if not facts:
             return ()
         came = " and ".join(
-            f"scoring card {card} came after {at} of them"
-            for card, at in (("A", self.a_at), ("B", self.b_at))
-            if at >= 0
+            f"scoring card {card} came after {facts[card]} of them" for card in ("A", "B") if card in facts
         )
-        missing = f"{self.turned} of them are turned" if not came or self.b_at < 0 else ""
+        missing = f"{facts['turned']} of them are turned" if "turned" in facts else ""
         what = "; ".join(filter(None, (came, missing)))
-        return (f"the {self.stack} money cards were not cut into five equal piles (ALH-F3): {what}",)
+        return (f"the {facts['cards']} money cards were not cut into five equal piles (ALH-F3): {what}",)
+
+    def uneven_piles(self) -> Mapping[str, int]:
+        """Return what shows that the piles were not equal (ALH-F3): how many ``cards`` they had, after how many of them
+        scoring cards ``A`` and ``B`` came, how many are ``turned``, if one did not come. Empty: nothing shows it.
+        """
+        if not self.stack or not is_uneven(self.stack, self.turned, self.a_at, self.b_at):
+            return {}
+        came = {card: at for card, at in (("A", self.a_at), ("B", self.b_at)) if at >= 0}
+        return {"cards": self.stack, **came, **({} if "B" in came else {"turned": self.turned})}
 
     def tiles_in_hand(self) -> int:
         """Bought or won tiles that the seat on turn has to dispose of."""
