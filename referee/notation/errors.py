@@ -7,7 +7,9 @@ from enum import StrEnum
 from typing import Final
 
 from referee.games.game import Rule, Violation
+from referee.notation.outcomes import IN_ENGLISH
 from referee.notation.sentences import sentence
+from referee.words.catalogue import ENGLISH, Said, Words, in_language
 
 _MOST_CHARACTERS: Final = 2000
 """Of what an error says: rules have long texts, a line of mistakes is longer."""
@@ -31,21 +33,27 @@ class NotationError(Exception):
         self,
         kind: Kind,
         where: tuple[int, int],
-        what: str,
-        expected: str = "",
+        what: str | Said,
+        expected: str | Said = "",
         violations: Sequence[Violation] = (),
         *,
         words: str = "",
         is_unfinished: bool = False,
+        said: Said | None = None,
     ) -> None:
-        """``words``: of the text, which it is about. ``is_unfinished``: only that the text does not go on is wrong."""
+        """``words``: of the text, which it is about. ``is_unfinished``: only that the text does not go on is wrong.
+
+        ``said``: of what kind it is, where ``what`` is in English alone.
+        """
         super().__init__(kind, where, what, expected)
         self.kind = kind
         self.line, self.column = where
-        self.reason = cut(what, _MOST_CHARACTERS)
+        self._said = what, expected
+        self._kind_said = said
+        self.reason = cut(str(in_language(what, IN_ENGLISH)), _MOST_CHARACTERS)
         """Without the words that it is about."""
-        self.what = cut(f"{words}: {what}", _MOST_CHARACTERS) if words else self.reason
-        self.expected = cut(expected, _MOST_CHARACTERS)
+        self.what = cut(f"{words}: {self.reason}", _MOST_CHARACTERS) if words else self.reason
+        self.expected = cut(str(in_language(expected, IN_ENGLISH)), _MOST_CHARACTERS)
         self.violations = tuple(violations)
         self.is_unfinished = is_unfinished
 
@@ -58,6 +66,15 @@ class NotationError(Exception):
         """Return the same of a piece of a line that begins at this line and column."""
         self.line, self.column = line, self.column + column - 1
         return self
+
+    def why(self, say: Words) -> str:
+        """Return what is wrong and what was expected, in a language; in English, where nothing else says it."""
+        what, expected = (cut(str(in_language(part, say)), _MOST_CHARACTERS) for part in self._said)
+        told = say("line.why", what=what, expected=expected) if expected else what
+        if say.language == ENGLISH or isinstance(self._said[0], Said):
+            return told
+        kind = [self._kind_said.by(say)] if self._kind_said else []
+        return " ".join([*kind, say("original", text=self.why(IN_ENGLISH))])
 
     def __str__(self) -> str:
         expected = f"; expected {self.expected}" if self.expected else ""

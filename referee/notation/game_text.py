@@ -21,6 +21,7 @@ from referee.notation.outcomes import outcome
 from referee.notation.registry import notation
 from referee.notation.table import Due, Table, TableError
 from referee.notation.table_acts import TableAct
+from referee.words.catalogue import Said
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +214,8 @@ def table_act(table: Table, act: Any) -> TableAct:
     try:
         table.check(done)
     except TableError as error:
-        raise NotationError(Kind.ILLEGAL, place_of(act), f"{done}: {error.what}", error.expected) from None
+        what = Said("line.act", {"act": done, "what": error.what})
+        raise NotationError(Kind.ILLEGAL, place_of(act), what, error.expected) from None
     return done
 
 
@@ -222,15 +224,15 @@ def check_words(act: Any, rest: Sequence[Any]) -> None:
     if act.data != "by_table" or table_acts.of_tree(act).kind is not table_acts.Kind.STANDS:
         return
     if not rest or mark_of(rest[0]) is None:
-        what = f"{table_acts.of_tree(act)}: no move that stands follows"
-        raise NotationError(Kind.ILLEGAL, place_of(act), what, "a move in the next line, marked with against")
+        what = Said("line.nothing_stands", {"act": table_acts.of_tree(act)})
+        raise NotationError(Kind.ILLEGAL, place_of(act), what, Said("line.nothing_stands.expected"))
 
 
 def no_stand_in(table: Table, act: Any, event: Any, due: Due) -> NotationError:
     """Return the error about a line that has another move than the stand-in's (TBL-2)."""
     rules_id = table.setup.rules_id
     found, expected = line(rules_id, table.state, event), line(rules_id, table.state, due.event)
-    return NotationError(Kind.ILLEGAL, place_of(act), f"{found}: this seat makes no move itself (TBL-2)", expected)
+    return NotationError(Kind.ILLEGAL, place_of(act), Said("line.stand_in", {"move": found}), expected)
 
 
 def parse(text: str, *, boards: bool = False) -> tuple[Headers, list[Any]]:
@@ -285,7 +287,7 @@ def meant(rules_id: str, state: State, act: Any) -> Any:
     tree = act.children[-1] if act.data == "by_chance" else act.children[1]
     seat = seat_of(act)
     if _whose(awaited) != seat:
-        found = "chance" if seat is None else f"seat {seat} acts"
+        found = Said("line.chance") if seat is None else Said("line.acts", {"seat": seat})
         raise NotationError(Kind.ILLEGAL, place_of(act), found, _expected(awaited))
     if tree.data == "pass" and seat is not None:
         return ForcedPass(seat)
@@ -313,14 +315,15 @@ def _whose(awaited: Pending) -> int | None:
             return -1
 
 
-def _expected(awaited: Pending) -> str:
+def _expected(awaited: Pending) -> Said:
     """Return what the game waits for."""
     match awaited:
         case Decision(seat, kinds):
-            return f"seat {seat}: {either(kind.replace('_', ' ') for kind in kinds)}"
+            named = either(kind.replace("_", " ") for kind in kinds)
+            return Said("line.awaited.seat", {"seat": seat, "kinds": named})
         case Forced(seat):
-            return f"{seat}: pass, as seat {seat} has no legal action"
+            return Said("line.awaited.pass", {"seat": seat})
         case Chance(kind):
-            return f"what was drawn or rolled: {kind.replace('_', ' ')}"
+            return Said("line.awaited.chance", {"kind": kind.replace("_", " ")})
         case _:
-            return "nothing after the end of the game"
+            return Said("line.awaited.nothing")

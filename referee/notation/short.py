@@ -7,6 +7,7 @@ from typing import Any, Final, TypeVar
 
 from referee.notation.errors import Kind, NotationError
 from referee.notation.grammar import place_of
+from referee.words.catalogue import Said
 
 _T = TypeVar("_T")
 
@@ -16,7 +17,7 @@ _MOST_NAMED: Final = 6
 def the_only(tree: Any, written: str, moves: Sequence[_T], words: Sequence[str]) -> _T:
     """Return the one of the legal moves that is meant. ``words``: those of the moves. Raise ``NotationError``."""
     if not moves:
-        raise NotationError(Kind.ILLEGAL, place_of(tree), f"{written}: no legal move begins so")
+        raise NotationError(Kind.ILLEGAL, place_of(tree), Said("line.no_legal", {"move": written}))
     if len(moves) > 1:
         named = "; ".join(words[:_MOST_NAMED]) + ("; …" if len(moves) > _MOST_NAMED else "")
         raise NotationError(Kind.AMBIGUOUS, place_of(tree), f"{written} can be {len(moves)} moves", named)

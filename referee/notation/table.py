@@ -13,7 +13,9 @@ from typing import Any, Final, NamedTuple
 from referee.games.game import Decision, Ending, Forced, ForcedPass, Over, State
 from referee.games.results import Contest, Result
 from referee.notation.headers import Setup
+from referee.notation.outcomes import IN_ENGLISH
 from referee.notation.table_acts import Kind, TableAct
+from referee.words.catalogue import Said
 
 _EVERY: Final = 16
 """Events between two positions that are kept, so that going back costs little."""
@@ -22,8 +24,8 @@ _EVERY: Final = 16
 class TableError(Exception):
     """An act that cannot be: ``what`` is wrong, and what was ``expected``."""
 
-    def __init__(self, what: str, expected: str) -> None:
-        super().__init__(what, expected)
+    def __init__(self, what: Said, expected: Said) -> None:
+        super().__init__(what.by(IN_ENGLISH), expected.by(IN_ENGLISH))
         self.what = what
         self.expected = expected
 
@@ -136,12 +138,14 @@ class Table:
         """Raise ``TableError`` if there is no such seat, or no such line to go back to."""
         seats, line = self.setup.seats, act.line
         if act.seat >= seats:
-            raise TableError(f"there is no seat {act.seat}", f"a seat from 0 to {seats - 1}")
+            raise TableError(
+                Said("line.no_seat", {"seat": act.seat}), Said("line.no_seat.expected", {"last": seats - 1})
+            )
         if line > self.line:
-            raise TableError(f"line {line} is not there yet", f"a line from 0 to {self.line}")
+            raise TableError(Said("line.not_yet", {"line": line}), Said("line.not_yet.expected", {"last": self.line}))
         at = bisect_right(self._gone, (line, self.line)) - 1
         if act.kind in (Kind.TAKE_BACK, Kind.CORRECT, Kind.RESTORE) and at >= 0 and line <= self._gone[at][1]:
-            raise TableError(f"line {line} was taken back", "a line that counts")
+            raise TableError(Said("line.gone", {"line": line}), Said("line.gone.expected"))
 
     def take(self, act: TableAct) -> None:
         """Take an act of the table. Raise ``TableError`` as ``check``."""

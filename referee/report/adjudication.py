@@ -551,9 +551,7 @@ class _Judge:
         follows: int | None = None,
         advice: str = "",
     ) -> Illegal:
-        reason = "" if wrong.violations else wrong.reason
-        if reason and wrong.expected:
-            reason += f"; expected {wrong.expected}"
+        reason = "" if wrong.violations else wrong.why(self._say)
         taken = ruling.points_off if ruling else ()
         off = "".join(f"; {self._say('points_off', n=off.points, seat=off.seat)}" for off in taken)
         found = Illegal(

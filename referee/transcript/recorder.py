@@ -36,6 +36,7 @@ from referee.notation.table_acts import RULINGS, Kind, TableAct
 from referee.report.rulings import MOST_POINTS
 from referee.transcript import table_messages
 from referee.wire import strict
+from referee.words.catalogue import Said
 
 _SCRIBE = 0
 NO_CLOCK = "this needs a clock, which a game that is recorded from a text does not have"
@@ -315,7 +316,10 @@ def about(words: str, line: int = 0) -> Iterator[None]:
         yield
     except LogError as error:
         if line:
-            raise NotationError(errors.Kind.ILLEGAL, (line, 1), error.what, error.expected, words=words) from error
+            said = Said(f"finding.{error.code}")
+            raise NotationError(
+                errors.Kind.ILLEGAL, (line, 1), error.what, error.expected, words=words, said=said
+            ) from error
         raise LogError(error.code, f"{words}: {error.what}", error.expected) from error
 
 

@@ -36,14 +36,17 @@ class UnknownLanguage(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A text that is said later, in whatever language: its key, and what its places are filled with."""
+    """A text that is said later, in whatever language: its key, and what its places are filled with.
+
+    What is in a place may be said later, too.
+    """
 
     key: str
     places: Mapping[str, object] = field(default_factory=dict)
 
     def by(self, say: Words) -> str:
         """Return the text in a language."""
-        return say(self.key, **self.places)
+        return say(self.key, **{name: in_language(part, say) for name, part in self.places.items()})
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,11 @@ class Words:
         if not isinstance(text, str):
             text = text[category(self.language, places[text["of"]])]
         return _PLACE.sub(lambda place: str(places[place[1]]), text)
+
+
+def in_language(part: object, say: Words) -> object:
+    """Return what is to be said in a language, and anything else as it is."""
+    return part.by(say) if isinstance(part, Said) else part
 
 
 @lru_cache(maxsize=64)

@@ -19,9 +19,10 @@ import pytest
 import referee
 from referee.games import registry
 from referee.games.game import Violation
-from referee.log.errors import Code
+from referee.log.errors import Code, LogError
 from referee.log.note import VerifierKey
 from referee.notation import sentences
+from referee.notation.errors import NotationError
 from referee.notation.game_text import write
 from referee.notation.outcomes import IN_ENGLISH
 from referee.notation.sentences import sentence
@@ -32,6 +33,7 @@ from referee.report.sheet import rules_of
 from referee.report.text import text
 from referee.transcript import report as of_log
 from referee.transcript.game_file import GameFile, as_text
+from referee.transcript.recorder import about
 from referee.transcript.rehearsal import adjudicated
 from referee.words.catalogue import ENGLISH, Words, languages, load
 from referee_clients.web.cards import Card, sheet
@@ -171,6 +173,31 @@ def test_a_violation_has_the_rule_in_both_languages(language: str) -> None:
         in told_
     )
     assert "found" not in told_.partition(rules["KDO-18"].text)[0]
+
+
+OUT_OF_TURN: Final = """[Game "kingdomino"]
+[Seats "2"]
+[Result "*"]
+
+first order: 0 1 0 1
+line: 2 36 39 40
+1: choose 36
+"""
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_why_a_line_cannot_be_is_told_in_the_language(language: str) -> None:
+    """Where no rule is broken: of what was found and what is awaited; of what only a log says, the kind."""
+    say = load("report", language)
+    (illegal,) = adjudicated(OUT_OF_TURN, Policy.SKIP, say=say).illegal
+    awaited = say("line.awaited.seat", seat=0, kinds="choose domino")
+    assert illegal.reason == say("line.why", what=say("line.acts", seat=1), expected=awaited)
+    assert adjudicated(OUT_OF_TURN, Policy.SKIP).illegal[0].reason == "seat 1 acts; expected seat 0: choose domino"
+    with pytest.raises(NotationError) as caught, about("0: choose 36", line=7):
+        raise LogError(Code.NOT_AWAITED, "the game is paused", "an arbiter's act")
+    english = "the game is paused; expected an arbiter's act"
+    assert caught.value.why(say) == f"{say('finding.NOT_AWAITED')} {say('original', text=english)}"
+    assert caught.value.why(IN_ENGLISH) == english
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
