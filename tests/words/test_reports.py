@@ -177,6 +177,7 @@ def test_a_violation_has_the_rule_in_both_languages(language: str) -> None:
 
 OUT_OF_TURN: Final = """[Game "kingdomino"]
 [Seats "2"]
+[frame "relative"]
 [Result "*"]
 
 first order: 0 1 0 1
