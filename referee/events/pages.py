@@ -69,25 +69,25 @@ def pages(log: EventLog, names: Names, title: str, web: str = "", say: Words = I
     """Return each file's name and text: pairings by table and by name, why, result slips, standings, cross table.
 
     ``web``: the address of the pages on which a phone enters results; empty: the slips hold numbers for a scanner.
-    ``say``: the language of all but why, which is in English.
+    ``say``: the language.
     """
     state = log.state
     proved = {"id": log.record.game_id.hex(), "n": log.record.size, "root": log.record.root().hex()}
     made = {
-        "standings.html": (say, say("page.standings"), _standings(state, names, say)),
-        "crosstable.html": (say, say("page.cross"), _cross(state, names, say)),
+        "standings.html": (say("page.standings"), _standings(state, names, say)),
+        "crosstable.html": (say("page.cross"), _cross(state, names, say)),
     }
     for round_ in state.rounds:
         n = round_.number
-        made[f"round-{n}-tables.html"] = (say, say("page.round", n=n), _by_table(state, round_, names, say))
-        made[f"round-{n}-names.html"] = (say, say("page.names", n=n), _by_name(round_, names, say))
+        made[f"round-{n}-tables.html"] = (say("page.round", n=n), _by_table(state, round_, names, say))
+        made[f"round-{n}-names.html"] = (say("page.names", n=n), _by_name(round_, names, say))
     for before, paired in _pairings(log):
-        subtitle = f"Round {paired.round}, why"
-        made[f"round-{paired.round}-why.html"] = (IN_ENGLISH, subtitle, _why(before, paired, names))
+        subtitle = say("page.why", n=paired.round)
+        made[f"round-{paired.round}-why.html"] = (subtitle, _why(before, paired, names, say))
     template = _environment().get_template("page.html.j2")
     texts = {
-        name: template.render(page=Page(title, subtitle, [found], own("page.log", **proved)), say=own)
-        for name, (own, subtitle, found) in made.items()
+        name: template.render(page=Page(title, subtitle, [found], say("page.log", **proved)), say=say)
+        for name, (subtitle, found) in made.items()
     }
     return texts | {
         f"round-{round_.number}-slips.html": _environment()
@@ -106,17 +106,14 @@ def _pairings(log: EventLog) -> Iterable[tuple[State, Pair]]:
     return found.values()
 
 
-def _why(before: State, paired: Pair, names: Names) -> Sheet:
+def _why(before: State, paired: Pair, names: Names, say: Words) -> Sheet:
     rows = []
-    for what, sentences in reasons(before, paired, names):
-        first, *others = sentences or ["Nobody has points yet, and nobody met before."]
+    for what, sentences in reasons(before, paired, names, say):
+        first, *others = sentences or [say("why.nothing")]
         rows += [[what, first], *(["", sentence] for sentence in others)]
-    rows += [["Quality" if not at else "", line] for at, line in enumerate(quality_lines(paired))]
-    note = (
-        "What the lines of the quality count is in docs/rules/event.md. No exchange of two players makes them better."
-    )
-    by_program = paired.origin is Origin.SWISS
-    return Sheet("Why these tables", ["What", "Why"], frozenset(), rows, 1, note if by_program else "")
+    rows += [[say("why.quality") if not at else "", line] for at, line in enumerate(quality_lines(paired, say))]
+    note = say("why.note") if paired.origin is Origin.SWISS else ""
+    return Sheet(say("why.caption"), [say("column.what"), say("column.why")], frozenset(), rows, 1, note)
 
 
 def _standings(state: State, names: Names, say: Words) -> Sheet:

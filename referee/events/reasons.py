@@ -16,33 +16,31 @@ from referee.games.event.acts import Origin, Pair
 from referee.games.event.quality import Situation, fewest, pair
 from referee.games.event.situation import situation
 from referee.games.event.terms import shown
-from referee.notation.outcomes import counted
+from referee.notation.outcomes import IN_ENGLISH
+from referee.words.catalogue import Words
 
-_ORIGINS = {
-    Origin.SWISS: "Players are paired by the standing: each table has neighbours in it, as far as that can be.",
-    Origin.PLANNED: "The seating was planned in advance, so that nobody meets twice.",
-    Origin.KNOCK_OUT: "The knock-out is the snake of the standing: 1, 8, 9 and 16 at one table.",
-}
+_EXPLAINED = (Origin.SWISS, Origin.PLANNED, Origin.KNOCK_OUT)
 
 
-def reasons(state: State, paired: Pair, names: Names) -> Iterator[tuple[str, Sequence[str]]]:
+def reasons(state: State, paired: Pair, names: Names, say: Words = IN_ENGLISH) -> Iterator[tuple[str, Sequence[str]]]:
     """Yield what is explained (the round, each table, each bye) and the sentences. ``state``: before the pairing."""
-    reader = _Reader(state, paired, names)
-    yield "The round", list(reader.whole())
+    reader = _Reader(state, paired, names, say)
+    yield say("why.round"), list(reader.whole())
     for number, table in enumerate(paired.tables, 1):
-        yield f"Table {number}", list(reader.of_table(table))
+        yield say("why.table", n=number), list(reader.of_table(table))
     for who in paired.byes:
-        yield "Bye", list(reader.of_bye(who))
+        yield say("why.bye"), list(reader.of_bye(who))
 
 
 def why_lines(state: State, paired: Pair, names: Names) -> Iterator[str]:
-    """Yield the same as lines of text, each with what it explains."""
+    """Yield the same as lines of English text, each with what it explains."""
     for what, sentences in reasons(state, paired, names):
         yield from (f"{what}: {sentence}" for sentence in sentences)
 
 
 class _Reader:
-    def __init__(self, state: State, paired: Pair, names: Names) -> None:
+    def __init__(self, state: State, paired: Pair, names: Names, say: Words) -> None:
+        self._say = say
         self._terms = state.terms
         self._paired = paired
         self._names = names
@@ -53,19 +51,19 @@ class _Reader:
         self._by_program = paired.origin is Origin.SWISS
 
     def whole(self) -> Iterator[str]:
-        paired = self._paired
-        if paired.origin in _ORIGINS:
-            yield _ORIGINS[paired.origin]
+        paired, say = self._paired, self._say
+        if paired.origin in _EXPLAINED:
+            yield say(f"why.{paired.origin.name.lower()}")
         else:
-            yield f"{f'Paired by {paired.engine}' if paired.engine else 'Paired by hand'}: {paired.reason}."
-            own = "; ".join(quality_lines(replace(paired, vector=paired.engine_vector)))
-            yield f"The program's own pairing has {own}."
+            yield say(f"why.by_{'program' if paired.engine else 'hand'}", program=paired.engine, reason=paired.reason)
+            own = "; ".join(quality_lines(replace(paired, vector=paired.engine_vector), say))
+            yield say("why.own", quality=own)
         shorts = sum(len(table) != self._terms.sizes[0] for table in paired.tables)
         if shorts and paired.origin is not Origin.KNOCK_OUT:
             players, sizes = len(self._before.standing), self._terms.sizes
             least = fewest(players, sizes)[1]
-            what = f"{counted(shorts, 'table')} of another size than {sizes[0]}"
-            yield f"{players} players give {what}" + (", as few as can be." if shorts <= least else ".")
+            what = say("why.tables", n=shorts)
+            yield say(f"why.sizes{'.fewest' if shorts <= least else ''}", players=players, tables=what, size=sizes[0])
 
     def of_table(self, table: Sequence[int]) -> Iterator[str]:
         if not all(who in self._place for who in table):
@@ -77,21 +75,18 @@ class _Reader:
         if len(table) != self._terms.sizes[0]:
             sat = [called(who, self._names) for who in table if self._before.shorts.get(who)]
             if sat:
-                yield f"A table of {len(table)}: {_listed(sat)} sat at a short table before."
+                yield self._say("why.short", n=len(table), players=self._listed(sat))
             else:
-                yield f"A table of {len(table)}: nobody here sat at a short table before."
+                yield self._say("why.short.nobody", n=len(table))
 
     def _standing(self, table: Sequence[int]) -> str:
         points = [self._before.points.get(who, 0) for who in table]
         places = sorted(self._place[who] for who in table)
-        told = (
-            f"Points {shown(max(points))} to {shown(min(points))}"
-            if len(set(points)) > 1
-            else f"Points {shown(points[0])}"
-        )
+        say, first, last = self._say, shown(max(points)), shown(min(points))
+        told = say("why.points.from", first=first, last=last) if first != last else say("why.points", points=first)
         if places[-1] - places[0] + 1 == len(table):
-            return f"{told}; places {places[0]} to {places[-1]} of the standing."
-        return f"{told}; places {_listed(list(map(str, places)))} of the standing."
+            return say("why.places.from", points=told, first=places[0], last=places[-1])
+        return say("why.places", points=told, places=self._listed(list(map(str, places))))
 
     def _floats(self, table: Sequence[int]) -> Iterator[str]:
         """Say who stands between the best and the worst of the table and sits elsewhere, and what kept them apart."""
@@ -100,28 +95,33 @@ class _Reader:
             who = self._before.standing[place - 1]
             if who not in table and who in self._at:
                 met = [other for other in table if pair(who, other) in self._met]
-                why = f", and met {_listed([called(other, self._names) for other in met])} before" if met else ""
-                sits = f"sits at table {self._at[who]}"
-                yield f"{called(who, self._names)} stands between them, on place {place}, and {sits}{why}."
+                others = self._listed([called(other, self._names) for other in met])
+                told = {"player": called(who, self._names), "place": place, "table": self._at[who]}
+                yield self._say(f"why.float{'.met' if met else ''}", **told, others=others)
 
     def _pairs(self, table: Sequence[int]) -> Iterator[str]:
         for a, b in combinations(sorted(table), 2):
-            both = f"{called(a, self._names)} and {called(b, self._names)}"
+            both = self._listed([called(a, self._names), called(b, self._names)])
             if rounds := self._met.get((a, b)):
-                yield f"{both} meet again: they met in {'rounds' if len(rounds) > 1 else 'round'} {_listed(rounds)}."
+                more = ".rounds" if len(rounds) > 1 else ""
+                yield self._say(f"why.again{more}", players=both, rounds=self._listed(rounds))
             if (a, b) in self._before.soft:
-                but = ", but no exchange that parts them is better" if self._by_program else ""
-                yield f"{both} should not meet{but}."
+                yield self._say(f"why.apart{'.better' if self._by_program else ''}", players=both)
 
     def of_bye(self, who: int) -> Iterator[str]:
         had = self._before.byes.get(who, 0)
-        yield f"{called(who, self._names)}: no tables of these sizes hold all players, and {_had(had)}."
+        byes = self._say("why.had", n=had) if had else self._say("why.had.none")
+        yield self._say("why.bye.of", player=called(who, self._names), byes=byes)
         lower = [other for other in self._before.standing[self._place[who] :] if self._before.byes.get(other, 0) <= had]
         yield (
-            f"{_listed([called(other, self._names) for other in lower])} stand lower, and had no more byes."
+            self._say("why.lower", players=self._listed([called(other, self._names) for other in lower]))
             if lower
-            else "Nobody who had as few byes stands lower."
+            else self._say("why.lower.nobody")
         )
+
+    def _listed(self, words: Sequence[str]) -> str:
+        *some, last = words or [""]
+        return self._say("and").join([", ".join(some), last] if some else [last])
 
 
 def _meetings(state: State) -> Mapping[tuple[int, int], list[str]]:
@@ -134,11 +134,3 @@ def _meetings(state: State) -> Mapping[tuple[int, int], list[str]]:
                 for a, b in combinations(there, 2):
                     met.setdefault(pair(a, b), []).append(str(round_.number))
     return met
-
-
-def _had(byes: int) -> str:
-    return f"this player had {counted(byes, 'bye')} before" if byes else "this player had none before"
-
-
-def _listed(words: Sequence[str]) -> str:
-    return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else "".join(words)

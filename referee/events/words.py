@@ -13,22 +13,12 @@ from referee.games.event.quality import Vector
 from referee.games.event.scoring import Row, standings
 from referee.games.event.terms import shown
 from referee.games.game import Violation
-from referee.notation.outcomes import counted
+from referee.notation.outcomes import IN_ENGLISH, counted
 from referee.pairing.planned import advice, rounds_possible
+from referee.words.catalogue import Words
 
 _TEXTS: Final = {rule.id: rule.text for rule in GAME.catalogue}
 _MOST: Final = 5
-_MEANING: Final = {
-    "second_byes": "byes of those who had one",
-    "bye_rank": "places that byes are too high",
-    "forbidden": "pairs that should not meet",
-    "repeats": "meetings again, squared",
-    "again": "meetings as in the round before",
-    "second_shorts": "second short tables",
-    "spread": "spread of points",
-    "float": "places out of the block",
-    "seats": "seats, squared",
-}
 
 
 def told_broken(violations: Sequence[Violation]) -> str:
@@ -59,15 +49,15 @@ def called(who: int, names: Names) -> str:
     return f"{who} {names[who]}" if who in names.people else str(who)
 
 
-def quality_lines(pair: Pair) -> Iterator[str]:
+def quality_lines(pair: Pair, say: Words = IN_ENGLISH) -> Iterator[str]:
     """Yield the vector in words, and the bound of the spread."""
     if not pair.vector:
         return
     for name, value in Vector(*pair.vector)._asdict().items():
         if name == "spread":
-            yield f"{_MEANING[name]}: {shown(value)} (at least {shown(pair.bound)})"
+            yield say("quality.spread", value=shown(value), bound=shown(pair.bound))
         elif value or name == "repeats":
-            yield f"{_MEANING[name]}: {value}"
+            yield say(f"quality.{name}", value=value)
 
 
 def standing_lines(state: State, names: Names, rows: Sequence[Row] | None = None) -> Iterator[str]:
