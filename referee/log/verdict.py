@@ -191,9 +191,15 @@ class CertificateReport:
 
     def words(self, say: Words) -> str:
         """Return what they come to, in a language."""
-        failed = say("certificates.failed", n=self.failed) if self.failed else ""
-        asked = say("certificates.in_all", policy=self.policy, n=self.wanted) if self.wanted else self.policy
-        return say("certificates", n=self.checked, failed=failed, asked=asked)
+        return self.said.by(say)
+
+    @property
+    def said(self) -> Said:
+        """What they come to."""
+        failed = Said("certificates.failed", {"n": self.failed}) if self.failed else ""
+        in_all = Said("certificates.in_all", {"policy": self.policy, "n": self.wanted})
+        asked = in_all if self.wanted else self.policy
+        return Said("certificates", {"n": self.checked, "failed": failed, "asked": asked})
 
     def remarks(self) -> Iterator[str]:
         """Yield what is odd, and not wrong, and what helps."""
@@ -281,6 +287,12 @@ class Report:
     def is_logged(self) -> bool:
         """Whether somebody has shown that the public log has the file's last head."""
         return self.head is not None and any(each.size == self.head.size for each in self.logged)
+
+    @property
+    def drawn(self) -> Said:
+        """Where draws and rolls come from."""
+        key = f"log.chance{'.deck' if self.deck_checked else ''}"
+        return Said(key, {"chance": Said(f"chance.{self.chance}")})
 
     @property
     def ending(self) -> str:
@@ -407,9 +419,10 @@ class Report:
     @property
     def headline(self) -> str:
         """The verdict, and where the file is wrong."""
-        decisive = self.decisive
-        if decisive is None:
-            return "COMPLETE"
-        if decisive.verdict is Verdict.PREFIX:
-            return f"PREFIX({self.entries})"
-        return decisive.verdict.name + (f" at entry {decisive.entry}" if decisive.entry is not None else "")
+        return self.headed(IN_ENGLISH)
+
+    def headed(self, say: Words) -> str:
+        """Return the same in a language."""
+        verdict = say(f"verdict.is.{self.verdict.name}", n=self.entries)
+        entry = None if self.decisive is None or self.verdict is Verdict.PREFIX else self.decisive.entry
+        return verdict if entry is None else say("verdict.at", verdict=verdict, n=entry)

@@ -88,7 +88,7 @@ def _of_log(
     meaning = [say(f"log.{audit.verdict.name.lower()}")] if audit.verdict in _MEANINGS else []
     return Report(
         title=model.title(setup, say),
-        headline=audit.headline,
+        headline=audit.headed(say),
         tone=_TONES.get(audit.verdict, Tone.BAD),
         verdict=(
             *meaning,
@@ -112,8 +112,8 @@ def _of_log(
 
 
 def _signed(audit: Audit, say: Words) -> list[str]:
-    chance = say(f"log.chance{'.deck' if audit.deck_checked else ''}", chance=say(f"chance.{audit.chance}"))
-    return [say("log.signed", entries=audit.entries, signed=audit.signed_entries), chance, *audit.remarks]
+    signed = say("log.signed", entries=audit.entries, signed=audit.signed_entries)
+    return [signed, audit.drawn.by(say), *audit.remarks]
 
 
 def _about(setup: Setup, audit: Audit, game_file: GameFile, heading: Heading, say: Words) -> Facts:

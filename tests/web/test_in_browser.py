@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Iterable, Iterator
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.async_api import Page, Response, expect
@@ -15,6 +16,7 @@ from referee.log.audit import Policy, audit
 from referee.log.certificates import encode_proof
 from referee.log.note import VerifierKey
 from referee.log.v1 import log_pb2
+from referee.notation.outcomes import IN_ENGLISH
 from referee.words.catalogue import load
 from referee_clients.web.in_browser import pyodide
 from referee_clients.web.pages import VERIFY_CSP, WORKER_CSP
@@ -54,6 +56,16 @@ def auditor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Auditor]:
     auditor.close()
 
 
+def in_english(parts: list[Any]) -> str:
+    """Return what a page makes of texts that come with their key and what is in their places."""
+    return "".join(
+        IN_ENGLISH(part["key"], **{name: in_english([each]) for name, each in part["places"].items()})
+        if isinstance(part, dict)
+        else str(part)
+        for part in parts
+    )
+
+
 def agree(auditor: Auditor, jobs: Iterable[Job]) -> set[str]:
     """Return the verdicts. Fail unless both say the same of every file, to the last word."""
     verdicts = set()
@@ -61,6 +73,11 @@ def agree(auditor: Auditor, jobs: Iterable[Job]) -> set[str]:
         ours, theirs = audit(BytesIO(data), policy), auditor.audited(data, policy)
         assert theirs["lines"] == ours.as_text().splitlines()
         assert theirs["exit_code"] == ours.exit_code
+        seats = [f"seat {each['seat']}: {in_english(each['how'])} {each['key']}" for each in theirs["said"]["seats"]]
+        assert [line for line in theirs["lines"] if line.startswith("seat ")] == [line.rstrip() for line in seats]
+        assert in_english([theirs["said"]["chance"]]).lower().startswith(f"chance: {ours.chance}")
+        if certificates := theirs["said"]["certificates"]:
+            assert f"certificates: {in_english([certificates])}" in theirs["lines"]
         verdicts.add(ours.verdict.name)
     return verdicts
 
@@ -183,6 +200,8 @@ async def test_the_page_tells_in_its_language_what_the_rules_audit_finds(page: P
         await expect(report).to_contain_text(w("audit.verdict.RULES"))
         await expect(report).to_contain_text(say("finding.RULES"))
         await expect(report.locator("[lang=en]").first).to_contain_text("RNW-")
+        await expect(report).to_contain_text(f"{w('position.player', n=0)}: {say('standing.self_declared')}")
+        await expect(report).to_contain_text(say("log.chance", chance=say("chance.dealt")).rstrip("."))
         await page.goto("about:blank")
     finally:
         gateway.terminate()

@@ -34,7 +34,7 @@ from referee_clients.web.in_browser import pyodide
 from referee_clients.web.in_browser.archive import archive
 from referee_clients.web.languages import ASKED, Choice, is_draft
 from referee_clients.web.safety import CSP
-from referee_clients.web.said import words_of
+from referee_clients.web.said import SAID_BY_AUDITS, words_of
 from referee_clients.web.secure import Lack
 from referee_clients.web.spoken import spoken
 
@@ -58,7 +58,7 @@ WORKER_CSP: Final = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; c
 _ARCHIVE: Final = "auditor.zip"
 _PYTHON: Final = "pyodide"
 _HTML: Final = "text/html; charset=utf-8"
-_OF_AUDITS: Final = "finding."
+_OF_AUDITS: Final = ("finding.", *SAID_BY_AUDITS)
 _PACKED: Final = "application/zip"
 """What is packed already."""
 _COMMENT: Final = re.compile(r"^[ \t]*(?://.*|/\*\*(?s:.*?)\*/)$", re.MULTILINE)

@@ -12,8 +12,11 @@ from referee.words.catalogue import Text
 _IMPORT: Final = re.compile(r"""(?:from|import) ?\(?["`](\.[^"`]+\.mjs)["`]""")
 _KEY: Final = re.compile(r'"([a-z]+(?:\.\w+)*)"')
 _PUT_TOGETHER: Final = re.compile(r"`((?:\w+\.)+)(\w*)\$\{")
-_BESIDE: Final = {"verify": ("audit_rules",)}
+_AUDITING: Final = "audit_rules"
+_BESIDE: Final = {"verify": (_AUDITING,)}
 """Programs that a page has besides the one of its name."""
+SAID_BY_AUDITS: Final[tuple[str, ...]] = ("log.chance", "chance.", "standing.", "certificates")
+"""With what keys begin that come with the report of this program's own auditor."""
 _PLACE: Final = re.compile(r"\\\$\\\{[^}]*\\\}")
 
 
@@ -34,8 +37,9 @@ def modules(first: str, files: Mapping[str, bytes]) -> Iterator[str]:
 
 def words_of(page: str, words: Mapping[str, Text], files: Mapping[str, bytes]) -> dict[str, Text]:
     """Return those words that the page's program can say; a page without a program says none."""
-    keys, starts = set[str](), tuple[str, ...]()
     programs = (page, *_BESIDE.get(page, ()))
+    keys = set[str]()
+    starts = SAID_BY_AUDITS if _AUDITING in programs else ()
     for path in dict.fromkeys(path for program in programs for path in modules(f"{program}.mjs", files)):
         text = files[path].decode()
         keys.update(_KEY.findall(text))

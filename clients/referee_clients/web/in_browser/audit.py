@@ -16,6 +16,8 @@ from referee.log.audit import Policy, audit
 from referee.log.errors import LogError
 from referee.log.keys import PublicKey
 from referee.log.note import VerifierKey
+from referee.log.verdict import CertificateReport, Report
+from referee.words.catalogue import Said
 from referee_clients.web.in_browser import signatures
 from referee_clients.web.in_browser.signatures import forget
 
@@ -33,7 +35,8 @@ def answer(holding: Iterable[bytes], failing: Iterable[bytes], keys: Iterable[by
 
 
 def check(data: bytes, key: str, seats: Sequence[tuple[int, bytes]], receipts: Sequence[bytes]) -> list[bytes] | str:
-    """Return what has to be asked first, or the report: JSON with ``exit_code``, ``lines`` and ``report``.
+    """Return what has to be asked first, or the report: JSON with ``exit_code``, ``lines`` and ``report``;
+    of a game also ``said``.
 
     ``key``: the verifier key, or empty. ``seats``: keys that the reader knows, by seat. ``receipts``: files of signed
     checkpoints; one that is none makes ``{"error": why}``.
@@ -65,5 +68,26 @@ def _report(data: bytes, key: str, seats: Sequence[tuple[int, bytes]], receipts:
         "verdict": report.verdict.name,
         "exit_code": report.exit_code,
         "lines": report.as_text().splitlines(),
+        "said": _said(report),
         "report": json.loads(report.as_json()),
     }
+
+
+def _said(report: Report) -> dict[str, object]:
+    """Return what a page says in its own language: of seats, of where draws come from, of certificates."""
+    has_certificates = report.proofs != CertificateReport()
+    return {
+        "chance": _as_json(report.drawn),
+        "seats": [
+            {"seat": each.seat, "how": [*map(_as_json, each.how)], "key": each.key.hex() if each.key else ""}
+            for each in report.seats
+        ],
+        "certificates": _as_json(report.proofs.said) if has_certificates else None,
+    }
+
+
+def _as_json(part: object) -> object:
+    """Return a text as its key and what is in its places; what is none, as it is."""
+    if not isinstance(part, Said):
+        return part
+    return {"key": part.key, "places": {name: _as_json(each) for name, each in part.places.items()}}

@@ -46,8 +46,18 @@ const stopAfter = (s, key) => {
 const KEPT = new Set(["COMPLETE"]);
 const OPEN = new Set(["PREFIX", "UNTRUSTED_KEY", "UNSUPPORTED", "UNDISCLOSED"]);
 
+/** A text that came with its key and what is in its places; what is none, as it is. */
+const said = (part) => (part instanceof Object ? w(part.key, Object.fromEntries(Object.entries(part.places).map(([name, each]) => [name, said(each)]))) : part);
+
+/** Who sat where, where draws come from, and what certificates come to. */
+const saidLines = ({ chance, seats, certificates }) => [
+  said(chance),
+  ...seats.map(({ seat, how, key }) => `${w("position.player", { n: seat })}: ${how.map(said).join("")} ${key}`.trimEnd()),
+  ...(certificates ? [w("audit.certificates", { what: said(certificates) })] : []),
+];
+
 /** What the command says below its verdict, in English; in other languages as much of it as the page has words for. */
-const linesOf = (name, { lines, report: found }) => {
+const linesOf = (name, { lines, said: parts, report: found }) => {
   if (isEnglish) return lines.slice(1);
   const { layers, rules, entries, signed_entries: covered, places, scores, comments } = found.audit ?? found;
   const findings = layers.flatMap(({ finding }) => (finding ? [finding] : []));
@@ -55,6 +65,7 @@ const linesOf = (name, { lines, report: found }) => {
     ...findings.flatMap((finding) => findingLines(finding, [finding.what, finding.expected && `expected ${finding.expected}`].filter(Boolean).join("; "))),
     ...(found.broken ?? []).map(inEnglish),
     w("verify.what", { name, rules: rules ? `${rules.id} ${rules.version}` : "?", entries, covered }),
+    ...(parts ? saidLines(parts) : []),
     ...(places.length ? [w("entry.end", { places: places.join(", "), scores: scores.join(", ") || "–" })] : []),
     ...comments.map(inEnglish),
   ];
