@@ -13,8 +13,11 @@ import httpx
 import pytest
 from playwright.async_api import Browser, Page, Route, expect
 
+from referee.certificates.alhambra.claims import Add, Remove, Reserve, Swap
 from referee.certificates.registry import provable
+from referee.words.catalogue import languages
 from referee_clients.sdk.channel import Security
+from referee_clients.web.solving import _in_words
 from referee_clients.web.upstream import Upstream
 from tests.service.conftest import running
 from tests.service.player import Client
@@ -159,3 +162,13 @@ async def test_what_goes_wrong_is_said_in_words(browser: Browser, page: Page, tm
             await own.get_by_role("button", name="Find the best turn").click()
             await expect(own.locator(".solver [role=alert]")).to_contain_text(told[2])
         await own.context.close()
+
+
+@pytest.mark.parametrize("language", languages("web"))
+def test_moves_of_a_best_turn_are_told_in_the_language(language: str) -> None:
+    """Around tile and cell, which are notation; in English they are notation as a whole."""
+    moves = (Add("tower-12", (1, -2)), Remove((1, -2)), Swap("tower-12", (1, -2)), Reserve("tower-12"))
+    told = [_in_words(move, language) for move in moves]
+    for move, words in zip(moves, told, strict=True):
+        assert ("tower-12" in words, "1,-2" in words) == (hasattr(move, "tile"), hasattr(move, "at"))
+    assert (told[0] == "add tower-12 1,-2") == (language == "en")

@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from referee.certificates.alhambra.claims import Add, Give, Place, Remove, Reserve, Swap, TurnMove
 from referee.certificates.alhambra.wire import move_of, placed_tiles
 from referee.certificates.registry import provable
 from referee.games import registry
@@ -22,6 +23,8 @@ from referee.notation.lines import named_game
 from referee.notation.strict_json import QueryError, only
 from referee.v1 import solver_service_pb2 as pb
 from referee.v1 import solver_service_pb2_grpc as pb_grpc
+from referee.words.catalogue import ENGLISH, load
+from referee.words.catalogue import languages as spoken_in
 from referee_clients.web.bodies import question_of
 from referee_clients.web.broken import of_referee
 from referee_clients.web.errors import Refusal
@@ -31,6 +34,15 @@ from referee_clients.web.upstream import Upstream
 
 SOLVING_S: Final = 25.0
 """How long the referee may look for an answer."""
+_WORDED: Final[dict[type[TurnMove], str]] = {
+    Add: "rebuild_add",
+    Remove: "rebuild_remove",
+    Swap: "rebuild_swap",
+    Place: "place_tile",
+    Reserve: "reserve_tile",
+    Give: "give_tile",
+}
+"""As pages word the same moves of a game."""
 _TURN: Final = frozenset(("layout", "reserve", "bought"))
 
 Solving = Callable[
@@ -87,7 +99,7 @@ async def _unless_left(request: Request, work: Coroutine[Any, Any, dict[str, Any
 
 
 async def _best_turn(
-    solver: pb_grpc.SolverServiceAsyncStub, question: dict[str, Any], call: dict[str, Any], _language: str
+    solver: pb_grpc.SolverServiceAsyncStub, question: dict[str, Any], call: dict[str, Any], language: str
 ) -> dict[str, Any]:
     """``question``: as ``referee best-turn`` takes it."""
     named_game(question, {"alhambra": None})
@@ -101,12 +113,20 @@ async def _best_turn(
     moves = [move_of(each, "moves") for each in found.moves]
     return {
         "moves": [written_move(each) for each in moves],
-        "words": [describe_move(each) for each in moves],
+        "words": [_in_words(each, language) for each in moves],
         "wall": found.wall,
         "tiles": found.tiles,
         "bound": found.bound,
         "proven": found.proven,
     }
+
+
+def _in_words(move: TurnMove, language: str) -> str:
+    """Return a move in the notation; in another language than English in words around its tile and cell."""
+    if language not in spoken_in("web") or language == ENGLISH:
+        return describe_move(move)
+    tile, at = getattr(move, "tile", ""), getattr(move, "at", ())
+    return load("web", language)(f"alhambra.move.{_WORDED[type(move)]}", tile=tile, cell=",".join(map(str, at)))
 
 
 async def _prove(
