@@ -49,8 +49,10 @@ for await (const line of createInterface({ input: process.stdin })) {
 }
 for (const each of started) console.log(await each);
 """
-FACTS = ("seat", "scribe", "arbiter", "field", "version", "rules", "key", "seq")
-FACTS += ("bytes", "limit", "size", "entries", "seen", "positions")
+FACTS = (
+    *("seat", "scribe", "arbiter", "field", "version", "rules", "key", "seq"),
+    *("bytes", "limit", "size", "entries", "seen", "positions"),
+)
 """What messages of the verifier and of pages may name: pages have words for each."""
 TRUSTED = Policy(SIGNER.verifier)
 Job = tuple[bytes, Policy]
