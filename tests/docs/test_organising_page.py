@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.cli.inside import referee
 from tests.docs.shell import ROOT, examples, is_shown, ran, running
-from tests.waiting import until
+from tests.waiting import until, waiting_for
 
 DOCS = ROOT / "docs"
 PAGE = (DOCS / "organising.md").read_text(encoding="utf-8")
@@ -50,8 +50,10 @@ async def test_it_prints_what_stands_there(tmp_path: Path) -> None:
             if shown.startswith("referee new --data club --rules"):
                 game = printed.split()[1]
         for output, log in beside:
-            pattern = output.replace("127.0.0.1:50051", address)
-            assert is_shown(f"{pattern}…", log.read_text()), log.read_text()
+            pattern = f"{output.replace('127.0.0.1:50051', address)}…"
+            async with waiting_for(f"{pattern!r} to be shown"):
+                while not is_shown(pattern, log.read_text()):  # noqa: ASYNC110 - nobody is told
+                    await asyncio.sleep(0.05)
 
 
 def test_every_kind_of_ruling_and_option_that_is_named_exists() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 from asyncio.subprocess import PIPE, Process
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,13 +24,13 @@ class Referee:
     log: Path
 
 
-async def serve(data: Path, log: Path, *words: str) -> Referee:
-    """Started, and listening on a free port. What it logs is in ``log``."""
+async def serve(data: Path, log: Path, *words: str, changed: str = "") -> Referee:
+    """Started, and listening on a free port. What it logs is in ``log``; ``changed``: what is other, in Python."""
     if (store := place(data)) is not None and "--store" not in words:
         words = (*words, "--store", store)
     with log.open("ab") as stderr:
         process = await asyncio.create_subprocess_exec(
-            REFEREE,
+            *((sys.executable, "-c", f"{changed}\nfrom referee.cli import main\nmain()") if changed else (REFEREE,)),
             *("serve", "--data", str(data), "--listen", "127.0.0.1:0", *words),
             stdout=PIPE,
             stderr=stderr,

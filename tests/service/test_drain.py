@@ -31,10 +31,24 @@ from tests.service.player import Client, Play, bearer, connected, refused, seat_
 from tests.service.process import serve
 from tests.service.test_play_stream import Stream
 from tests.service.test_watching import rest
-from tests.waiting import waiting_for
+from tests.waiting import until, waiting_for
 
 NARROW = {"grpc.http2.lookahead_bytes": 1024, "grpc.http2.bdp_probe": 0, "grpc.use_local_subchannel_pool": 1}
 """So that little fits between a writer and a reader that does not read."""
+
+
+WAITS_FOR_THE_STORE = """
+from dataclasses import replace
+from referee.service.server import Server
+start = Server.start
+Server.start = classmethod(lambda _, config: start(replace(config, busy_s=600.0)))
+"""
+"""A referee whose store is waited for however long."""
+GIVES_TIME_TO_READ = """
+from referee.service.server import Server
+Server.stop.__defaults__ = (15.0,)
+"""
+"""A referee that stops slowly: who reads has read everything by then, however slow the machine is."""
 
 
 @asynccontextmanager
@@ -141,7 +155,7 @@ async def test_the_store_is_waited_for_however_long(tmp_path: Path, engine: Engi
 
 async def test_a_second_signal_ends_it_at_once(tmp_path: Path, engine: Engine) -> None:
     data = tmp_path / "data"
-    referee = await serve(data, tmp_path / "log")
+    referee = await serve(data, tmp_path / "log", changed=WAITS_FOR_THE_STORE)
     async with connected(referee.address, referee.token) as client:
         play = await client.play()
         await play.until_play()
@@ -174,12 +188,15 @@ class Crowd:
     """Game and last message of each stream that reads."""
     cut: list[Exception] = field(default_factory=list)
     """By streams that were written to when they were over: then the library forgets what there was to read."""
+    begun: int = 0
+    """Streams that have told something."""
     enough: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def play(self, play: Play, seat: int, acts: int) -> None:
         """Until the stream ends. ``acts``: of all together, after which there are enough."""
         stream, key = Stream(play, token_of(play, seat), after_seq=-1, legal_moves=True), seat_key(seat)
         message, sent, seen = await stream.begin(), b"", 0
+        self.begun += 1
         while True:
             seen += len(message.commit.entries)
             assert message.seq == seen - 1
@@ -211,7 +228,10 @@ class Crowd:
 
     async def watch(self, client: Client, game_id: str) -> None:
         stream = client.games.WatchGame(pb.WatchGameRequest(game_id=game_id, after_seq=-1))
-        messages = [message async for message in stream]
+        messages = [await stream.read()]
+        self.begun += 1
+        while (message := await stream.read()) is not grpc.aio.EOF:
+            messages.append(message)
         message, seen = messages[-1], sum(len(message.commit.entries) for message in messages)
         assert message.seq == seen - 1
         self.last.append((game_id, message))
@@ -221,7 +241,7 @@ class Crowd:
 async def test_under_load(tmp_path: Path) -> None:
     """Many games in play, watchers that do not read: nothing acknowledged is lost, whoever reads is told."""
     data, log, games, sleepers = tmp_path / "data", tmp_path / "log", 8, 4
-    referee = await serve(data, log)
+    referee = await serve(data, log, changed=GIVES_TIME_TO_READ)
     crowd = Crowd()
     async with (
         connected(referee.address, referee.token) as client,
@@ -239,6 +259,7 @@ async def test_under_load(tmp_path: Path) -> None:
         async with waiting_for("so many acts"):
             await asyncio.wait([enough, *players], return_when=asyncio.FIRST_COMPLETED)
         assert crowd.enough.is_set()
+        await until(lambda: crowd.begun == len(players) + len(watchers), "every stream", every_s=0.01)
         referee.process.terminate()
         async with waiting_for("the end of every stream and of the referee"):
             await asyncio.gather(*players, *watchers)
