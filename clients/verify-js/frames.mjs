@@ -1,7 +1,6 @@
 // The file of section 7: magic, frames in their order, END.
 
-import { Refusal, equal, fromHex, sha256, u32 } from "./bytes.mjs";
-import { crc32, crcOfPieces } from "./crc.mjs";
+import { Refusal, crc32, crcOfPieces, equal, fromHex, sha256, u32 } from "./bytes.mjs";
 import { End } from "./schema.mjs";
 import { decode } from "./wire.mjs";
 

@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 
-const VERIFIER = ["bytes", "crc", "ed25519", "wire", "schema", "frames", "note", "deck", "entries", "authors", "audit", "report"];
+const VERIFIER = ["bytes", "ed25519", "wire", "schema", "frames", "note", "deck", "entries", "authors", "audit", "report"];
 const EVENTS = ["event_schema", "event_terms", "event_state", "event_points", "event_pairing", "event_rules", "event", "event_audit"];
 const GATEWAY = "../referee_clients/web/static/";
 
