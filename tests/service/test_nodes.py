@@ -276,7 +276,7 @@ def elsewhere(_: Any, node_id: int, __: bytes) -> bool:
     return node_id != seats_elsewhere.HERE
 
 
-HOW = {
+HOW: dict[str, tuple[Any, str, Any, Any]] = {
     "games are listed": (SeatStreams, "run", Held.before, at),
     "a game is looked for": (LiveGames, "game", Held.before, at),
     "a game is found": (play_stream, "begin", Held.before, at),
