@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from referee.live.answers import Answer
 from referee.live.watch import Commit, Watcher
+from referee.log.intent import Author
 from referee.log.v1 import log_pb2
 from referee.store.errors import StoreFailed
 
@@ -16,6 +17,8 @@ class Act(NamedTuple):
 
     intent: log_pb2.Intent
     """The strict decode of ``body``."""
+    author: Author
+    """The one that it names."""
     body: bytes
     signature: bytes
     received_ms: int

@@ -13,7 +13,7 @@ from referee.live.view import awaited_text
 from referee.log.entry import Clock
 from referee.log.errors import Code, LogError
 from referee.log.events import act_name
-from referee.log.intent import Role, author_of
+from referee.log.intent import Author, Role, author_of
 from referee.log.keys import key_id
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
@@ -55,11 +55,10 @@ def decode(data: bytes) -> tuple[Violation, ...]:
     )
 
 
-def key_id_for(record: Record, intent: log_pb2.Intent, body: bytes, signature: bytes) -> bytes:
+def key_id_for(record: Record, intent: log_pb2.Intent, author: Author, body: bytes, signature: bytes) -> bytes:
     """Return the id of the key with which the author signed ``body``. Raise ``NotAwaited`` if it has none."""
     if intent.HasField("join"):
         return key_id(intent.join.key)
-    author = author_of(intent)
     key = record.keyring.signer(author, body, signature)
     if key is None:
         keys = {Role.SCRIBE: record.opened.scribe_keys, Role.ARBITER: record.opened.arbiter_keys}.get(author.role)

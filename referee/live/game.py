@@ -7,7 +7,7 @@ the store, so whoever comes then waits: nobody acts on, or is shown, what may ye
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple, Protocol
@@ -28,7 +28,7 @@ from referee.live.watch import Commit, Ending, Watcher
 from referee.log.entry import Clock, Written
 from referee.log.errors import Code, LogError, RulesError
 from referee.log.game import Phase
-from referee.log.intent import Author, Role, SignedIntent, author_of
+from referee.log.intent import Author, Role, SignedIntent
 from referee.log.replay import Record, signed_part
 from referee.log.v1 import log_pb2
 from referee.store.errors import StoreFailed
@@ -75,6 +75,7 @@ class LiveGame:
         self._idle.set()
         self._stale = False
         """Memory is not, or may not be, what the store has."""
+        self._guard = _Guard(self._distrust)
         self._is_aside = False
         self._left_for: Node | None = None
         """The node that goes on with it."""
@@ -213,7 +214,7 @@ class LiveGame:
 
     async def _judge(self, act: Act, reply: Reply) -> Answer | None:
         """Return the answer if it needs no commit; otherwise ``reply`` gets it when the commit is through."""
-        intent = act.intent
+        intent, author = act.intent, act.author
         record = self._record if self._is_ready() else await self._ready()
         if intent.seq < record.size:
             # The await may let others in, but entries that are there stay as they are.
@@ -225,13 +226,13 @@ class LiveGame:
             raise GameOver("the game is over")
         if intent.seq != record.size or intent.prev != record.head:
             raise StaleHead(record.size, record.head)
-        author = author_of(intent)
         seat = awaited_mover(record.game, author) if intent.HasField("move") else None
         stamp_ms = max(act.received_ms, record.last_ms)
         clock = self._charge(seat, stamp_ms, act.late_ms, act.thought_ms)
         if seat is not None and is_up(record.game, seat, clock):
             raise await self._time_is_up(seat, stamp_ms, act.late_ms)
-        signed = SignedIntent(act.body, act.signature, answers.key_id_for(record, intent, act.body, act.signature))
+        key_id = answers.key_id_for(record, intent, author, act.body, act.signature)
+        signed = SignedIntent(act.body, act.signature, key_id)
         rows: list[Row] = []
         refused: RulesError | None = None
         try:
@@ -249,7 +250,7 @@ class LiveGame:
         except BaseException:
             self._distrust()
             raise
-        with self._all_or_reload():
+        with self._guard:
             self._attempts.count(is_refused=refused is not None)
             if refused is not None:
                 rows.append(_row(record.refuse(signed, refused, clock)))
@@ -266,7 +267,7 @@ class LiveGame:
     async def _time_is_up(self, seat: int, stamp_ms: int, late_ms: int) -> NotAwaited:
         """Handle a move that came too late: the flag falls, unless network or referee may still be to blame."""
         reply = AwaitedReply()
-        with self._all_or_reload():
+        with self._guard:
             if rows := self._enter_due(stamp_ms, late_ms):
                 self._commit(rows, Clock(stamp_ms), reply)
         if rows:
@@ -283,7 +284,7 @@ class LiveGame:
         clock = Clock(max(self._context.time.now_ms(), record.last_ms))
         rows: list[Row] = []
         reply = AwaitedReply()
-        with self._all_or_reload():
+        with self._guard:
             rows.append(_row(record.write(log_pb2.GameEnd(ending=log_pb2.ENDING_ABORTED), clock)))
             self._settle(rows, clock.referee_ms)
             self._commit(rows, clock, reply)
@@ -350,9 +351,6 @@ class LiveGame:
         while (event := self._record.due(stamp_ms)) is not None:
             self._attempts.count(is_refused=False)
             rows.append(_row(self._record.write(event, Clock(stamp_ms))))
-
-    def _all_or_reload(self) -> _Guard:
-        return _Guard(self)
 
     def _commit(
         self,
@@ -444,7 +442,7 @@ class LiveGame:
         self._keeper.pause()
         stamp_ms = max(self._context.time.now_ms(), self._record.last_ms)
         try:
-            with self._all_or_reload():
+            with self._guard:
                 if rows := self._enter_due(stamp_ms):
                     self._commit(rows, Clock(stamp_ms), Reply())
         except Exception as error:  # noqa: BLE001 - nobody asked, so nobody else can tell
@@ -601,17 +599,17 @@ class _Handed(NamedTuple):
 class _Guard:
     """Whatever goes wrong inside, memory may be half way: it is read again before it is used."""
 
-    __slots__ = ("_game",)
+    __slots__ = ("_distrust",)
 
-    def __init__(self, game: LiveGame) -> None:
-        self._game = game
+    def __init__(self, distrust: Callable[[], None]) -> None:
+        self._distrust = distrust
 
     def __enter__(self) -> None:
         return None
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is not None:
-            self._game._distrust()
+            self._distrust()
 
 
 def _row(written: Written) -> Row:

@@ -246,7 +246,7 @@ class _Growth(Watcher):
         super().__init__()
         self._tell = tell
 
-    def push(self, commit: Commit | None, answer: pb.Answer | None = None) -> None:  # noqa: ARG002 - it sends no acts
+    def push(self, commit: Commit | None, answer: pb.PlayGameResponse | None = None) -> None:  # noqa: ARG002 - no acts
         if commit is not None:
             self._tell(commit.game_id)
 

@@ -93,13 +93,12 @@ class Time(ABC):
 
     def late_ms(self) -> int:
         """Return how long what comes in now may have waited for the loop: it is this late, or just was."""
-        if self._tick is None:
-            return 0
-        return max(self._was_late_ms, self.now_ms() - self._ticks_ms)
+        return self.receipt().late_ms
 
     def receipt(self) -> Receipt:
         """Stamp a message received now."""
-        return Receipt(self.now_ms(), self.late_ms())
+        now_ms = self.now_ms()
+        return Receipt(now_ms, 0 if self._tick is None else max(self._was_late_ms, now_ms - self._ticks_ms))
 
     def _wait_for_tick(self) -> None:
         self._ticks_ms = self.now_ms() + TICK_MS

@@ -52,8 +52,11 @@ class Commit:
     def message(self) -> bytes:
         """Exact bytes of a ``WatchGameResponse``: made once, however many watch."""
         if not self._message:
-            commit = pb.Commit(entries=[row.data for row in self.rows], checkpoint=self.rows[-1].note)
-            self._message = pb.WatchGameResponse(seq=self.seq, commit=commit).SerializeToString()
+            # In its place: a message that is made by itself is copied into the one around it.
+            message = pb.WatchGameResponse(seq=self.seq)
+            message.commit.entries.extend([row.data for row in self.rows])
+            message.commit.checkpoint = self.rows[-1].note
+            self._message = message.SerializeToString()
         return self._message
 
 
@@ -62,7 +65,8 @@ class Item:
     """What came next: a commit, the answer to an act of the stream's own, both in one, or the end of a game."""
 
     commit: Commit | None = None
-    answer: pb.Answer | None = None
+    answer: pb.PlayGameResponse | None = None
+    """The message with the answer, and nothing else so far."""
     over: bytes = b""
     """The id of a game that has ended for this stream."""
     ending: Ending = Ending.GAME_OVER
@@ -85,7 +89,7 @@ class Watcher:
         self._ending: Ending | None = None
         self._wake: asyncio.Future[None] | None = None
 
-    def push(self, commit: Commit | None, answer: pb.Answer | None = None) -> None:
+    def push(self, commit: Commit | None, answer: pb.PlayGameResponse | None = None) -> None:
         """Append what comes next. A reader that is too far behind is cut off: a gap is worse than an end."""
         self._push(Item(commit, answer))
 

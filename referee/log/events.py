@@ -425,9 +425,9 @@ def read_entry(entry: log_pb2.Entry, intent: log_pb2.Intent | None, decoder: Dec
     """
     kind = event_name(entry)
     if kind == "signed" and intent is not None:
-        return read_act(intent, decoder)
+        return read_act(intent, author_of(intent), decoder)
     if kind == "refused" and intent is not None:
-        attempt = read_act(intent, decoder)
+        attempt = read_act(intent, author_of(intent), decoder)
         if not isinstance(attempt, Moved):
             raise LogError(Code.NOT_AWAITED, "a refused act", "a refused move")
         return Refused(attempt.author, attempt.move, tuple(entry.refused.rule_ids))
@@ -437,9 +437,8 @@ def read_entry(entry: log_pb2.Entry, intent: log_pb2.Intent | None, decoder: Dec
     return read(entry, decoder)
 
 
-def read_act(intent: log_pb2.Intent, decoder: Decoder) -> Act:
-    """Return what an intent says that ``decode_intent`` accepted. Raise what ``read_entry`` raises."""
-    author = author_of(intent)
+def read_act(intent: log_pb2.Intent, author: Author, decoder: Decoder) -> Act:
+    """Return what an intent of this author says that ``decode_intent`` accepted. Raise what ``read_entry`` raises."""
     kind = _which(intent, "act")
     if kind == "move":
         return Moved(author, decoder.decoded_move(intent.move))

@@ -124,6 +124,8 @@ class LoggedGame:
         """When the newest entry was made; milliseconds since 1970."""
         self._reached: tuple[Result | None] | None = None
         """What ``reached`` answers; None: it is to be worked out."""
+        self._deciding: tuple[tuple[int, ...], tuple[int, ...]] | None = None
+        """The seats that have to decide: themselves, and those for which a stand-in moves; None: to be worked out."""
         self._go_on(0)
 
     # --- how it stands --------------------------------------------------------------------------------------
@@ -218,25 +220,21 @@ class LoggedGame:
 
     def awaited(self) -> tuple[int, ...]:
         """Return the seats that have to move now, whoever enters it for them."""
-        return self.on_turn() if self.goes_on else ()
-
-    def on_turn(self) -> tuple[int, ...]:
-        """Return the same of a game that goes on."""
-        seats, arbitration = self._deciding(), self.arbitration
-        if not arbitration.out and arbitration.skipped is None:
-            return seats
-        return tuple([seat for seat in seats if not self._is_stood_in_for(seat)])
+        return self._deciders()[0]
 
     def due_stand_in(self) -> int | None:
         """Return the seat on turn for which a stand-in's move is to be entered (TBL-2)."""
-        seat = next((seat for seat in self._deciding() if self._is_stood_in_for(seat)), None)
-        return seat if seat is not None and self.goes_on else None
+        _, stood_in_for = self._deciders()
+        return stood_in_for[0] if stood_in_for else None
 
-    def _deciding(self) -> tuple[int, ...]:
-        return tuple([awaited.seat for awaited in self.position.pending() if isinstance(awaited, Decision)])
-
-    def _is_stood_in_for(self, seat: int) -> bool:
-        return seat in self.arbitration.out or seat == self.arbitration.skipped
+    def _deciders(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        if self._deciding is None:
+            pending = self.position.pending() if self.goes_on else ()
+            seats = [awaited.seat for awaited in pending if isinstance(awaited, Decision)]
+            out, skipped = self.arbitration.out, self.arbitration.skipped
+            stood_in_for = tuple([seat for seat in seats if seat in out or seat == skipped])
+            self._deciding = (tuple([seat for seat in seats if seat not in stood_in_for]), stood_in_for)
+        return self._deciding
 
     def awaits_chance(self) -> bool:
         """Return whether the position waits for something drawn or rolled."""
@@ -291,7 +289,7 @@ class LoggedGame:
         Return the entries whose moves, draws and passes it takes back.
         """
         out, phase = len(self.arbitration.out), self.phase
-        self._reached = None
+        self._reached = self._deciding = None
         taken_back = self._change(event, seat, seq, clock)
         if len(self.arbitration.out) > out and not (isinstance(event, Ruled) and isinstance(event.ruling, Restore)):
             # Those who had not agreed to a take-back may all be out now.
@@ -303,7 +301,7 @@ class LoggedGame:
         anew = isinstance(event, Opened) or (isinstance(event, Ruled) and isinstance(event.ruling, Resume | Reinstate))
         if anew or self.phase is not phase:
             self.missing_from_ms = clock.referee_ms
-        self._reached = None
+        self._reached = self._deciding = None
         self.last_ms = clock.referee_ms
         if self.clocks is not None:
             self.clocks.await_seats(self.awaited(), self.last_ms)

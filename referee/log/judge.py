@@ -1,6 +1,6 @@
 """Whether an event may stand as the next entry of a game: its order, its author, the rules, the deck, the times.
 
-``judge`` changes nothing; ``take`` judges, applies, and says what happened. Raises ``LogError`` alone.
+``judge`` changes nothing; ``enter`` judges and applies, ``take`` says what happened as well. Raises ``LogError`` alone.
 """
 
 from __future__ import annotations
@@ -80,8 +80,13 @@ class Happened(NamedTuple):
     """Play had begun before it."""
 
 
-def take(game: LoggedGame, event: Event, seq: int, clock: Clock) -> Happened:
+def enter(game: LoggedGame, event: Event, seq: int, clock: Clock) -> None:
     """Judge the event as entry ``seq`` and apply it. Raise ``LogError``; the game is then as it was."""
+    game.apply(event, judge(game, event, seq, clock).seat, seq, clock)
+
+
+def take(game: LoggedGame, event: Event, seq: int, clock: Clock) -> Happened:
+    """Enter the event as ``enter`` does, and return what happened."""
     judged = judge(game, event, seq, clock)
     before, in_play = game.position.state, game.phase is _PLAYING
     taken_back = game.apply(event, judged.seat, seq, clock)
@@ -133,7 +138,10 @@ def judge_act(game: LoggedGame, event: Event, seq: int) -> Judged:
         case Declared(author, outcome):
             declares = not game.deal.is_dealt and author.role is Role.SCRIBE
             by = declares and author.index == game.opened.declared.scribe
-            _demand(by, f"{author} cannot declare chance", "the declaring scribe of a declared game")
+            if not by:
+                raise LogError(
+                    Code.NOT_AWAITED, f"{author} cannot declare chance", "the declaring scribe of a declared game"
+                )
             _check_chance(game, outcome, dealt=False)
         case Passed(seat):
             due = game.goes_on and Forced(seat) in game.position.pending()
@@ -216,7 +224,7 @@ def mover(game: LoggedGame, author: Author) -> int:
     if game.phase is not _PLAYING:
         raise LogError(Code.NOT_AWAITED, "the game is not in play", "moves during play")
     check_goes_on(game)
-    seats = game.on_turn()
+    seats = game.awaited()
     if author.role is _SCRIBE:
         # The move does not say whose it is, so only one seat can be meant.
         if len(seats) != 1 or not game.scribed[seats[0]]:

@@ -28,10 +28,13 @@ from referee.log.errors import Code, LogError, RulesError
 from referee.log.events import Act, Event, Joined, KeyChanged, Moved, Opened, Refused, read_act, read_entry
 from referee.log.game import LoggedGame, Phase
 from referee.log.identity import game_id
-from referee.log.intent import Place, SignedIntent, check_signed_lengths, decode_intent
-from referee.log.judge import Happened, judge_act, take
+from referee.log.intent import Place, SignedIntent, author_of, check_signed_lengths, decode_intent
+from referee.log.judge import Happened, enter, judge_act, take
 from referee.log.merkle import Tree, leaf_hash
 from referee.log.v1 import log_pb2
+
+_SIGNED = Act | Refused
+"""Made once: to make a union takes longer than to ask for it."""
 
 
 class Record:
@@ -51,6 +54,8 @@ class Record:
         """
         self.opened = decode_open(open_data)
         self.game_id = game_id(open_data)
+        self.size = 0
+        """Entries so far."""
         self.head = NO_ENTRY
         self.opened_ms = self.last_ms = 0
         """When the first and the last entry were written, by the referee's clock; milliseconds since 1970."""
@@ -103,13 +108,9 @@ class Record:
         return record
 
     @property
-    def size(self) -> int:
-        return self.tree.size
-
-    @property
     def place(self) -> Place:
         """Where the next intent or entry stands."""
-        return Place(self.game_id, self.tree.size, self.head)
+        return Place(self.game_id, self.size, self.head)
 
     @property
     def phase(self) -> Phase:
@@ -118,7 +119,8 @@ class Record:
     @property
     def is_final(self) -> bool:
         """Whether nothing can follow, or only what its writer cannot do: to disclose a secret that is lost."""
-        return self.phase is Phase.CLOSED or (self.phase is Phase.ENDED and self.game.deal.secret is None)
+        phase = self.game.phase
+        return phase is Phase.CLOSED or (phase is Phase.ENDED and self.game.deal.secret is None)
 
     @property
     def counts_attempts(self) -> bool:
@@ -154,7 +156,8 @@ class Record:
 
     def refuse(self, signed: SignedIntent, error: RulesError, clock: Clock) -> Written:
         """Enter an attempt that ``admit`` just refused with ``error``, where the terms record attempts."""
-        attempt = read_act(decode_intent(signed.intent), self.game.position)
+        intent = decode_intent(signed.intent)
+        attempt = read_act(intent, author_of(intent), self.game.position)
         if not self.counts_attempts or not isinstance(attempt, Moved):
             raise LogError(
                 Code.NOT_AWAITED, "the entry refuses an act that is no move", "a move, and terms that record attempts"
@@ -181,12 +184,14 @@ class Record:
         intent = intent or decode_intent(signed.intent)
         check_link("intent", intent, self.place)
         check_signed_lengths("signed", signed)
-        self.keyring.check(signed, intent)
-        return read_act(intent, self.game.position)
+        author = self.keyring.check(signed, intent)
+        return read_act(intent, author, self.game.position)
 
     def _write(self, event: Event, message: Message | bytes, clock: Clock) -> Written:
         """``message``: the event as it is encoded; ``bytes`` are those of GameOpen."""
-        self._take(event, clock, b"" if isinstance(message, bytes) else getattr(message, "key_id", b""))
+        enter(self.game, event, self.size, clock)
+        key_id = b"" if isinstance(message, bytes) else getattr(message, "key_id", b"")
+        _note_keys(self.keyring, event, key_id, self.size)
         written = build_entry(self.place, clock, self.game.position.digest(), message)
         self._advance(written.leaf, clock.referee_ms)
         return written
@@ -213,32 +218,31 @@ class Record:
             if is_signed:
                 self.keyring.check(signed, intent)
         event = read_entry(entry, intent, self.game.position)
-        happened = self._take(event, clock_of(entry), b"" if signed is None else signed.key_id)
+        happened = take(self.game, event, self.size, clock_of(entry))
+        _note_keys(self.keyring, event, b"" if signed is None else signed.key_id, self.size)
         digest = self.game.position.digest()
         if entry.state_digest != digest:
             raise digest_differs(entry.state_digest, digest)
         self._advance(leaf_hash(data), entry.referee_ms)
         return happened
 
-    def _take(self, event: Event, clock: Clock, key_id: bytes) -> Happened:
-        """``key_id``: of the key that signed it; empty for the referee's own."""
-        happened = take(self.game, event, self.size, clock)
-        _note_keys(self.keyring, event, key_id, self.size)
-        return happened
-
     def _advance(self, leaf: bytes, referee_ms: int) -> None:
         if self.size == 0:
             self.opened_ms = referee_ms
         self.tree.append(leaf)
+        self.size += 1
         self.head = leaf
         self.last_ms = referee_ms
 
 
 def _note_keys(keyring: Keyring, event: Event, key_id: bytes, seq: int) -> None:
-    """Note what an event that counts as entry ``seq`` makes of the keys; ``key_id``: of the one that signed it."""
+    """Note what an event that counts as entry ``seq`` makes of the keys.
+
+    ``key_id``: of the key that signed it; empty for the referee's own.
+    """
     if isinstance(event, Joined):
         keyring.join(event.author.index, event.key, seq)
-    elif isinstance(event, Act | Refused):
+    elif isinstance(event, _SIGNED):
         keyring.signed(event.author, key_id, seq)
         if isinstance(event, KeyChanged):
             keyring.change(event.author, event.seat, event.key, seq)

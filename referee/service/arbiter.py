@@ -21,7 +21,7 @@ from referee.log.v1 import log_pb2
 from referee.service.auth import Caller, PermissionDenied
 from referee.service.docket import call_message, docket_message
 from referee.service.fields import game_id_of
-from referee.service.games import GameService, accepted_message
+from referee.service.games import GameService, fill_accepted
 from referee.service.permissions import Scope
 from referee.v1 import arbiter_service_pb2 as pb
 
@@ -40,7 +40,9 @@ class ArbiterService:
     async def SubmitAct(self, request: pb.SubmitActRequest, caller: Caller) -> pb.SubmitActResponse:
         _, answer = await self._games.submit(request, caller, _with_words(request))
         assert isinstance(answer, Accepted)  # noqa: S101 - only moves are refused
-        return pb.SubmitActResponse(accepted=accepted_message(answer))
+        response = pb.SubmitActResponse()
+        fill_accepted(response.accepted, answer)
+        return response
 
     async def GetDocket(self, request: pb.GetDocketRequest, caller: Caller) -> pb.GetDocketResponse:
         game_id = game_id_of(request.game_id)

@@ -157,7 +157,7 @@ class RequestStream:
     async def receive(self) -> Message | None:
         """Return the next message; None after the last. Raise ``BadField`` for bytes that are none, and ``Gone``."""
         data = await self.read()
-        return None if data is None else parse(self._request_class, data, MAX_ACT_BYTES)
+        return None if data is None else _parsed(self._request_class, data)
 
     async def read(self) -> bytes | None:
         """Return the next message as it came. Raise ``LimitReached`` for one that is too large, and ``Gone``."""
@@ -165,7 +165,7 @@ class RequestStream:
             self._is_again = False
             return self._first
         try:
-            data = await self._context.read()
+            data: bytes | Any = await self._context.read()
         except Exception as error:
             raise Gone from error
         if data is grpc.aio.EOF:
@@ -173,7 +173,7 @@ class RequestStream:
         check_size(data, MAX_ACT_BYTES)
         if self._first is None:
             self._first = data
-        return cast("bytes", data)
+        return data
 
     def again(self) -> None:
         """Begin with the first message again, after which nothing was read."""
@@ -316,7 +316,12 @@ def charge_answer(account: Account, size: int, sent: int = 0) -> int:
 
 
 def parse(request_class: type[Message], data: bytes, most: int) -> Message:
+    """Return the message. Raise ``LimitReached`` for one that is too large, ``BadField`` for bytes that are none."""
     check_size(data, most)
+    return _parsed(request_class, data)
+
+
+def _parsed(request_class: type[Message], data: bytes) -> Message:
     try:
         return request_class.FromString(data)
     except DecodeError:

@@ -56,8 +56,9 @@ class PlayStream:
                 self._seq = await begin(self._live_games, self._game, after_seq, self._watcher, responses.send)
                 if self._watcher.is_empty:
                     # A heartbeat says as well that nothing is still to come: who comes back knows where the game is.
-                    if (turn := await self._turns.now()) is not None:
-                        data = pb.PlayGameResponse(seq=self._seq, turn=turn).SerializeToString()
+                    message = pb.PlayGameResponse(seq=self._seq)
+                    if await self._turns.tell(message.turn):
+                        data = message.SerializeToString()
                     else:
                         data = heartbeat(self._seq, self._live_games.context.time.now_ms())
                     await responses.send(data)
@@ -82,10 +83,12 @@ class PlayStream:
                 item = Item()  # of its own it tells nothing, but a turn may be still to be told
             if item.commit is not None:
                 self._seq, data = item.commit.seq, item.commit.message
-            turn = await self._turns.now() if watcher.is_empty else None
-            if item.answer is not None or turn is not None:
+            message = item.answer or pb.PlayGameResponse()
+            has_turn = watcher.is_empty and await self._turns.tell(message.turn)
+            if item.answer is not None or has_turn:
+                message.seq = self._seq
                 # Parts of one message that stand one after the other are the message.
-                data += pb.PlayGameResponse(seq=self._seq, answer=item.answer, turn=turn).SerializeToString()
+                data += message.SerializeToString()
             if data:
                 await responses.send(data)
         return item
@@ -206,10 +209,11 @@ class SeatStreams:
         while self._moved and self._seat_watcher.is_empty:
             game_id, _ = self._moved.popitem(last=False)
             game, turns, _ = self._games[game_id]
+            message = pb.WatchSeatResponse(game_id=game_id.hex())
             if game.peek() is None:
                 in_doubt.append(game_id)
-            elif (turn := await turns.now()) is not None:
-                await responses.send(pb.WatchSeatResponse(game_id=game_id.hex(), turn=turn).SerializeToString())
+            elif await turns.tell(message.turn):
+                await responses.send(message.SerializeToString())
         self._moved.update(dict.fromkeys(in_doubt))
 
 

@@ -15,17 +15,20 @@ MAX_MOVES = 5000
 _OF_SEATS = {Phase.JOINING: pb.AWAITED_JOIN, Phase.REVEALING: pb.AWAITED_REVEAL, Phase.PLAYING: pb.AWAITED_MOVE}
 
 
-def awaited(record: Record, author: Author) -> pb.Turn | None:
-    """Return the author's turn, without moves; None if nothing is awaited from it. Any scribe stands for all."""
+def awaited(record: Record, author: Author) -> tuple[pb.Awaited.ValueType, int] | None:
+    """Return what is awaited from the author, and of which seat (0 for a draw); None: nothing.
+
+    Any scribe stands for all.
+    """
     seats = awaited_seats(record)
     if author.role is Role.SEAT:
         seats = [seat for seat in seats if seat == author.index]
     else:
         seats = [seat for seat in seats if author.role is Role.SCRIBE and record.opened.seats[seat].scribed]
     if seats:
-        return pb.Turn(awaited=_OF_SEATS[record.phase], seat=seats[0], size=record.size, head=record.head)
+        return _OF_SEATS[record.phase], seats[0]
     if author.role is Role.SCRIBE and is_scribe_awaited(record):
-        return pb.Turn(awaited=pb.AWAITED_DECLARE, size=record.size, head=record.head)
+        return pb.AWAITED_DECLARE, 0
     return None
 
 
@@ -39,21 +42,25 @@ class TurnMessages:
         self._moves = moves
         self._told = 0
 
-    async def now(self) -> pb.Turn | None:
-        """Return the author's turn, if it is on turn and has not been told. Only for an author who has every entry so
-        far.
+    async def tell(self, turn: pb.Turn) -> bool:
+        """Fill in the author's turn if it is on turn and has not been told; return whether that is so.
 
-        None as well while it is not known, as something is under way: then there is more to come, or a sign of life.
+        Only for an author who has every entry so far.
+        It is not told while something is under way, either: then there is more to come, or a sign of life.
         """
         record = self._game.peek()
         if record is None or record.size == self._told:
-            return None
-        turn = awaited(record, self._author)
+            return False
+        found = awaited(record, self._author)
         self._told = record.size
-        if turn is not None and (left_ms := self._game.left_ms(turn.seat)) is not None:
+        if found is None:
+            return False
+        turn.awaited, turn.seat = found
+        turn.size, turn.head = record.size, record.head
+        if (left_ms := self._game.left_ms(turn.seat)) is not None:
             turn.left_ms = left_ms
-        if turn is not None and self._moves and turn.awaited == pb.AWAITED_MOVE:
+        if self._moves and turn.awaited == pb.AWAITED_MOVE:
             _, _, moves = await self._game.legal_moves()
             turn.moves.extend(moves[:MAX_MOVES])
             turn.more_moves = len(moves) > MAX_MOVES
-        return turn
+        return True

@@ -128,8 +128,13 @@ class Change(NamedTuple):
     @property
     def has_more(self) -> bool:
         """Return whether it is more than entries."""
-        parts = (self.opening, self.answer, self.closed, self.certificates, self.remark)
-        return any(part is not None for part in parts)
+        return (
+            self.opening is not None
+            or self.answer is not None
+            or self.closed is not None
+            or self.certificates is not None
+            or self.remark is not None
+        )
 
 
 class Head(NamedTuple):

@@ -17,7 +17,7 @@ from referee.log.engines import Engines
 from referee.log.entry import decode_entry
 from referee.log.game import Phase
 from referee.log.header import build_header
-from referee.log.intent import Author, Role, SignedIntent, decode_intent
+from referee.log.intent import Author, Role, SignedIntent, author_of, decode_intent
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Verdict
@@ -128,8 +128,9 @@ class Clocked:
     async def submit(self, signed: SignedIntent, thought_ms: int | None = None) -> Answer:
         """As it comes in now."""
         at = self.time.receipt()
-        body = decode_intent(signed.intent)
-        act = Act(body, signed.intent, signed.signature, at.at_ms, late_ms=at.late_ms, thought_ms=thought_ms)
+        intent = decode_intent(signed.intent)
+        author, late_ms = author_of(intent), at.late_ms
+        act = Act(intent, author, signed.intent, signed.signature, at.at_ms, late_ms=late_ms, thought_ms=thought_ms)
         return await self.table.submit(act)
 
     def a_move(self, count: int = 1) -> SignedIntent:

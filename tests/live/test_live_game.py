@@ -19,7 +19,7 @@ from referee.log import intent
 from referee.log.engines import installed
 from referee.log.entry import Clock, decode_entry
 from referee.log.errors import Code, LogError
-from referee.log.intent import SignedIntent, decode_intent
+from referee.log.intent import SignedIntent, author_of, decode_intent
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.service.data import open_data
@@ -37,7 +37,8 @@ REQUEST = CreateGameRequest(rules_id="alhambra", seats=[log_pb2.Seat(), log_pb2.
 
 
 async def submit(table: LiveGame, signed: SignedIntent) -> Answer:
-    return await table.submit(Act(decode_intent(signed.intent), signed.intent, signed.signature, 1))
+    intent = decode_intent(signed.intent)
+    return await table.submit(Act(intent, author_of(intent), signed.intent, signed.signature, 1))
 
 
 async def until_the_last_reveal(table: LiveGame) -> SignedIntent:
