@@ -16,11 +16,12 @@ from rich.table import Table
 from rich.text import Text
 
 from referee.cli import output
+from referee.cli.extras import need
 from referee.cli.failure import EXIT_FAILED, EXIT_USAGE, Failure
 from referee.console import printable
 from referee.games import registry
 from referee.games.game import UnknownRules
-from referee_clients.bot_check.catalogue import CATALOGUE
+from referee_clients.bot_check.catalogue import ASKED, CATALOGUE
 from referee_clients.bot_check.results import Result, Status, as_json, as_junit, has_failed
 from referee_clients.bot_check.run import How, check, checks_of
 from referee_clients.bot_check.subject import Subject, named
@@ -84,6 +85,8 @@ def bot_check(  # noqa: PLR0917 - typer reads options from the signature
         there = [check for each in chosen for check in checks_of(checked, each, how)]
         for missing in [check for check in only or () if check not in there]:
             raise Failure(f"--only {missing}: there is no such check of {bot} in {', '.join(chosen)}", EXIT_USAGE)
+        if checked.is_client or not set(there) <= {*ASKED}:
+            need("bot-check at a referee", "server")
         results: list[Result] = []
         with Progress(console=Console(stderr=True), transient=True) as progress:
             task = progress.add_task("", total=len(there))
@@ -95,15 +98,15 @@ def bot_check(  # noqa: PLR0917 - typer reads options from the signature
         raise Failure(str(error), EXIT_USAGE) from None
     except ChildFailed as failed:
         raise Failure(f"the checks could not be made: {printable(str(failed))}", EXIT_FAILED) from None
+    if as_json_:
+        output.write(as_json(bot, results) + "\n")
+    else:
+        _show(bot, results)
     if junit is not None:
         try:
             junit.write_text(as_junit(bot, results), encoding="utf-8")
         except OSError as error:
             raise Failure(f"--junit {junit}: {error.strerror}") from None
-    if as_json_:
-        output.write(as_json(bot, results) + "\n")
-    else:
-        _show(bot, results)
     if has_failed(results):
         raise typer.Exit(EXIT_FOUND)
 

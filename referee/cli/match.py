@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from referee.cli import output
+from referee.cli.extras import missing
 from referee.cli.failure import EXIT_FAILED, EXIT_USAGE, Failure
 from referee.console import printable
 from referee.games import registry
@@ -220,12 +221,12 @@ def _run(journal: Journal, processes: int, anchor: str | None, *, is_resumed: bo
     except OSError as error:
         raise Failure(f"{journal.path}: {error.strerror}; {go_on}") from None
     done = statistics(course, of_anchor)
-    for name, text in (
-        ("report.txt", report.text(done)),
-        ("report.html", report.page(done)),
-        ("report.json", json.dumps(as_json(done), indent=1) + "\n"),
-    ):
-        (folder / name).write_text(text, encoding="utf-8")
+    (folder / "report.txt").write_text(report.text(done), encoding="utf-8")
+    (folder / "report.json").write_text(json.dumps(as_json(done), indent=1) + "\n", encoding="utf-8")
+    try:
+        (folder / "report.html").write_text(report.page(done), encoding="utf-8")
+    except ModuleNotFoundError as error:
+        _say(f"{missing('report.html', error.name or '') or error}; then --resume {folder} writes it")
     if faulty is not None:
         where = f"game {faulty.task.block}/{faulty.task.rotation}"
         left = "it was the last game" if course.next is None else go_on

@@ -172,7 +172,13 @@ def test_the_plain_installation_says_what_a_command_needs(plain: Installed) -> N
     assert {"serve", "play", "desk", "event"} <= told.keys() <= set(COMMANDS)
     assert "pip install 'tile-referee[desk]'" in told["play"]
     assert all("; expected: pip install 'tile-referee[" in line for line in told.values())
-    for words, extra in (("serve", "server"), ("demo", "server"), ("longest-wall --all", "solver"), ("web", "web")):
+    for words, extra in (
+        ("serve", "server"),
+        ("demo", "server"),
+        ("bot-check greedy --game kingdomino --only plays", "server"),
+        ("longest-wall --all", "solver"),
+        ("web", "web"),
+    ):
         done = plain.run("referee", *words.split(), stdin='{"layout":{}}')
         assert done.returncode == 1, done
         assert f"pip install 'tile-referee[{extra}]'" in done.stderr
@@ -183,6 +189,11 @@ def test_the_plain_installation_plays(plain: Installed, tmp_path: Path) -> None:
     """Bots among themselves, and a whole game at a referee, which it audits."""
     arena = plain.run("referee", "arena", "--game", "kingdomino", "--games", "2", "--bots", "greedy,random")
     assert arena.returncode == 0, arena.stderr
+    words = ("--bots", "greedy,random", "--games", "2", "--in-process", "--processes", "1", "--out", tmp_path / "match")
+    match = plain.run("referee", "match", *words)
+    assert match.returncode == 0, match.stderr
+    assert "report.html needs jinja2" in match.stderr
+    assert sorted(path.name for path in (tmp_path / "match").glob("report.*")) == ["report.json", "report.txt"]
     referee = Referee(tmp_path)
     referee.start()
     try:

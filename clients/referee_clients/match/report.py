@@ -11,8 +11,6 @@ from operator import ge, gt, le, lt
 from pathlib import Path
 from typing import Any, Final
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
 from referee.console import printable
 from referee.games.game import InputError
 from referee.notation.outcomes import counted
@@ -183,7 +181,9 @@ def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
 
 
 def page(found: Statistics) -> str:
-    """Return the report as one HTML file, which needs nothing else."""
+    """Return the report as one HTML file, which needs nothing else. Raise ``ModuleNotFoundError`` without jinja2."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415 - all else is without it
+
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
