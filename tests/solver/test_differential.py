@@ -87,15 +87,15 @@ def test_a_wrong_engine_is_noticed(mutant: object) -> None:
 
 
 def test_a_wrong_statement_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    def one_side_only(ground: building.Ground, cell: tuple[int, int]) -> list[tuple[int, int]]:
-        """A wall is looked for on the near side only."""
+    def open_on_one_side(ground: building.Ground, cell: tuple[int, int]) -> list[tuple[int, int]]:
+        """A wall that one of both tiles has bars nobody."""
         return [
             there
-            for side, there in zip("NESW", building._beside(cell), strict=True)
-            if there in ground.tiles and side not in ground.tiles[cell]
+            for side, opposite, there in zip("NESW", "SWNE", building._beside(cell), strict=True)
+            if there in ground.tiles and not (side in ground.tiles[cell] and opposite in ground.tiles[there])
         ]
 
-    monkeypatch.setattr(building.Ground, "walkable", one_side_only)
+    monkeypatch.setattr(building.Ground, "walkable", open_on_one_side)
     layout = {(0, -1): "tower-11-N", (0, 1): "garden-9-E"}
     step = Place("pavilion-8", (0, -2))
     assert engine(layout, step) != broken_rules(layout, step)

@@ -4,10 +4,14 @@ Knows the names of the rules and nothing of the engine that decides moves. A lay
 
 - ``obeys`` is satisfiable exactly if the layout obeys every rule: whoever can be reached has a number, and on the way
   numbers fall. One named assertion for each rule and place.
-- ``breaks`` is satisfiable exactly if it breaks one: a set from which no way leads out. Its variables are named like
-  those assertions; those that are true are what is broken.
+- ``breaks`` is satisfiable exactly if it breaks something else than is said: a set from which no way leads out. Its
+  variables are named like those assertions.
 
-One is solved by arithmetic, the other by Boolean reasoning: if both were satisfiable, or neither, one would be wrong.
+One is solved by arithmetic, the other by Boolean reasoning. Of a layout that is said to break nothing the first has to
+be satisfiable and the second not: otherwise one would be wrong.
+
+A way on foot is one side by side, too, and one by sides is one by corners. So ALH-A3 and ALH-A5 need to be asked about
+only where ALH-A4 and ALH-A6 are broken.
 
 Empty cells from which a straight line along the row or the column meets no tile are outside, as one can walk on for
 ever; the other empty cells are *inner* ones and need a way to them.
@@ -29,6 +33,9 @@ _OPPOSITE = {"N": "S", "E": "W", "S": "N", "W": "E"}
 _CACHED = 10_000
 """Names and neighbours that are kept: those of the cells near the fountain, which come back in every question."""
 _FAMILIES = ("ALH-A2", "ALH-A3", "ALH-A4", "ALH-A5", "ALH-A6")
+STRICTER = {"ALH-A3": "ALH-A4", "ALH-A5": "ALH-A6"}
+"""Rules about ways, and the rule about the same cells that allows fewer ways. What obeys it obeys both."""
+_DECISIVE = ("ALH-A2", *STRICTER.values())
 
 Walls = Mapping[Cell, str]
 """Walls by cell, as letters of NESW; the fountain's among them, which has none."""
@@ -70,16 +77,24 @@ class Ground:
     def __init__(self, tiles: Walls) -> None:
         self.tiles = tiles
         self.inner = _inner(tiles)
-        laid = [cell for cell in tiles if cell != FOUNTAIN]
-        # ALH-A6 stands for ALH-A5 as well: an inner cell that no way by sides leads out of is shut in; if not even one
-        # by corners does, it is so under ALH-A5.
-        self.ways: dict[str, Ways] = {
-            "ALH-A3": {cell: self.beside(cell) for cell in laid},
-            "ALH-A4": {cell: self.walkable(cell) for cell in laid},
-            "ALH-A5": {cell: self.empty_around(cell) for cell in self.inner},
-            "ALH-A6": {cell: self.empty_beside(cell) for cell in self.inner},
-        }
-        """For each rule about ways."""
+        self._laid = [cell for cell in tiles if cell != FOUNTAIN]
+        self._ways: dict[str, Ways] = {}
+
+    def ways(self, rule: str) -> Ways:
+        """Return the ways that ALH-A3, ALH-A4, ALH-A5 or ALH-A6 is about.
+
+        ALH-A6 stands for ALH-A5 as well: an inner cell that no way by sides leads out of is shut in; if not even one by
+        corners does, it is so under ALH-A5.
+        """
+        if rule not in self._ways:
+            cells, there = {
+                "ALH-A3": (self._laid, self.beside),
+                "ALH-A4": (self._laid, self.walkable),
+                "ALH-A5": (self.inner, self.empty_around),
+                "ALH-A6": (self.inner, self.empty_beside),
+            }[rule]
+            self._ways[rule] = {cell: there(cell) for cell in cells}
+        return self._ways[rule]
 
     def beside(self, cell: Cell) -> list[Cell]:
         """Return tiles that touch the tile by a side."""
@@ -109,15 +124,15 @@ class Ground:
                     yield (x, y), side, side in mine, _OPPOSITE[side] in self.tiles[there]
 
 
-def obeys(ground: Ground, rules: Collection[str] = _FAMILIES) -> str:
-    """State the question whether a layout obeys the rules: satisfiable exactly if it does."""
+def obeys(ground: Ground, rules: Collection[str] = _DECISIVE) -> str:
+    """State the question whether a layout obeys the rules: satisfiable exactly if it does. By default all of them."""
     out = ["(set-option :produce-unsat-cores true)", "(set-logic QF_IDL)"]
     if "ALH-A2" in rules:
         out += [
             f"(assert (! (= {_truth(mine)} {_truth(theirs)}) :named {_named('ALH-A2', cell, side)}))"
             for cell, side, mine, theirs in ground.seams()
         ]
-    asked = {rule: ways for rule, ways in ground.ways.items() if rule in rules}
+    asked = {rule: ground.ways(rule) for rule in _FAMILIES[1:] if rule in rules}
     numbered = dict.fromkeys(cell for ways in asked.values() for cell in ways)
     out += [f"(declare-const {_number(cell)} Int)" for cell in numbered]
     for rule, ways in asked.items():
@@ -125,23 +140,36 @@ def obeys(ground: Ground, rules: Collection[str] = _FAMILIES) -> str:
     return "\n".join([*out, "(check-sat)", ""])
 
 
-def breaks(ground: Ground, known: Collection[str] = ()) -> str:
-    """State the question whether a layout breaks a rule: satisfiable exactly if it does.
+def breaks(ground: Ground, said: Collection[str] = ()) -> str:
+    """State the question whether a layout breaks other instances of rules than it is said to, or not all of those:
+    satisfiable exactly if it does.
 
-    With instances that are known to be broken: whether one more is.
+    Some cells are marked, those that are said to be broken and any others. Each of the others that is marked has ways
+    to marked cells only. So if one is marked, or one that is said to be broken has a way to a cell that is not, the
+    marked cells that no way leads out of are others than was said.
     """
-    out = ["(set-logic QF_UF)"]
-    names = []
-    for cell, side, mine, theirs in ground.seams():
-        names.append(name := _named("ALH-A2", cell, side))
-        out += [f"(declare-const {name} Bool)", f"(assert (= {name} (distinct {_truth(mine)} {_truth(theirs)})))"]
-    for rule, ways in ground.ways.items():
-        names += [_named(rule, cell) for cell in ways]
-        out += _closed(rule, ways)
-    out += [f"(assert |{name}|)" for name in sorted(known)]
-    skip = {f"|{name}|" for name in known}
-    out.append(f"(assert (or false {' '.join(name for name in names if name not in skip)}))")
-    return "\n".join([*out, "(check-sat)", ""])
+    out, closed = ["(set-logic QF_UF)"], []
+    said = {f"|{name}|" for name in said}
+    different = [
+        f"({'=' if _named('ALH-A2', cell, side) in said else 'distinct'} {_truth(mine)} {_truth(theirs)})"
+        for cell, side, mine, theirs in ground.seams()
+    ]
+    about = {name[1:7] for name in said}
+    for rule in _FAMILIES[1:]:
+        if rule in STRICTER and not about & {rule, STRICTER[rule]}:
+            continue
+        ways = ground.ways(rule)
+        for cell, there in ways.items():
+            name = _named(rule, cell)
+            only = f"(and true {' '.join(_named(rule, on) if on in ways else 'false' for on in there)})"
+            if name in said:
+                out.append(f"(define-fun {name} () Bool true)")
+                different.append(f"(not {only})")
+            else:
+                out.append(f"(declare-const {name} Bool)")
+                closed.append(f"(assert (=> {name} {only}))")
+                different.append(name)
+    return "\n".join([*out, *closed, f"(assert (or false {' '.join(different)}))", "(check-sat)", ""])
 
 
 def violations(broken: Collection[str], at: Cell) -> tuple[Violation, ...]:
@@ -215,22 +243,11 @@ def forbidden(violation: Violation) -> str:
 def _falling(rule: str, ways: Ways) -> Iterable[str]:
     """Yield assertions: from each cell numbers fall along a way, to a cell that needs none, so every cell has a way.
 
-    A way on foot is one side by side, too, and one by sides is one by corners: a cell needs one number for two rules.
+    A way of the stricter rule is one of the other, too: a cell needs one number for both.
     """
     for cell, there in ways.items():
         falls = [f"(< {_number(on)} {_number(cell)})" if on in ways else "true" for on in there]
         yield f"(assert (! (or false {' '.join(falls)}) :named {_named(rule, cell)}))"
-
-
-def _closed(rule: str, ways: Ways) -> Iterable[str]:
-    """Yield assertions: the marked cells have ways only to each other, so none of them has a way to a cell that needs
-    none.
-    """
-    for cell in ways:
-        yield f"(declare-const {_named(rule, cell)} Bool)"
-    for cell, there in ways.items():
-        marks = [_named(rule, on) if on in ways else "false" for on in there]
-        yield f"(assert (=> {_named(rule, cell)} (and true {' '.join(marks)})))"
 
 
 @lru_cache(_CACHED)

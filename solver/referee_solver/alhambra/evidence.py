@@ -5,29 +5,45 @@ The numbers are the evidence of certificates; what they prove is for ``certifica
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from referee.alhambra.v1 import proof_pb2 as pb
 from referee.certificates.alhambra.claims import Add, DistanceClaim, Layout, Place, Remove, Swap
 from referee.certificates.alhambra.wire import message_of, move_message
 from referee.games.game import InputError
-from referee_solver.alhambra.building import Ground, Ways, after, walls_of
+from referee_solver.alhambra.building import STRICTER, Ground, Ways, after, walls_of
+
+Steps = Mapping[str, list[int]]
+"""For each rule about ways the ``least_steps`` of its cells; none if a stricter rule is obeyed and stands for it."""
 
 
 def of_layout(layout: Layout) -> pb.LayoutEvidence:
     """Return the evidence of a layout, legal or not."""
-    return of_ground(Ground(walls_of(layout)))
+    return message_of_steps(steps_of(Ground(walls_of(layout))))
 
 
-def of_ground(ground: Ground) -> pb.LayoutEvidence:
-    """Return the evidence of a layout whose ground is known."""
-    ways = ground.ways
-    message = pb.LayoutEvidence(foot=least_steps(ways["ALH-A4"]), out=least_steps(ways["ALH-A6"]))
-    if 0 in message.foot:
-        message.touch.extend(least_steps(ways["ALH-A3"]))
-    if 0 in message.out:
-        message.corner.extend(least_steps(ways["ALH-A5"]))
-    return message
+def message_of_steps(steps: Steps) -> pb.LayoutEvidence:
+    """Return the evidence of a layout whose steps are known."""
+    return pb.LayoutEvidence(foot=steps["ALH-A4"], touch=steps["ALH-A3"], out=steps["ALH-A6"], corner=steps["ALH-A5"])
+
+
+def steps_of(ground: Ground) -> Steps:
+    """Return the steps of all rules about ways."""
+    steps: dict[str, list[int]] = {}
+    for rule, stricter in STRICTER.items():
+        steps[stricter] = least_steps(ground.ways(stricter))
+        steps[rule] = least_steps(ground.ways(rule)) if 0 in steps[stricter] else []
+    return steps
+
+
+def broken(ground: Ground, steps: Steps) -> list[str]:
+    """Return names of all instances of rules that a layout breaks, as in ``building``, rule by rule."""
+    found = [f"ALH-A2 {x} {y} {side}" for (x, y), side, mine, theirs in ground.seams() if mine != theirs]
+    for rule in sorted(steps):
+        if 0 in steps[rule]:
+            numbered = zip(ground.ways(rule), steps[rule], strict=True)
+            found += [f"{rule} {x} {y}" for (x, y), number in numbered if not number]
+    return found
 
 
 def of_distance(claim: DistanceClaim, moves: Sequence[Add | Remove | Swap], refuted_below: int) -> bytes:
@@ -73,10 +89,6 @@ def check_legal(where: str, layout: Layout) -> None:
     No solver is asked: a claim takes the layout it starts from as legal, so this proves nothing.
     """
     ground = Ground(walls_of(layout))
-    for (x, y), side, mine, theirs in ground.seams():
-        if mine != theirs:
-            raise InputError(where, f"breaks ALH-A2 at ({x}, {y}), {side}", "a legal layout", sep=";")
-    for rule, ways in ground.ways.items():
-        for cell, number in zip(ways, least_steps(ways), strict=True):
-            if not number:
-                raise InputError(where, f"breaks {rule} at {cell}", "a legal layout", sep=";")
+    for name in broken(ground, steps_of(ground)):
+        rule, x, y, *side = name.split()
+        raise InputError(where, f"breaks {', '.join([f'{rule} at ({x}, {y})', *side])}", "a legal layout", sep=";")

@@ -1,7 +1,8 @@
 """Proves or refutes claims about Alhambra's rules of building with Z3, and writes the certificates.
 
-Each layout is asked about twice (``building``); the two answers, the rules that are broken according to the
-models, and what the solver-free checker reads out of the certificate have to agree, or ``SolverFailed`` is raised.
+What a layout breaks is counted out for the certificate (``evidence``). Z3 refutes that it breaks anything else, and is
+asked whether the rules can be obeyed (``building``); both answers and what the solver-free checker reads out of the
+certificate have to agree, or ``SolverFailed`` is raised.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from referee.certificates.alhambra.turns import left_over, out_of_turn
 from referee.certificates.alhambra.wire import message_of
 from referee.games.game import Violation
 from referee_solver.alhambra import building, distance, hand_out
-from referee_solver.alhambra.evidence import check_legal, of_ground, serialized
+from referee_solver.alhambra.evidence import Steps, broken, check_legal, message_of_steps, serialized, steps_of
 from referee_solver.proof import Proof, SmtFile
 from referee_solver.z3run import DEFAULT_RLIMIT, Budget, OutOfBudget, SolverFailed
 
@@ -91,7 +92,7 @@ def broken_rules(layout: Layout, step: Step, budget: Budget | None = None) -> tu
     if early := building.impossible(layout, step):
         return (early,)
     ground = building.Ground(building.walls_of(building.after(layout, step)))
-    return _broken(_Questions(budget or Budget(DEFAULT_RLIMIT)), ground, step, "step")
+    return _broken(_Questions(budget or Budget(DEFAULT_RLIMIT)), ground, steps_of(ground), step, "step")
 
 
 # One layout
@@ -125,12 +126,6 @@ class _Questions:
         self.files.append(SmtFile(f"{name}.smt2", text, "sat" if answer.satisfiable else "unsat"))
         return answer.satisfiable
 
-    def marked(self, name: str, text: str) -> frozenset[str]:
-        """Return the variables that are true in a model; empty if there is none."""
-        answer = self.budget.ask(text, model=True)
-        self.files.append(SmtFile(f"{name}.smt2", text, "sat" if answer.satisfiable else "unsat"))
-        return answer.true
-
 
 def _judge(questions: _Questions, layout: Layout, step: Step, name: str) -> _Judged:
     """Judge one step: ask the rules of building both ways."""
@@ -138,14 +133,15 @@ def _judge(questions: _Questions, layout: Layout, step: Step, name: str) -> _Jud
         return _Judged(layout, (early,), questions.core(f"{name}-obeys", building.forbidden(early)))
     after = building.after(layout, step)
     ground = building.Ground(building.walls_of(after))
-    violations = _broken(questions, ground, step, name)
+    steps = steps_of(ground)
+    violations = _broken(questions, ground, steps, step, name)
     core: tuple[str, ...] = ()
     if violations:
         # If one rule cannot be obeyed, all cannot.
         core = questions.core(f"{name}-reason", building.obeys(ground, {violations[0].rule_id}))
     elif not questions.holds(f"{name}-obeys", building.obeys(ground)):
         raise SolverFailed("Z3 contradicts itself: the layout neither obeys every rule nor breaks one")
-    return _Judged(after, violations, core, of_ground(ground))
+    return _Judged(after, violations, core, message_of_steps(steps))
 
 
 # Several
@@ -191,11 +187,11 @@ def _no_placement(questions: _Questions, claim: NoPlacementClaim, evidence: pb.N
     return first
 
 
-def _broken(questions: _Questions, ground: building.Ground, step: Step, name: str) -> tuple[Violation, ...]:
-    """Return every rule that the layout breaks: from models, until there is no model with one more."""
-    broken: frozenset[str] = frozenset()
-    number = 1
-    while more := questions.marked(f"{name}-breaks-{number}", building.breaks(ground, broken)):
-        broken |= more
-        number += 1
-    return building.violations(broken, step.at)
+def _broken(
+    questions: _Questions, ground: building.Ground, steps: Steps, step: Step, name: str
+) -> tuple[Violation, ...]:
+    """Return every rule that the layout breaks: Z3 refutes that it breaks more, or less."""
+    found = broken(ground, steps)
+    if questions.holds(f"{name}-breaks", building.breaks(ground, found)):
+        raise SolverFailed(f"Z3 contradicts the numbers of steps: not just {', '.join(found) or 'nothing'} is broken")
+    return building.violations(found, step.at)
