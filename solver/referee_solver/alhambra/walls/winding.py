@@ -12,7 +12,7 @@ with a bit for each cell of a square.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from random import Random
 from typing import NamedTuple
@@ -113,7 +113,7 @@ class Beam:
         states = self._first()
         while states and not self.full:
             yield self._spent(), [state for state in states if not any(state.left)]
-            states = list(islice(self._next(states), self.width + 1))
+            states = list(islice(filter(self._can_pay, self._next(states)), self.width + 1))
             self.full = len(states) > self.width
         yield self._spent(), []
 
@@ -203,14 +203,29 @@ class Beam:
             return None
         return state._replace(owed=owed)
 
-    def layout(self, state: State) -> Masks:
-        """Plain tiles where they are owed; one in their midst is the fountain, or any that can be laid beside."""
-        masks: dict[int, int] = {}
-        row = state.row
-        while row is not None:
-            row, cell, walls = row
-            masks[cell] = walls
-        plain = [*cells_of(state.owed)] or self._beside(state)
+    def _can_pay(self, state: State) -> bool:
+        """Return whether the tiles that are left can lie on enough of the cells that are owed.
+
+        All but as many as there are tiles without walls. From one tile of the row to the next is a step of a king.
+        """
+        owed = state.owed.bit_count() - self.plain
+        if owed <= 0:
+            return True
+        taken, x, y = state.laid | state.owed, state.here % _ROW, state.here // _ROW
+        facing = [steps for steps, count in zip(_FACING, state.left, strict=True) if count]
+        far = sorted(
+            max(abs(cell % _ROW - x), abs(cell // _ROW - y))
+            for cell in cells_of(state.owed)
+            if any(all(not taken >> cell + step & 1 for step in steps) for steps in facing)
+        )
+        return owed <= len(far) and max(far[owed - 1], far[0] - 1 + owed) <= sum(state.left)
+
+    def layout(self, state: State, others: Mapping[int, int] | None = None) -> Masks:
+        """Return the row with ``others``, walls by cell, and plain tiles where any are owed; one in their midst is the
+        fountain, or any that can be laid beside.
+        """
+        masks = tiles_of(state) | dict(others or {})
+        plain = [cell for cell in cells_of(state.owed) if cell not in masks] or self._beside(state)
         masks |= dict.fromkeys(plain, 0)
 
         def from_here(here: int) -> Masks:
@@ -227,6 +242,16 @@ class Beam:
                 if not (state.laid | state.empty) >> spot & 1 and _blocks(state.laid, spot) == 1:
                     return [spot]
         return []
+
+
+def tiles_of(state: State) -> dict[int, int]:
+    """Return walls by cell, of the tiles of the row."""
+    masks: dict[int, int] = {}
+    row = state.row
+    while row is not None:
+        row, cell, walls = row
+        masks[cell] = walls
+    return masks
 
 
 def cells_of(bits: int) -> Iterator[int]:
