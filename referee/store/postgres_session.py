@@ -7,13 +7,13 @@ whoever commits calls ``heed`` afterwards, and takes nothing for done before it 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from typing import Any
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
-from psycopg.errors import DataCorrupted, Diagnostic, IndexCorrupted
+from psycopg.errors import DataCorrupted, Diagnostic, IndexCorrupted, InvalidParameterValue
 from psycopg.pq import TransactionStatus
 
 from referee.store.errors import StoreDamaged, StoreFailed
@@ -50,6 +50,9 @@ class PostgresSession:
             # Whoever hangs within a transaction must not keep the next one from taking over.
             self._set("lock_timeout", f"{max(1, round(busy_s * 1000))}ms")
             self.end_when_idle(10)
+            # Nor may a statement that waits for a lock stay in the queue when whoever asked is gone.
+            with suppress(InvalidParameterValue):  # not every system lets the server know
+                self._set("client_connection_check_interval", "1s")
             # A commit whose wait for the standby was cancelled is told of in a warning, and in nothing else.
             self._set("client_min_messages", "warning")
         except BaseException:

@@ -339,6 +339,31 @@ def test_no_setting_hides_what_the_server_warns_of(url: str, postgres: Postgres,
     session.close()
 
 
+_WAITS = """
+import sys
+from referee.store import postgres_nodes
+from referee.store.postgres_session import PostgresSession
+session = PostgresSession(sys.argv[1], 600)
+print(session.execute("SELECT pg_backend_pid()").fetchone()[0], flush=True)
+session.execute("BEGIN")
+session.execute(postgres_nodes.IN_TURN)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the server may not be told")
+async def test_who_is_killed_while_it_waits_for_its_turn_leaves_the_queue(url: str, postgres: Postgres) -> None:
+    waiting = "SELECT count(*) FROM pg_stat_activity WHERE pid = {} AND wait_event_type = 'Lock'"
+    with psycopg.connect(url) as turn:
+        turn.execute(postgres_nodes.IN_TURN)
+        killed = await asyncio.create_subprocess_exec(sys.executable, "-c", _WAITS, url, stdout=PIPE)
+        assert killed.stdout is not None
+        asked = waiting.format(int(await killed.stdout.readline()))
+        await until(lambda: postgres.ask(url, asked) == [(1,)], "it to wait", every_s=0.05)
+        killed.kill()
+        await killed.wait()
+        await until(lambda: postgres.ask(url, asked) == [(0,)], "the server to end its session", every_s=0.05)
+
+
 def test_a_password_in_an_address_is_refused_and_not_repeated() -> None:
     for address in (
         "postgresql://referee:s3cret@db.example/club",
