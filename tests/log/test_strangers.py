@@ -13,7 +13,7 @@ from referee.log.audit import Policy, audit
 from referee.log.entry import Clock, build_entry
 from referee.log.errors import Code, LogError
 from referee.log.events import read_act
-from referee.log.intent import Author, Role
+from referee.log.intent import Author, Role, author_of
 from referee.log.judge import take
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Verdict
@@ -94,4 +94,4 @@ def refused(record: Any, signed: intent.SignedIntent) -> None:
 
 def _entered(record: Any, signed: intent.SignedIntent) -> None:
     body = intent.decode_intent(signed.intent)
-    take(record.game, read_act(body, record.game.position), record.size, Clock(record.last_ms))
+    take(record.game, read_act(body, author_of(body), record.game.position), record.size, Clock(record.last_ms))

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from referee.log.entry import decode_entry
 from referee.log.errors import LogError, RulesError
 from referee.log.events import read_act
-from referee.log.intent import decode_intent
+from referee.log.intent import author_of, decode_intent
 from referee.log.judge import judge_act
 from referee.log.replay import Record, signed_part
 from referee_clients.bot_check.faults import Stream
@@ -104,7 +104,8 @@ def _of_refusals(acts: Sequence[Act], entries: Sequence[bytes]) -> Iterator[str]
 def _broken(record: Record, body: bytes) -> tuple[str, ...]:
     """The rules that the act breaks now; its signature is the clients' own concern."""
     try:
-        judge_act(record.game, read_act(decode_intent(body), record.game.position), record.size)
+        intent = decode_intent(body)
+        judge_act(record.game, read_act(intent, author_of(intent), record.game.position), record.size)
     except RulesError as error:
         return tuple(error.rule_ids)
     except LogError as error:

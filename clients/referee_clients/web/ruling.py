@@ -8,7 +8,7 @@ from typing import Final
 from referee.games import forfeits
 from referee.log.errors import LogError
 from referee.log.events import read_act
-from referee.log.intent import Author, Role, TableAct
+from referee.log.intent import Author, Role, TableAct, author_of
 from referee.log.judge import judge_act
 from referee.log.keys import PublicKey
 from referee.log.remarks import MAX_CHARACTERS, is_plain
@@ -41,7 +41,7 @@ def prepared(record: Record, given: Given) -> Prepared:
     given.check_all_read()
     found = Prepared.of(record.place, Author(Role.ARBITER, arbiter), act, reason)
     try:
-        judge_act(record.game, read_act(found.intent, record.game.position), record.size)
+        judge_act(record.game, read_act(found.intent, author_of(found.intent), record.game.position), record.size)
     except LogError as error:
         raise refused(error) from None
     return found
