@@ -136,12 +136,7 @@ def judge_act(game: LoggedGame, event: Event, seq: int) -> Judged:
     _check_room(game, seq)
     match event:
         case Declared(author, outcome):
-            declares = not game.deal.is_dealt and author.role is Role.SCRIBE
-            by = declares and author.index == game.opened.declared.scribe
-            if not by:
-                raise LogError(
-                    Code.NOT_AWAITED, f"{author} cannot declare chance", "the declaring scribe of a declared game"
-                )
+            _check_declarer(game, author)
             _check_chance(game, outcome, dealt=False)
         case Passed(seat):
             due = game.goes_on and Forced(seat) in game.position.pending()
@@ -265,6 +260,12 @@ def _on_turn(game: LoggedGame, seats: Sequence[int]) -> str:
 def _check_rules(game: LoggedGame, event: object) -> None:
     if violations := game.position.violations(event):
         raise RulesError(violations)
+
+
+def _check_declarer(game: LoggedGame, author: Author) -> None:
+    declares = not game.deal.is_dealt and author.role is Role.SCRIBE
+    if not (declares and author.index == game.opened.declared.scribe):
+        raise LogError(Code.NOT_AWAITED, f"{author} cannot declare chance", "the declaring scribe of a declared game")
 
 
 def _check_chance(game: LoggedGame, outcome: object, *, dealt: bool) -> None:

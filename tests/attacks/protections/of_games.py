@@ -73,6 +73,7 @@ def who_may_act_when(patch: Patch) -> None:
 
     patch.setattr(judge, "mover", anybody)
     patch.setattr(judge, "_demand", nothing)
+    patch.setattr(judge, "_check_declarer", nothing)
     patch.setattr(judge, "_check_room", nothing)
 
 
