@@ -105,7 +105,7 @@ def test_acts_at_two_referees(postgres: Postgres) -> None:
 @pytest.mark.parametrize(
     ("call", "count"),
     [
-        ("postgresql.measured(4, rounds=1, times=2, nodes=2)", 10),
+        ("postgresql.measured(4, rounds=1, times=60, nodes=2)", 10),
         ("take_over.measured(rounds=1, entries=5, games=2, entries_each=5)", 11),
     ],
 )
@@ -130,7 +130,7 @@ import asyncio
 from tests.bench import before
 with TemporaryDirectory() as folder:
     before.lay_out("HEAD", Path(folder))
-    faster, _ = asyncio.run(before.measured(Path(folder), 1, rounds=1, times=2))
+    faster, _ = asyncio.run(before.measured(Path(folder), 1, rounds=1, times=60))
     assert faster.value > 0 and faster.floor > 0
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
