@@ -20,7 +20,7 @@ from referee.service.adjudication_worker import POLICIES, WRITERS, report_questi
 from referee.service.auth import Caller
 from referee.service.calls import Calls
 from referee.service.fields import game_id_of
-from referee.service.games import GameService
+from referee.service.game_file import game_file
 from referee.service.worker_queue import WorkerQueue
 from referee.v1 import adjudication_service_pb2 as pb
 from referee.workers.errors import BadQuestion
@@ -41,9 +41,8 @@ _log = structlog.get_logger("referee.adjudication")
 class AdjudicationService:
     """Every method is one of the API's."""
 
-    def __init__(self, live_games: LiveGames, games: GameService, calls: Calls) -> None:
+    def __init__(self, live_games: LiveGames, calls: Calls) -> None:
         self._live_games = live_games
-        self._games = games
         self._calls = calls
         self.workers = Workers(memory_mib=MEMORY_MIB, module=MODULE)
         self.worker_queue = WorkerQueue(1, of="AdjudicationService")
@@ -85,7 +84,7 @@ class AdjudicationService:
 
     async def _file(self, game_id: bytes, caller: Caller) -> bytes:
         file = bytearray()
-        async with aclosing(self._games.log_file(game_id, caller)) as chunks:
+        async with aclosing(game_file(self._live_games, game_id, caller.account)) as chunks:
             async for chunk in chunks:
                 file += chunk
                 if len(file) > MAX_FILE_BYTES:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from contextlib import aclosing
 from functools import partial
 from hashlib import sha256
-from io import BytesIO
 from typing import Any
 
 import structlog
 
 from referee.live.act import Act, Reply
 from referee.live.answers import Accepted, Answer, Refused
-from referee.live.archive import HASHED_AT_ONCE, Archive
+from referee.live.archive import Archive
 from referee.live.errors import BadField, Draining, UnknownGame
 from referee.live.events import registered_key
 from referee.live.game import LiveGame
@@ -25,7 +24,6 @@ from referee.live.timing import Receipt
 from referee.live.turns import Work
 from referee.live.view import game_message
 from referee.live.watch import Commit, SeatWatcher, Watcher
-from referee.log import file
 from referee.log.errors import Code, LogError
 from referee.log.events import act_name
 from referee.log.identity import parse_game_id
@@ -38,6 +36,7 @@ from referee.service.auth import Caller, PermissionDenied
 from referee.service.calls import RequestStream, ResponseStream
 from referee.service.counters import Acts, Arrival
 from referee.service.fields import game_id_of, page_of, page_token
+from referee.service.game_file import game_file
 from referee.service.guard import charge
 from referee.service.limits import Account, check_due
 from referee.service.permissions import OVERSEERS, Scope
@@ -50,17 +49,12 @@ from referee.v1 import game_service_pb2 as pb
 from referee.v1.arbiter_service_pb2 import SubmitActRequest
 from referee.wire.strict import MAX_BODY_BYTES
 
-CHUNK_BYTES = 64 * 1024
-_ENTRIES_AT_ONCE = 256
-"""Entries whose certificates and texts are read at one time."""
 MOST_LISTED = 100
 """Games in one answer: writing a longer one would keep acts waiting."""
 _NAMED_AT_ONCE = 64
 """Games whose players are read without a look at anything else."""
 _PROOF_READS = 64
 """What the tiles for one proof cost, in entries that are read."""
-_CERTIFICATE_BYTES, _REMARK_BYTES = 16 << 20, 4 << 20
-"""Bytes in one file. What would make it longer than a file may be is left out; entries never are."""
 
 
 class GameService:
@@ -289,53 +283,9 @@ class GameService:
         )
 
     async def GetLog(self, request: pb.GetLogRequest, caller: Caller, responses: ResponseStream) -> None:
-        async with aclosing(self.log_file(game_id_of(request.game_id), caller)) as chunks:
+        async with aclosing(game_file(self._live_games, game_id_of(request.game_id), caller.account)) as chunks:
             async for chunk in chunks:
                 await responses.send(pb.GetLogResponse(chunk=chunk).SerializeToString())
-
-    async def log_file(self, game_id: bytes, caller: Caller) -> AsyncGenerator[bytes]:
-        """Yield the game's file as it stands, in pieces. Raises as ``LiveGames.game``."""
-        archive = await self._live_games.archive(game_id, caller.account)
-        log = archive or await self._live_games.game(game_id, caller.account)
-        stream = BytesIO()
-        writer = file.Writer(stream)
-        writer.header(await log.header())
-        closed, note = log.is_closed, b""
-        certificates: dict[int, list[bytes]] = {}
-        words: dict[int, bytes] = {}
-        room, room_for_words = _CERTIFICATE_BYTES, _REMARK_BYTES
-        turns = self._live_games.context.turns
-        async for row in log.rows():
-            if row.seq % HASHED_AT_ONCE == 0:
-                await turns.next(caller.account)
-                caller.account.charge(Work.READ, HASHED_AT_ONCE)
-            writer.entry(row.data)
-            note = row.note
-            if row.seq % _ENTRIES_AT_ONCE == 0:
-                certificates = await self._certificates(game_id, row.seq)
-                words = await self._live_games.context.store.remarks(game_id, row.seq, row.seq + _ENTRIES_AT_ONCE)
-            for certificate in certificates.get(row.seq, ()):
-                room -= len(certificate)
-                if room >= 0:
-                    writer.proof(certificate)
-            if row.seq in words:
-                room_for_words -= len(words[row.seq])
-                if room_for_words >= 0:
-                    writer.remark(words[row.seq])
-            if stream.tell() >= CHUNK_BYTES:
-                yield _drained(stream)
-        if closed:
-            writer.end(note)
-        else:
-            writer.old_checkpoint(note)
-        yield _drained(stream)
-
-    async def _certificates(self, game_id: bytes, first: int) -> dict[int, list[bytes]]:
-        """Return those made so far for entries from ``first`` on, by entry."""
-        store, found = self._live_games.context.store, dict[int, list[bytes]]()
-        for certificate in await store.certificates(game_id, first, first + _ENTRIES_AT_ONCE):
-            found.setdefault(certificate.seq, []).append(certificate.data)
-        return found
 
     async def GetLogProof(self, request: pb.GetLogProofRequest, caller: Caller) -> pb.GetLogProofResponse:
         game_id = game_id_of(request.game_id)
@@ -434,10 +384,3 @@ async def _first_of(*works: Coroutine[Any, Any, None]) -> None:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-
-
-def _drained(stream: BytesIO) -> bytes:
-    data = stream.getvalue()
-    stream.seek(0)
-    stream.truncate()
-    return data

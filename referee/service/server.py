@@ -304,7 +304,7 @@ class Server:
             acts=self._counters.acts,
             public_log=self.public_log,
         )
-        self.adjudication = AdjudicationService(self.live_games, games, self._calls)
+        self.adjudication = AdjudicationService(self.live_games, self._calls)
         self.events = EventService(self.live_games)
         servicers: dict[str, object] = {
             "referee.v1.GameService": games,
