@@ -19,6 +19,7 @@ import pytest
 from referee.games.alhambra.tiles import NAMES
 from referee.notation.inspect import answer
 from referee_clients.web.bodies import MOST_BYTES
+from referee_clients.web.joined import joined
 from referee_clients.web.pages import VERIFY_CSP, static_files
 from referee_clients.web.safety import HEADERS
 
@@ -215,7 +216,7 @@ def test_who_looks_for_a_page_that_is_not_there_gets_one_with_the_way_back(path:
 
 
 def test_every_file_is_served_as_it_is_and_not_again_if_it_is_known(ask: Caller) -> None:
-    for path, data in static_files().items():
+    for path, data in joined(static_files()).items():
         got = ask("GET", f"/static/{path}")
         assert (got.status, got.body) == (200, data)
         known = ask("GET", f"/static/{path}", If_None_Match=got.headers["etag"])

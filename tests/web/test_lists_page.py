@@ -79,7 +79,7 @@ async def test_what_is_served_has_the_hashes_that_are_told(club: Club, page: Pag
     await page.goto(f"{club.address}/about")
     lines = (await page.locator("pre").text_content() or "").split("\n")
     told = [line.split("  ") for line in lines if line]
-    assert {"/", "/g/ID", "/event/ID", "/wall", "/static/game.mjs", "/static/verify/audit.mjs"} <= {
+    assert {"/", "/g/ID", "/event/ID", "/wall", "/static/joined/game.mjs", "/static/joined/verifier.mjs"} <= {
         path for _, path in told
     }
     async with httpx.AsyncClient(base_url=club.address, timeout=MOST_S) as browser:

@@ -28,5 +28,5 @@ async def test_a_seat_on_turn_weighs_90_kb_at_most(rules: str, club: Club, page:
         assert await hand.on_turn()
         sizes = dict(await page.evaluate(_SIZES))
     assert all(sizes.values()), sizes
-    assert len(sizes) > 30
+    assert len(sizes) > 20
     assert sum(sizes.values()) <= MOST_BYTES, sizes

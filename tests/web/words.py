@@ -18,7 +18,9 @@ def address_in(line: str) -> str:
 
 
 async def wordy(page: Page, gateway: str) -> None:
-    """Go to a page without a program, and let it hold all words: any module can be loaded there."""
+    """Go to a page without a program, and let it hold all words, and a key of no referee: any module can be loaded
+    there.
+    """
     await page.goto(f"{gateway}/rules")
     words = json.dumps(dict(load("web").texts))
     # A script's text may not be changed here; any other element's may.
@@ -26,6 +28,7 @@ async def wordy(page: Page, gateway: str) -> None:
         """words => {
           const held = Object.assign(document.createElement("div"), { id: "words", hidden: true, textContent: words });
           document.getElementById("words").replaceWith(held);
+          document.head.append(Object.assign(document.createElement("meta"), { name: "verifier-key" }));
         }""",
         words,
     )

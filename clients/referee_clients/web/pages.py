@@ -32,6 +32,7 @@ from referee_clients.web.components import components
 from referee_clients.web.errors import Refusal, answer
 from referee_clients.web.in_browser import pyodide
 from referee_clients.web.in_browser.archive import archive
+from referee_clients.web.joined import joined
 from referee_clients.web.languages import ASKED, Choice, is_draft
 from referee_clients.web.safety import CSP
 from referee_clients.web.said import SAID_BY_AUDITS, words_of
@@ -68,7 +69,7 @@ _OF_PROGRAMS: Final = ("/api/", "/static/")
 
 
 def static_files() -> dict[str, bytes]:
-    """Return every file that pages use, by its path below ``/static/``; programs without their comments."""
+    """Return every file that pages use, by its path below ``/static/``; programs without their comments, not joined."""
     parts = components()
     found = {"components.json": _json(parts)}
     found["openings.json"] = _json({name: choices_of(name) for name in registry.names()})
@@ -111,7 +112,8 @@ class Site:
         """
         self._has_games = verifier is not None
         self._python = python
-        self._files = static_files() | ({} if python is None else {_ARCHIVE: archive()})
+        self._programs = static_files()
+        self._files = joined(self._programs) | ({} if python is None else {_ARCHIVE: archive()})
         self._choice = Choice(languages)
         self._frame = Environment(
             loader=PackageLoader(__package__, "templates"),
@@ -142,7 +144,7 @@ class Site:
     def _render(self, language: str, template: str, here: str, **values: Any) -> bytes:
         words = load("web", language)
         # In an element that nothing in it may end.
-        embedded = _json(words_of(here, said_by_pages(language), self._files)).decode().replace("<", "\\u003c")
+        embedded = _json(words_of(here, said_by_pages(language), self._programs)).decode().replace("<", "\\u003c")
         values |= {"w": words, "words": Markup(embedded), "language": language, "is_draft": is_draft(language)}  # noqa: S704 - of no input
         return self._frame.get_template(template).render(here=here, **values).encode()
 

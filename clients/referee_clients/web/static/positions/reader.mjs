@@ -10,14 +10,14 @@ export class Malformed extends Refusal {
   }
 }
 
-const GAMES = new Set(["alhambra", "kingdomino", "rollwrite"]);
+const DECODED = new Set(["alhambra", "kingdomino", "rollwrite"]);
 
 /**
  * What decodes positions of a game of these rules, loaded when it is needed: it throws Malformed. Throws a Refusal UNSUPPORTED
  * for rules that are not known here.
  */
 export async function decoderOf(rulesId) {
-  if (!GAMES.has(rulesId)) throw new Refusal("UNSUPPORTED", `positions of ${rulesId} are not read here`);
+  if (!DECODED.has(rulesId)) throw new Refusal("UNSUPPORTED", `positions of ${rulesId} are not read here`);
   return (await import(`./${rulesId}.mjs`)).decode;
 }
 
