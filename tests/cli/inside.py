@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import chdir
-from functools import partial
+from functools import cache, partial
 from io import BufferedReader, BufferedWriter, BytesIO, TextIOWrapper
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -22,8 +22,9 @@ from threading import Lock
 from unittest.mock import patch
 
 import structlog
+import typer
 
-from referee.cli import main
+from referee import cli
 from tests import one_loop
 
 _LOOKS: Mapping[str, str] = {"COLUMNS": "100", "NO_COLOR": "1"}
@@ -69,11 +70,12 @@ def _run(
         patch.object(sys, "stdout", TextIOWrapper(BufferedWriter(out), encoding="utf-8")),
         patch.object(sys, "stderr", TextIOWrapper(BufferedWriter(error), encoding="utf-8")),
         patch.object(asyncio, "run", run),
+        patch.object(cli, "application", lambda names: _built(*names)),
         patch.object(logging.getLogger(), "handlers", []),  # a command before this one may have said what libraries say
         chdir(cwd),
     ):
         try:
-            main()
+            cli.main()
         except SystemExit as stopped:
             sys.stdout.flush()
             sys.stderr.flush()
@@ -82,6 +84,15 @@ def _run(
             structlog.configure(**told)
             assert _handlers() == handlers, "what handles signals is to be tested as a process"
     raise AssertionError("the command has not ended with an exit code")
+
+
+_application = cli.application
+
+
+@cache
+def _built(name: str) -> Callable[..., object]:
+    """Return the program with this command, which keeps nothing of a run: to build it takes longer than most runs."""
+    return typer.main.get_command(_application([name]))
 
 
 def _handlers() -> list[object]:
