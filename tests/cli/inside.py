@@ -65,6 +65,7 @@ def _run(
         _process,
         patch.dict(os.environ, env),
         patch.object(sys, "argv", texts),
+        patch.object(sys, "path", sys.path[:]),  # bots of one's own are imported from where a command runs
         patch.object(sys.modules["__main__"], "__package__", None),  # or the help would call the program by its name
         patch.object(sys, "stdin", TextIOWrapper(BufferedReader(BytesIO(stdin)), encoding="utf-8")),
         patch.object(sys, "stdout", TextIOWrapper(BufferedWriter(out), encoding="utf-8")),

@@ -252,7 +252,7 @@ async def test_who_is_not_admitted_is_exit_code_1(opened: Opened, tmp_path: Path
     ("words", "said"),
     [
         (["alphago", "--join", f"h:1/{'0' * 32}/0#token"], "there are random, greedy, planner"),
-        (["mine:nobody", "--join", f"h:1/{'0' * 32}/0#token"], "no attribute 'nobody'"),
+        ([f"{__name__}:nobody", "--join", f"h:1/{'0' * 32}/0#token"], "no attribute 'nobody'"),
         (["mine.py:Cheat", "--join", f"h:1/{'0' * 32}/0#token"], "no bot 'mine.py:Cheat': write mine:Cheat"),
         (["./bots/mine.py:Cheat", "--join", f"h:1/{'0' * 32}/0#token"], "write bots.mine:Cheat"),
         (["greedy", "--join", "s3cret"], "not a join string"),
@@ -265,7 +265,7 @@ async def test_who_is_not_admitted_is_exit_code_1(opened: Opened, tmp_path: Path
 )
 async def test_wrong_words_are_exit_code_2(tmp_path: Path, words: list[str], said: str) -> None:
     (tmp_path / "joins").write_text("s3cret\ns3cret\n")
-    done = await run(tmp_path, *words)
+    done = await asyncio.to_thread(command, "bot", *words, cwd=tmp_path)
     assert done.returncode == 2
     assert said in done.stderr
     assert "s3cret" not in done.stderr

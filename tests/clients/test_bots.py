@@ -20,6 +20,7 @@ from referee_clients.bots.loading import _Chooser
 from referee_clients.bots.rollwrite.thinking import Thinking as RollWrite
 from referee_clients.bots.sampler import Sampler, Thinking
 from referee_clients.match import IllegalMove, play_game
+from tests.cli.inside import referee
 from tests.clients.referee_process import REFEREE
 from tests.sizes import campaign
 
@@ -316,7 +317,7 @@ def test_a_bot_that_fails_is_named_by_the_arena(does: str, said: str, tmp_path: 
     ("words", "code", "said"),
     [
         (["--game", "rollwrite", "--seats", "1", "--games", "2", "--bots", "random"], 0, "rollwrite, 1 seat, seed 1"),
-        (["--game", "kingdomino", "--games", "2"], 0, "builder"),
+        (["--game", "kingdomino", "--games", "2", "--processes", "1"], 0, "builder"),
         (["--game", "chess"], 2, "arena: no rules 'chess': there are alhambra, kingdomino, rollwrite"),
         (["--game", "kingdomino", "--seats", "5"], 2, "arena: 5 seats: kingdomino has 2 to 4"),
         (
@@ -328,6 +329,6 @@ def test_a_bot_that_fails_is_named_by_the_arena(does: str, said: str, tmp_path: 
     ],
 )
 def test_the_arena_says_what_it_can_play(words: list[str], code: int, said: str) -> None:
-    done = arena(*words)
+    done = referee("arena", *words)
     assert done.returncode == code, done.stderr
     assert said in (done.stderr if code else done.stdout)

@@ -17,6 +17,7 @@ from referee.games import registry
 from referee.log.audit import Policy, audit
 from referee.log.note import VerifierKey
 from referee.log.verdict import Verdict
+from tests.cli.inside import referee
 from tests.clients.referee_process import REFEREE
 from tests.sizes import campaign
 
@@ -134,12 +135,12 @@ def test_a_child_that_fails_is_quoted(demo: Demo, tmp_path: Path) -> None:
         (("--game", "chess"), "no rules 'chess': there are alhambra, kingdomino, rollwrite"),
     ],
 )
-def test_wrong_words(demo: Demo, words: Sequence[str], said: str) -> None:
-    process = demo.start(*words)
-    told, _ = process.communicate()
-    assert process.returncode == 2
-    assert told.startswith(f"referee: {said}")
-    assert len(told.splitlines()) == 1
+def test_wrong_words(tmp_path: Path, words: Sequence[str], said: str) -> None:
+    done = referee("demo", "--out", tmp_path / "out", *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"referee: {said}")
+    assert len(done.stderr.splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.long

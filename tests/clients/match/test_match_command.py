@@ -22,8 +22,8 @@ from tests.waiting import until
 
 
 def refused(*words: str | Path, code: int = 2) -> str:
-    done = run(*words, code=code)
-    assert done.stdout == ""
+    done = inside.referee("match", *words, cwd=ROOT)
+    assert (done.returncode, done.stdout) == (code, ""), done.stderr
     assert done.stderr.count("\n") == 1
     return done.stderr
 
@@ -70,9 +70,7 @@ def test_a_game_of_the_report_is_replayed_and_audited(match: tuple[Path, Any]) -
     assert len(done.stdout.splitlines()) > 3
     for data in (before, kept[0].read_bytes()):
         kept[0].write_bytes(data)
-        audited = subprocess.run(
-            [REFEREE, "audit", kept[0], "--key", folder / "match.vkey"], capture_output=True, text=True, check=False
-        )
+        audited = inside.referee("audit", kept[0], "--key", folder / "match.vkey")
         assert audited.returncode == 0, audited.stdout
         assert audited.stdout.startswith("COMPLETE")
 
