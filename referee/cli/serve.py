@@ -125,7 +125,7 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
         bool,
         typer.Option(
             "--require-standby",
-            help="Refuse a PostgreSQL database whose commits wait for no standby, and are lost with its disk.",
+            help="Let nothing out before a standby of the PostgreSQL database has it, too.",
         ),
     ] = False,
     marks: Annotated[

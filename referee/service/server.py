@@ -119,7 +119,7 @@ class Config:
     """Address of the database, if it is not a file in the directory, nor the one whose address the directory has."""
     marks: Path | None = None
     require_standby: bool = False
-    """Whether to refuse a database whose commits wait for no standby."""
+    """Whether nothing is let out before a standby of the database has it."""
     seal_key: Path | None = None
     """Where these files are, if not in the directory."""
     log: Path | None = None

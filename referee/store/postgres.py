@@ -28,7 +28,7 @@ from referee.store.cluster_mark import FILE, ClusterMark
 from referee.store.errors import StoreFailed, TakenOver, WentBack
 from referee.store.files import make_whole
 from referee.store.nodes import Alone, Nodes
-from referee.store.postgres_checks import check_clock, check_standby, standby_names
+from referee.store.postgres_checks import await_standby, check_clock, check_standby, standby_names
 from referee.store.postgres_nodes import Looker
 from referee.store.postgres_owners import PostgresNodes
 from referee.store.postgres_session import PostgresSession, connect_s, postgres_errors
@@ -71,9 +71,9 @@ class PostgresStore(SqlStore):
 
         ``url``: without a password. ``verifier``: of the key that its games are signed with. ``lease_s``: how long
         another referee must have been silent to be taken for dead, in seconds. ``alone``: no other referee may live, in
-        a cluster either. ``require_standby``: refuse a server whose commits wait for no standby. ``cluster_mark``:
-        where one of several remembers its last sign of life; beside the marks if not given. The others: as
-        ``SqliteStore`` takes them.
+        a cluster either. ``require_standby``: nothing is done before a standby has it. ``cluster_mark``: where one
+        of several remembers its last sign of life; beside the marks if not given. The others: as ``SqliteStore`` takes
+        them.
         """
         super().__init__(url)
         self.nodes: Nodes = Alone()
@@ -116,7 +116,7 @@ class PostgresStore(SqlStore):
                     if self.organiser is None
                     else self._open_marks_of_node(session, marks, busy_s)
                 )
-                session.heed()
+                self._heed(session)
             except BaseException:
                 self._end(session)
                 raise
@@ -176,8 +176,6 @@ class PostgresStore(SqlStore):
                 if self._shares:
                     raise
                 self.went_back = str(error)
-        if self._require_standby:
-            check_standby(session, self._url)
 
     # --- the connection that writes ------------------------------------------------------------------------------
 
@@ -198,6 +196,8 @@ class PostgresStore(SqlStore):
                 if self._node is None:
                     postgres_schema.make(session, self._url, before, on_upgrade)
                 check(session)
+                if self._require_standby:
+                    check_standby(session, self._url)
                 self._begin(session)
                 if self._shares:
                     session.end_when_idle(nodes.IDLE_S)
@@ -246,10 +246,16 @@ class PostgresStore(SqlStore):
                 yield session
                 if session.in_transaction:
                     session.execute("COMMIT")
-                session.heed()
+                self._heed(session)
             except BaseException:
                 self._give_up()
                 raise
+
+    def _heed(self, session: PostgresSession) -> None:
+        """Raise ``StoreFailed`` unless what was committed is done: nobody may be told of anything before."""
+        session.heed()
+        if self._require_standby:
+            await_standby(session, self._url)
 
     def _insert(self, session: Session, values: Sequence[Any]) -> None:
         columns = [list(values[column::4]) for column in range(4)]

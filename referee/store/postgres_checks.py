@@ -1,13 +1,20 @@
-"""What a PostgreSQL server, or this machine, must be like for a referee to begin. Each refusal is one line."""
+"""What a PostgreSQL server, or this machine, must be like for a referee. Each refusal is one line."""
 
 from __future__ import annotations
 
-from time import time
+from time import sleep, time
 
 from referee.store.errors import StoreFailed
 from referee.store.session import Session
 
 MOST_OFF_MS = 250
+_AGAIN_S = 0.001
+_AT_STANDBY = """WITH here AS MATERIALIZED (SELECT coalesce(?::text::pg_lsn, pg_current_wal_flush_lsn()) AS lsn)
+    SELECT lsn::text, (SELECT max(flush_lsn) >= lsn FROM pg_stat_get_wal_senders()
+    WHERE sync_state IN ('sync', 'quorum') AND replay_lsn IS NOT NULL) FROM here"""
+"""Whether a standby that commits wait for has all up to a place in the log, by default what the server has; NULL: there
+is none. The function is what is behind ``pg_stat_replication``, at a third of its cost. What replays nothing is no
+server but a copier, such as ``pg_basebackup``, for which commits wait as well if its name fits."""
 
 
 def check_clock(session: Session, url: str) -> None:
@@ -21,10 +28,30 @@ def check_clock(session: Session, url: str) -> None:
 
 
 def check_standby(session: Session, url: str) -> None:
-    """Raise ``StoreFailed`` if commits wait for no standby."""
+    """Raise ``StoreFailed`` if commits wait for no standby, or this role cannot see what it has."""
     if not standby_names(session):
         what = "synchronous_standby_names is empty, so what is acknowledged can be lost with the primary"
         raise StoreFailed(f"{url}: {what}; expected a standby, or no --require-standby")
+    if session.execute("SELECT pg_has_role('pg_read_all_stats', 'USAGE')").fetchone() != (True,):
+        what = "this role may not see what a standby has"
+        raise StoreFailed(f"{url}: {what}; expected GRANT pg_monitor TO it, or no --require-standby")
+
+
+def await_standby(session: Session, url: str) -> None:
+    """Return when a standby has whatever is committed by now. Raise ``StoreFailed`` if commits wait for none.
+
+    That a commit returned does not show it: the server may have been told to wait for nobody, a moment ago or ever
+    since, or to wait a moment ago, which it does as soon as its checkpointer has read that.
+    """
+    here: str | None = None
+    while True:
+        here, is_there = session.execute(_AT_STANDBY, (here,)).fetchone()
+        if is_there is None:
+            what = "commits wait for no standby, so what is acknowledged can be lost with the primary"
+            raise StoreFailed(f"{url}: {what}; expected one, or no --require-standby")
+        if is_there:
+            return
+        sleep(_AGAIN_S)
 
 
 def standby_names(session: Session) -> str:

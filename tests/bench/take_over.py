@@ -150,7 +150,7 @@ async def referees_lost(club: _Club, how: signal.Signals, rounds: int, entries: 
 async def database_lost(club: _Club, lose: Callable[[], Awaitable[None]], rounds: int, entries: int) -> list[float]:
     """Return the seconds from the first commit that anybody can make again until the game answers.
 
-    The first that waits for a standby: a server that has just taken the place of another one may take some that do not.
+    The first that waits for a standby, of which a server that has just taken the place of another one has none yet.
     """
     late = []
     for _ in range(rounds):

@@ -99,7 +99,15 @@ class Postgres:
         """Become the primary's standby, whatever was here before."""
         shutil.rmtree(self.folder / "data", ignore_errors=True)
         words = ("-D", "data", "-h", str(primary.folder), "-U", USER, "-R", "-c", "fast", "--no-sync")
-        self.run("pg_basebackup", *words)
+        # With a slot it would tell what it has, and commits would wait for a copy that is not whole yet.
+        self.run("pg_basebackup", *words, "--no-slot")
+
+    def copy_log(self, to: str, name: str) -> subprocess.Popen[bytes]:
+        """Begin to copy the log into a folder in this one; the server knows whoever does so by this name."""
+        (self.folder / to).mkdir()
+        self.own(to)
+        words = ("-D", to, "-d", f"host={self.folder} user={USER} application_name={name}", "--synchronous")
+        return subprocess.Popen(_as(self._other, self._bin / "pg_receivewal", *words), cwd=self.folder)
 
     def run(self, program: str, *words: str, given: str = "") -> str:
         """Run one of PostgreSQL's programs, as whoever runs the server; return what it prints."""

@@ -1,0 +1,161 @@
+"""With ``require_standby`` nothing is let out before a standby has it, whatever the server says. With real servers."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from referee.store.errors import StoreFailed
+from referee.store.store import Change
+from tests.store.changes import committed, identity, opening, row
+from tests.store.postgres import USER, Postgres, made, on_postgres
+from tests.waiting import until
+
+A = bytes(32)
+NAMES = "SHOW synchronous_standby_names"
+
+
+class Pair:
+    """A primary whose commits wait for a standby; ``url`` is that of a database there, whoever is the primary."""
+
+    def __init__(self, primary: Postgres, standby: Postgres) -> None:
+        self.primary, self.standby = primary, standby
+        self.name = primary.name_in(primary.new())
+        self.url = f"postgresql://{USER}@/{self.name}?host={primary.folder},{standby.folder}&connect_timeout=1"
+        self.ask("CREATE USER plain")
+        self.name_standbys("*")
+        standby.follow(primary)
+        standby.start()
+
+    def ask(self, sql: str) -> list[tuple[Any, ...]]:
+        return self.primary.ask("postgres", sql)
+
+    def name_standbys(self, names: str) -> None:
+        """Returns when sessions read that; those who commit heed it when the checkpointer has read it as well."""
+        self.ask(f"ALTER SYSTEM SET synchronous_standby_names = '{names}'")
+        self.ask("SELECT pg_reload_conf()")
+        while self.ask(NAMES) != [(names,)]:
+            pass
+
+    async def followed(self, by: str = "walreceiver") -> None:
+        query = f"SELECT 1 FROM pg_stat_replication WHERE application_name = '{by}' AND sync_state = 'sync'"
+        await until(lambda: self.ask(query), "a follower that commits wait for", every_s=0.02)
+
+    async def lose_primary(self) -> None:
+        await asyncio.to_thread(self.primary.stop, signal.SIGQUIT)
+        if not self.standby.is_running:
+            await asyncio.to_thread(self.standby.start)
+        self.standby.ask("postgres", "SELECT pg_promote()")
+
+
+@pytest.fixture
+def pair() -> Iterator[Pair]:
+    with made(2) as servers:
+        if not servers:
+            pytest.skip("there is no PostgreSQL here")
+        yield Pair(*servers)
+
+
+@contextmanager
+def told_to_wait_for_nobody(pair: Pair) -> Iterator[None]:
+    """As Patroni does when no standby is left, unless it is strict."""
+    pair.standby.stop()
+    pair.name_standbys("")
+    pair.ask("CHECKPOINT")
+    yield
+
+
+@contextmanager
+def told_to_wait_a_moment_ago(pair: Pair) -> Iterator[None]:
+    """Every session says that commits wait, and none does: the checkpointer, which is busy, has not read it yet."""
+    pair.standby.stop()
+    pair.name_standbys("")
+    pair.ask("CHECKPOINT")
+    ((checkpointer,),) = pair.ask("SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'")
+    os.kill(checkpointer, signal.SIGSTOP)
+    pair.name_standbys("*")
+    try:
+        yield
+    finally:
+        os.kill(checkpointer, signal.SIGCONT)
+
+
+@contextmanager
+def a_copier_instead(pair: Pair) -> Iterator[None]:
+    """What ``pg_basebackup`` runs beside the copy: its name fits, and commits wait for it."""
+    copier = pair.primary.copy_log("copy", "copier")
+    try:
+        while not pair.ask("SELECT 1 FROM pg_stat_replication WHERE application_name = 'copier' AND flush_lsn > '0/0'"):
+            pass
+        pair.standby.stop()
+        yield
+    finally:
+        copier.kill()
+        copier.wait()
+
+
+SERVERS: list[Any] = [told_to_wait_for_nobody, told_to_wait_a_moment_ago, a_copier_instead]
+
+
+@pytest.mark.parametrize("require_standby", [True, False])
+@pytest.mark.parametrize("server", SERVERS)
+async def test_what_is_let_out_survives_the_loss_of_the_primary(
+    server: Callable[[Pair], Any], require_standby: bool, pair: Pair, tmp_path: Path
+) -> None:
+    """Only if that is required: the others are the controls."""
+    await pair.followed()
+    store = await asyncio.to_thread(on_postgres, pair.url, tmp_path, require_standby=require_standby)
+    await committed(store, Change(identity(1), [row(0)], opening(1), root=A))
+    let_out = [(0,)]
+    with server(pair):
+        try:
+            await committed(store, Change(identity(1), [row(1)], root=A))
+        except StoreFailed as error:
+            assert "standby" in str(error), error  # noqa: PT017 - it may as well not fail
+        else:
+            let_out.append((1,))
+    await pair.lose_primary()
+    assert let_out == ([(0,)] if require_standby else [(0,), (1,)])
+    assert pair.standby.ask(pair.name, "SELECT seq FROM entries") == [(0,)]
+    pair.standby.stop()  # where commits wait for a standby of its own
+    await store.close()
+
+
+async def test_a_referee_goes_on_when_commits_wait_for_a_standby_again(pair: Pair, tmp_path: Path) -> None:
+    """Nothing is told meanwhile, of what others have written either."""
+    await pair.followed()
+    store = await asyncio.to_thread(on_postgres, pair.url, tmp_path, require_standby=True)
+    await committed(store, Change(identity(1), [row(0)], opening(1), root=A))
+    pair.name_standbys("")
+    pair.ask("CHECKPOINT")
+    with pytest.raises(StoreFailed, match=r"commits wait for no standby|synchronous_standby_names is empty"):
+        await committed(store, Change(identity(1), [row(1)], root=A))
+    for _ in range(2):  # on a new connection, too
+        with pytest.raises(StoreFailed, match="synchronous_standby_names is empty"):
+            await store.entries(identity(1), 0, 9)
+    pair.name_standbys("*")
+    pair.ask("CHECKPOINT")
+    await pair.followed()
+    assert await store.entries(identity(1), 0, 9) == [row(0), row(1)]
+    await committed(store, Change(identity(1), [row(2)], root=A))
+    await store.close()
+
+
+async def test_a_role_that_cannot_see_what_a_standby_has_is_refused(pair: Pair, tmp_path: Path) -> None:
+    await pair.followed()
+    pair.ask(f"GRANT ALL ON DATABASE {pair.name} TO plain")
+    pair.primary.ask(pair.name, "GRANT ALL ON SCHEMA public TO plain")
+    url = pair.url.replace(USER, "plain", 1)
+    with pytest.raises(StoreFailed, match="may not see what a standby has; expected GRANT pg_monitor TO it"):
+        await asyncio.to_thread(on_postgres, url, tmp_path, require_standby=True)
+    pair.ask("GRANT pg_monitor TO plain")
+    store = await asyncio.to_thread(on_postgres, url, tmp_path, require_standby=True)
+    await committed(store, Change(identity(1), [row(0)], opening(1), root=A))
+    await store.close()
