@@ -42,10 +42,11 @@ class Phase(StrEnum):
     """Of a batch, in which a node can be killed."""
 
     BEFORE = "before its statement"
+    SENT = "when its statement is on its way"
     AFTER = "when the database has said that it is done"
 
 
-PHASES = {signal.SIGUSR1: Phase.BEFORE, signal.SIGUSR2: Phase.AFTER}
+PHASES = {signal.SIGUSR1: Phase.BEFORE, signal.SIGHUP: Phase.SENT, signal.SIGUSR2: Phase.AFTER}
 REFUSED = 4
 """Exit code of a node whose machine's clock is off."""
 
@@ -55,6 +56,14 @@ def killed_in(phase: Phase) -> None:
     insert = PostgresStore._insert
 
     def last(store: PostgresStore, session: PostgresSession, values: Sequence[Any]) -> None:
+        if phase is Phase.SENT:
+            connection = session._connection
+            with connection.pipeline():
+                session.execute(postgres._INSERT, (store._node, *(list(values[column::4]) for column in range(4))))
+                connection.pgconn.pipeline_sync()
+                while connection.pgconn.flush():
+                    pass
+                os.kill(os.getpid(), signal.SIGKILL)
         if phase is Phase.AFTER:
             insert(store, session, values)
             if session.in_transaction:

@@ -35,6 +35,7 @@ class Fault(StrEnum):
     KILL = "kill -9 of a node"
     KILL_TWO = "kill -9 of two of three nodes"
     BEFORE = "kill -9 of a node before the statement of a batch"
+    SENT = "kill -9 of a node when the statement of a batch is on its way"
     AFTER = "kill -9 of a node when a batch is done, and nobody knows"
     DRAIN = "a node drained, then ended"
     HANG = "SIGSTOP of a node beyond its lease, then SIGCONT"
@@ -56,6 +57,7 @@ class Fault(StrEnum):
 OF_THE_MACHINE = {Fault.DISK, Fault.CLOCK}
 """What takes a library under the server."""
 _WENT_BACK = {Fault.COPY: Earlier.COPY, Fault.MOMENT: Earlier.MOMENT, Fault.DUMP: Earlier.DUMP}
+_KILLED_BY = {Fault.BEFORE: signal.SIGUSR1, Fault.SENT: signal.SIGHUP, Fault.AFTER: signal.SIGUSR2}
 _OFF_S = 10
 _JUMPS, _JUMP_S = 10, 2
 _FULL_S = 0.5
@@ -212,9 +214,9 @@ class Rig:
                 await asyncio.sleep(LEASE_S)
                 await self._progress()
                 node.send_signal(signal.SIGCONT)
-            case Fault.BEFORE | Fault.AFTER:
+            case Fault.BEFORE | Fault.SENT | Fault.AFTER:
                 node = self._nodes[await self._owner()]
-                node.send_signal(signal.SIGUSR1 if fault is Fault.BEFORE else signal.SIGUSR2)
+                node.send_signal(_KILLED_BY[fault])
                 await node.wait()
                 await self._progress()
                 await self._start(1)

@@ -259,3 +259,31 @@ async def test_a_drain_that_is_told_before_anybody_listens_is_heard(
     heard: list[News] = []
     store.nodes.when(heard.append)
     await until(lambda: News.DRAIN in heard, "the drain to be heard", every_s=0.02)
+
+
+async def test_of_two_that_find_the_same_node_dead_one_shares_its_games(
+    started: Started, postgres: Postgres, url: str
+) -> None:
+    """The other, which has waited for its turn, finds nobody dead any more."""
+    await founded(started)
+    first = await started("a", serves=True)
+    for number in range(4):
+        await opened(first, number)
+    others = [await started(name, serves=True) for name in ("b", "c")]
+    for other in others:
+        await beaten(postgres, url, other)
+    given = f"SELECT id, given FROM nodes WHERE id <> {first._node} ORDER BY id"
+    before = postgres.ask(url, given)
+    with first._lock:
+        with psycopg.connect(url) as turn:
+            turn.execute(nodes.IN_TURN.encode())
+            session_ended(postgres, url, first)
+            waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = 0 AND NOT granted"
+            await until(lambda: postgres.ask(url, waiting) == [(2,)], "both to wait for their turn", every_s=0.02)
+        for other in others:
+            await other.change(lambda _: None)  # in turn, too
+            await beaten(postgres, url, other)
+    assert postgres.ask(url, "SELECT owner, count(*) FROM games GROUP BY owner ORDER BY owner") == [
+        (other._node, 2) for other in others
+    ]
+    assert postgres.ask(url, given) == [(node, times + 1) for node, times in before]
