@@ -15,7 +15,6 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
-from datetime import datetime
 from pathlib import Path
 from time import monotonic, time
 from typing import Any, TypeVar
@@ -28,7 +27,8 @@ from referee.store.cluster_mark import FILE, ClusterMark
 from referee.store.errors import StoreFailed, TakenOver, WentBack
 from referee.store.files import make_whole
 from referee.store.nodes import Alone, Nodes
-from referee.store.postgres_checks import await_standby, check_clock, check_standby, standby_names
+from referee.store.postgres_arrays import Bigints, Byteas, Integers
+from referee.store.postgres_checks import await_standby, check_clock, check_standby
 from referee.store.postgres_nodes import Looker
 from referee.store.postgres_owners import PostgresNodes
 from referee.store.postgres_session import PostgresSession, connect_s, postgres_errors
@@ -258,7 +258,8 @@ class PostgresStore(SqlStore):
             await_standby(session, self._url)
 
     def _insert(self, session: Session, values: Sequence[Any]) -> None:
-        columns = [list(values[column::4]) for column in range(4)]
+        numbers, seqs, data, notes = (values[column::4] for column in range(4))
+        columns = (Bigints.of(numbers), Integers.of(seqs), Byteas.of(data), Byteas.of(notes))
         if session.execute(_INSERT, (self._node, *columns)).rowcount != len(values) // 4:
             raise self._taken_over()
 
@@ -349,7 +350,7 @@ class PostgresStore(SqlStore):
         shared, looker = self.nodes, self._looker
         assert isinstance(shared, PostgresNodes)  # noqa: S101 - otherwise nobody looks
         assert looker is not None  # noqa: S101 - it is connected before anybody looks
-        living, revoked, standby = self._reading.submit(self._ask, _seen, (looker.since,)).result()
+        living, revoked, standby = self._reading.submit(self._ask, nodes.seen, (looker.since,)).result()
         shared.seen(living, revoked, standby)
         is_due = any(each.id != shared.node and not each.may_live(looker) for each in living)
         if not is_due and monotonic() - self._orphans_s > nodes.ORPHANS_S:
@@ -453,18 +454,12 @@ class PostgresStore(SqlStore):
 
 
 _ORGANISER = "organiser"
-_REVOKED = "revoked"
-"""Fact that is another one whenever a token is revoked."""
-
-
-def _seen(session: Session, since: datetime) -> tuple[list[nodes.Living], bytes | None, str]:
-    return nodes.living(session, since), fact(session, _REVOKED), standby_names(session)
 
 
 def _revoke(session: Session, beginning: bytes, now_ms: int) -> Grant | None:
     found = grants.revoke(session, beginning, now_ms)
     if found is not None:
-        keep_fact(session, _REVOKED, secrets.token_bytes(8))
+        keep_fact(session, nodes.REVOKED, secrets.token_bytes(8))
     return found
 
 
@@ -473,4 +468,4 @@ def _found(session: Session, digest: bytes, alive_ms: int) -> None:
         nodes.note_alive_ms(session, alive_ms)
     grants.set_organiser(session, digest)
     keep_fact(session, _ORGANISER, digest)
-    keep_fact(session, _REVOKED, secrets.token_bytes(8))
+    keep_fact(session, nodes.REVOKED, secrets.token_bytes(8))

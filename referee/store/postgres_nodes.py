@@ -48,9 +48,15 @@ _PID: Final = """SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND classi
     AND objsubid = 2 AND granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"""
 ALIVE_LOCK: Final = _PID.format("id")
 """Finds the session of the node in the row at hand, if it is there."""
+REVOKED: Final = "revoked"
+"""Fact that is another one whenever a token is revoked."""
 _LIVING: Final = f"""SELECT id, name, referee, address, draining, beat,
-    extract(epoch FROM clock_timestamp() - greatest(beat, ?::timestamptz))::float8, ({ALIVE_LOCK})
+    extract(epoch FROM clock_timestamp() - greatest(beat, ?::timestamptz))::float8, ({ALIVE_LOCK}){{}}
     FROM nodes WHERE NOT dead ORDER BY id"""  # noqa: S608 - of our own
+_SEEN: Final = _LIVING.format(
+    f", (SELECT value FROM facts WHERE name = '{REVOKED}'), current_setting('synchronous_standby_names')"  # noqa: S608
+)
+"""All that a look is for: one statement, as there are five a second."""
 ALIVE: Final = "SELECT 1 FROM nodes WHERE id = ? AND NOT dead FOR SHARE"
 """Finds a row as long as nobody has taken over, and keeps everybody from it until the transaction ends."""
 END = "SELECT pg_terminate_backend(?, ?)"
@@ -127,7 +133,14 @@ def now(session: Session) -> datetime:
 
 def living(session: Session, since: datetime) -> list[Living]:
     """Return the nodes that are not marked dead. ``since``: nobody counts as silent for longer."""
-    return [Living(*row) for row in session.execute(_LIVING, (since,))]
+    return [Living(*row) for row in session.execute(_LIVING.format(""), (since,))]
+
+
+def seen(session: Session, since: datetime) -> tuple[list[Living], bytes | None, str]:
+    """Return the same, the fact ``REVOKED``, and whom commits wait for; of the last two nothing if nobody lives."""
+    rows = session.execute(_SEEN, (since,)).fetchall()
+    revoked, standby_names = rows[0][-2:] if rows else (None, "")
+    return [Living(*row[:-2]) for row in rows], revoked, standby_names
 
 
 def begin(

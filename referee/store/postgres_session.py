@@ -16,6 +16,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.errors import DataCorrupted, Diagnostic, IndexCorrupted, InvalidParameterValue
 from psycopg.pq import TransactionStatus
 
+from referee.store import postgres_arrays
 from referee.store.errors import StoreDamaged, StoreFailed
 from referee.store.session import Found
 
@@ -59,6 +60,7 @@ class PostgresSession:
             self._connection.close()
             raise
         self._connection.add_notice_handler(self._noticed)
+        postgres_arrays.register(self._connection)
 
     def _check_server(self) -> None:
         major = self._connection.info.server_version // 10_000

@@ -20,6 +20,7 @@ from referee.store.address import check_address
 from referee.store.errors import StoreFailed
 from referee.store.marks import Mark
 from referee.store.postgres import PostgresStore
+from referee.store.postgres_arrays import Bigints, Byteas, Integers
 from referee.store.postgres_session import PostgresSession
 from referee.store.store import Change, Grant
 from tests.sizes import campaign
@@ -337,6 +338,21 @@ def test_no_setting_hides_what_the_server_warns_of(url: str, postgres: Postgres,
             "session",
         )
     session.close()
+
+
+def test_arrays_arrive_as_the_driver_would_send_them(postgres: Postgres) -> None:
+    numbers: list[list[int]] = [[], [0], [-1, 1, (1 << 31) - 1, -(1 << 31)]]
+    large: list[list[int]] = [*numbers, [(1 << 63) - 1, -(1 << 63)]]
+    texts: list[list[bytes]] = [[], [b""], [b"\0", bytes(range(256)) * 9, b""]]
+    cases: list[tuple[str, bytes, list[Any]]] = [
+        *(("bigint[]", Bigints.of(values), values) for values in large),
+        *(("integer[]", Integers.of(values), values) for values in numbers),
+        *(("bytea[]", Byteas.of(values), values) for values in texts),
+    ]
+    with closing(PostgresSession(postgres.url("postgres"), 1)) as session:
+        for type_, array, values in cases:
+            found = session.execute(f"SELECT ?, ? = ?::{type_}", (array, array, values)).fetchone()
+            assert found == (values, True)
 
 
 _WAITS = """
