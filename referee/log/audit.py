@@ -67,26 +67,23 @@ def audit(stream: BinaryIO, policy: Policy, *, engines: Engines | None = None) -
     Raise ``LogError`` only if a receipt of the policy itself is not a checkpoint that the verifier key signed.
     """
     auditor = _Auditor(policy, engines or installed())
-    start = stream.tell()
     try:
-        file.check_size(stream)
-        auditor.secret, auditor.has_proofs = _look_ahead(stream)
-        stream.seek(start)
-        for frame in file.read(stream):
+        readings = file.Readings(stream)
+        auditor.secret, auditor.has_proofs = _look_ahead(readings)
+        for frame in readings.frames():
             auditor.visit(frame)
     except LogError as error:
         auditor.note(error.at(entry=auditor.tree.size))
     return auditor.report()
 
 
-def _look_ahead(stream: BinaryIO) -> tuple[bytes | None, bool]:
+def _look_ahead(readings: file.Readings) -> tuple[bytes | None, bool]:
     """Return r, if the file discloses it, and whether there are certificates."""
     # r comes last but is needed from the first draw on. Whether it is the right one is checked at its entry.
     # What the reader refuses ends this look as it ends the audit, so a file of garbage costs little.
     secret, has_proofs = None, False
     try:
-        for frame in file.read(stream):
-            kind, data, _ = frame
+        for kind, data, _ in readings.frames():
             if kind == _CERTIFICATE:
                 has_proofs = True
             elif kind == _ENTRY and data[_TAG_AT:-SEED_BYTES] == _DISCLOSE and secret is None:

@@ -33,6 +33,9 @@ _HEADER, _ENTRY, _CHECKPOINT, _KEYSET, _END = [
     int(kind) for kind in (FrameType.HEADER, FrameType.ENTRY, FrameType.CHECKPOINT, FrameType.KEYSET, FrameType.END)
 ]
 
+KEPT_BYTES = 512 * 1024
+"""Up to this size the frames of a file are kept: nearly every game is smaller. Tiny frames take 16 times as much."""
+
 
 class Order:
     """Which critical frame may come next, and the hash over all of them. For reader and writer."""
@@ -148,13 +151,43 @@ def read(stream: BinaryIO) -> Iterator[Frame]:
         offset += size
 
 
-def check_size(stream: BinaryIO) -> None:
-    """Raise ``LogError`` (``LIMIT``) if more is left than a file may hold; reads nothing and stays where it is."""
+def check_size(stream: BinaryIO) -> int:
+    """Return how many bytes are left, reading nothing. Raise ``LogError`` (``LIMIT``) for more than a file may hold."""
     start = stream.tell()
     size = stream.seek(0, os.SEEK_END) - start
     stream.seek(start)
     if size > MAX_FILE_BYTES:
         raise LogError(Code.LIMIT, f"a file of {size} bytes", f"at most {MAX_FILE_BYTES}")
+    return size
+
+
+class Readings:
+    """A file that is gone through more than once. The frames of a small one are read once, and kept."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        """``stream``: seekable, at the file's beginning. Raise ``LogError`` (``LIMIT``) for too large a file."""
+        self._stream = stream
+        self._start = stream.tell()
+        self._keeps = check_size(stream) <= KEPT_BYTES
+        self._kept: list[Frame] | None = None
+        self._failure: LogError | None = None
+        """What ended the frames that are kept."""
+
+    def frames(self) -> Iterator[Frame]:
+        """Yield every frame, from the beginning. Raise what ``read`` raises."""
+        if not self._keeps:
+            self._stream.seek(self._start)
+            yield from read(self._stream)
+            return
+        if self._kept is None:
+            self._kept = []
+            try:
+                self._kept.extend(read(self._stream))
+            except LogError as error:
+                self._failure = error
+        yield from self._kept
+        if self._failure is not None:
+            raise self._failure
 
 
 def entries(stream: BinaryIO) -> Iterator[bytes]:

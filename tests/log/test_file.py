@@ -281,6 +281,24 @@ def test_garbage_is_left_at_its_first_frame(garbage: bytes, small: Played) -> No
     assert stream.taken < 1000
 
 
+def test_a_small_file_is_taken_from_its_stream_once(monkeypatch: pytest.MonkeyPatch, small: Played) -> None:
+    """And what its frames are kept for says the same of every damage as to read it twice."""
+    good = small.file()
+    flipped = [good[:at] + bytes([good[at] ^ 1]) + good[at + 1 :] for at in range(0, len(good), 7)]
+    files = [good, *(good[:at] for at in range(0, len(good), 7)), *flipped]
+    taken: list[list[int]] = []
+    reports = []
+    for kept in (len(good), 0):
+        monkeypatch.setattr(file, "KEPT_BYTES", kept)
+        streams = [Counting(b"before" + data) for data in files]
+        for stream in streams:
+            stream.seek(6)
+        reports.append([audit(stream, Policy(SIGNER.verifier), engines=toy.ENGINES) for stream in streams])
+        taken.append([stream.taken for stream in streams])
+    assert reports[0] == reports[1]
+    assert (taken[0][0], taken[1][0]) == (len(good), 2 * len(good))
+
+
 @needs_source
 def test_only_what_ends_like_a_seed_is_decoded_for_it(whole: Played, monkeypatch: pytest.MonkeyPatch) -> None:
     decoded: list[bytes] = []
