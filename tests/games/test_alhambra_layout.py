@@ -206,3 +206,28 @@ def test_a_layout_changed_step_by_step_is_the_layout_built_at_once() -> None:
             for walls in (0, 3, 9, 14):
                 assert layout.placeable(walls) == fresh.placeable(walls)
                 assert layout.swappable_cells(walls) == fresh.swappable_cells(walls)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_an_encoding_made_from_another_is_the_one_of_the_same_tiles(seed: int) -> None:
+    """Whatever changed, and however much changed in between that nobody encoded."""
+    rng = random.Random(seed)
+    layout, left = Layout(REAL), list(range(54))
+    rng.shuffle(left)
+    for _ in range(400):
+        lying = list(layout.tiles)
+        if left and rng.random() < 0.5:
+            cell = (rng.randint(-9, 9), rng.randint(-9, 9))
+            if cell != (0, 0) and index_of(cell) not in layout.tiles:
+                layout = layout.placed(left.pop(), index_of(cell))
+        elif left and lying and rng.random() < 0.5:
+            index = rng.choice(lying)
+            tile = left.pop()
+            left.insert(0, layout.tiles[index])
+            layout = layout.swapped(tile, index)
+        elif lying:
+            index = rng.choice(lying)
+            left.insert(0, layout.tiles[index])
+            layout = layout.removed(index)
+        if rng.random() < 0.6:
+            assert layout.encode() == Layout(REAL, layout.tiles).encode()

@@ -53,6 +53,9 @@ _CELLS: Final[tuple[Any, ...]] = tuple(cell_of(index) for index in range(113 * S
 _RANKS: Final = tuple(index % STRIDE * STRIDE + index // STRIDE for index in range(113 * STRIDE))
 """Numbers that ascend by column, then row: sooner compared than cells."""
 
+_LYING_BYTES: Final = 3
+"""Of a tile in the encoding."""
+
 _UP, _RIGHT, _DOWN, _LEFT = -STRIDE, 1, STRIDE, -1
 _SIDES: Final = ((N, _UP, S), (E, _RIGHT, W), (S, _DOWN, N), (W, _LEFT, E))
 """Each side, the step across it, and the side of the neighbour that it meets."""
@@ -95,6 +98,7 @@ class Layout(Copied):
         "tile_set",
         "tiles",
         "base",
+        "_before",
         "_board",
         "_east",
         "_encoded",
@@ -152,9 +156,12 @@ class Layout(Copied):
         self._walked: tuple[int, int] | None = None
         self._wall: tuple[int, int] | None = None
         self._encoded: bytes | None = None
+        self._before: tuple[bytes, int] | None = None
+        """The encoding of a layout that differs in one cell, and this cell."""
         self._hash: int | None = None
 
-    def _changed(self) -> Layout:
+    def _changed(self, index: int) -> Layout:
+        """Return a copy, in which this cell is about to be another."""
         new = Copied.__new__(type(self))
         new.tile_set = self.tile_set
         new.tiles = self.tiles.copy()
@@ -162,13 +169,15 @@ class Layout(Copied):
         new._occupied = self._occupied
         new._north, new._east, new._south, new._west = self._north, self._east, self._south, self._west
         new._forget()
+        if self._encoded is not None:
+            new._before = self._encoded, index
         return new
 
     def placed(self, tile: int, index: int) -> Layout:
         """Return the layout with the tile on an empty cell."""
         if index - self.base < STRIDE:  # the rings of the cells around it need a row more
             return type(self)(self.tile_set, {**self.tiles, index: tile})
-        new = self._changed()
+        new = self._changed(index)
         new.tiles[index] = tile
         walls = self.tile_set.walls[tile]
         new._toggle(index, walls)
@@ -183,7 +192,7 @@ class Layout(Copied):
 
     def removed(self, index: int) -> Layout:
         """Return the layout without the tile of the cell."""
-        new = self._changed()
+        new = self._changed(index)
         walls = self.tile_set.walls[new.tiles.pop(index)]
         new._toggle(index, walls)
         if self._walked is not None:
@@ -194,7 +203,7 @@ class Layout(Copied):
 
     def swapped(self, tile: int, index: int) -> Layout:
         """Return the layout with the tile in place of the cell's."""
-        new = self._changed()
+        new = self._changed(index)
         before, after = self.tile_set.walls[new.tiles[index]], self.tile_set.walls[tile]
         new._toggle(index, before)
         new._toggle(index, after)
@@ -473,12 +482,29 @@ class Layout(Copied):
     def encode(self) -> bytes:
         """Number of tiles, then for each, by column and row: x and y as signed bytes, the tile's number."""
         if self._encoded is None:
-            parts = [len(self.tiles)]
-            for index in sorted(self.tiles, key=_RANKS.__getitem__):
-                x, y = _CELLS[index]
-                parts += (x & 255, y & 255, self.tiles[index])
-            self._encoded = bytes(parts)
+            self._encoded = self._encoded_anew() if self._before is None else self._encoded_after(*self._before)
         return self._encoded
+
+    def _encoded_anew(self) -> bytes:
+        parts = [len(self.tiles)]
+        for index in sorted(self.tiles, key=_RANKS.__getitem__):
+            parts += self._lying(index)
+        return bytes(parts)
+
+    def _encoded_after(self, before: bytes, index: int) -> bytes:
+        """Make it from one that differs in one cell: twice as fast."""
+        at, rank = 1, _RANKS[index]
+        for other in self.tiles:
+            if _RANKS[other] < rank:
+                at += _LYING_BYTES
+        lies = index in self.tiles
+        lay = len(before) > 1 + _LYING_BYTES * (len(self.tiles) - lies)
+        here = bytes(self._lying(index)) if lies else b""
+        return bytes((len(self.tiles),)) + before[1:at] + here + before[at + _LYING_BYTES * lay :]
+
+    def _lying(self, index: int) -> tuple[int, int, int]:
+        x, y = _CELLS[index]
+        return x & 255, y & 255, self.tiles[index]
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Layout) and self.tiles == other.tiles and self.tile_set is other.tile_set
