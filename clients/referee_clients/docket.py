@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from referee.games.game import Ending
-from referee.log.events import UNNAMED, KeyChanged, read_end, read_rule
+from referee.log.events import UNNAMED, KeyChanged
 from referee.log.intent import Author, Role
+from referee.log.reading import read_end, read_rule
 from referee.notation.outcomes import counted
 from referee.notation.times import moment_utc
 from referee.transcript.words import act_words, quoted, result_words, ruling_words

@@ -11,10 +11,11 @@ from typing import Any, Final
 from referee.log import file, intent
 from referee.log.entry import Clock, decode_entry
 from referee.log.errors import Code, LogError
-from referee.log.events import Accept, Act, Restore, Ruled, Ruling, SetClock, Skip, read_rule
+from referee.log.events import Accept, Act, Restore, Ruled, Ruling, SetClock, Skip
 from referee.log.frames import FrameType
 from referee.log.intent import Author, Place, Role, SignedIntent, TableAct
 from referee.log.keys import PrivateKey
+from referee.log.reading import read_rule
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.notation import accepted, game_text

@@ -32,7 +32,7 @@ from referee.cli.remote import (
     token_of,
 )
 from referee.console import printable
-from referee.log.events import read_end
+from referee.log.reading import read_end
 from referee.notation.times import moment
 from referee.service.files import TOKEN_FILE
 from referee.transcript.words import told_end

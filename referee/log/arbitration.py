@@ -13,6 +13,7 @@ from typing import Final, NamedTuple, Protocol, assert_never
 
 from referee.games import forfeits, table_rules
 from referee.games.game import Ending
+from referee.games.plain import plain
 from referee.games.results import Contest, Result
 from referee.log import events
 from referee.log.errors import Code, LogError, demand
@@ -65,6 +66,7 @@ class Suspension(Enum):
     ADJOURNED = "adjourned"
 
 
+@plain
 @dataclass(slots=True)
 class Dispute:
     """A protest, or an appeal."""
@@ -86,6 +88,7 @@ class Ruling(NamedTuple):
     """It decided an appeal."""
 
 
+@plain
 @dataclass(slots=True)
 class Proposal:
     """To take moves back."""
@@ -135,7 +138,7 @@ class Arbitration:
         }
         """How many there are of each."""
         version = self.terms.table_rules
-        self._rule_ids = {*rule_ids, *(rule.id for rule in table_rules.catalogue(version))}
+        self._rule_ids = {*rule_ids, *[rule.id for rule in table_rules.catalogue(version)]}
         self.acts_before_play = version > 1
         """Whether seats forfeit before play, too, and change keys (TBL-38 to TBL-40)."""
         self._named = [0] * len(opened.seats)
@@ -279,7 +282,7 @@ class Arbitration:
                 "one that can be appealed",
             )
             demand("TBL-28", self._arbiters > 1, "this game has no other arbiter", "one, to rule on the appeal")
-            same = (d for d in self.disputes.values() if d.appealed is not None and d.against == act.against_seq)
+            same = [d for d in self.disputes.values() if d.appealed is not None and d.against == act.against_seq]
             again = any(d.seat == seat for d in same)
             demand("TBL-28", not again, f"seat {seat} has already appealed", "one appeal against a ruling")
 

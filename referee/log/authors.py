@@ -40,8 +40,14 @@ class KeyChange(NamedTuple):
 class Keyring:
     """The keys of a game. A seat whose key was changed may have two for a while (TBL-40)."""
 
-    def __init__(self, opened: log_pb2.GameOpen) -> None:
-        """``opened``: a GameOpen that ``decode_open`` accepted."""
+    def __init__(self, opened: log_pb2.GameOpen, *, defers: bool = False) -> None:
+        """``opened``: a GameOpen that ``decode_open`` accepted.
+
+        ``defers``: ``check`` takes each signature for right, until ``are_signed`` verifies all that it took so.
+        """
+        self._defers = defers
+        self._deferred: list[tuple[PublicKey, bytes, bytes]] = []
+        """Keys, intents and signatures."""
         self._seats: list[tuple[PublicKey, ...]] = [()] * len(opened.seats)
         self._scribes = [(PublicKey(raw),) for raw in opened.scribe_keys]
         self._arbiters = [(PublicKey(raw),) for raw in opened.arbiter_keys]
@@ -111,7 +117,7 @@ class Keyring:
         return keys[0] if keys else None
 
     def check(self, signed: SignedIntent | log_pb2.Signed | log_pb2.Refused, intent: log_pb2.Intent) -> Author:
-        """Return the author. Raise ``LogError`` unless one of its keys signed these bytes.
+        """Return the author. Raise ``LogError`` unless one of its keys signed these bytes, which may be deferred.
 
         A Join is signed with the key that it brings: that proves possession.
         """
@@ -127,8 +133,23 @@ class Keyring:
         key_id = signed.key_id
         for key in keys:
             if key.id == key_id:
-                if not key.is_signed(intent_encoding(signed.intent), signed.signature):
+                if self._defers:
+                    self._deferred.append((key, signed.intent, signed.signature))
+                elif not key.is_signed(intent_encoding(signed.intent), signed.signature):
                     raise LogError(Code.AUTHOR_SIGNATURE, f"the signature of {author} is wrong")
                 return author
         expected = " or ".join(key.id.hex() for key in keys)
         raise LogError(Code.AUTHOR_SIGNATURE, f"{author}: key id {key_id.hex()}", expected)
+
+    @property
+    def deferred(self) -> int:
+        """How many signatures are still to be verified."""
+        return len(self._deferred)
+
+    def are_signed(self) -> bool:
+        """Verify the signatures that were deferred, and defer them no longer. Return whether all are right."""
+        deferred, self._deferred = self._deferred, []
+        for key, intent, signature in deferred:  # noqa: SIM110 - compiled, a generator would be a list
+            if not key.is_signed(intent_encoding(intent), signature):
+                return False
+        return True

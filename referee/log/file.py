@@ -165,21 +165,20 @@ class Readings:
     """A file that is gone through more than once. The frames of a small one are read once, and kept."""
 
     def __init__(self, stream: BinaryIO) -> None:
-        """``stream``: seekable, at the file's beginning. Raise ``LogError`` (``LIMIT``) for too large a file."""
+        """``stream``: seekable, at the file's beginning."""
         self._stream = stream
         self._start = stream.tell()
-        self._keeps = check_size(stream) <= KEPT_BYTES
         self._kept: list[Frame] | None = None
         self._failure: LogError | None = None
         """What ended the frames that are kept."""
 
     def frames(self) -> Iterator[Frame]:
-        """Yield every frame, from the beginning. Raise what ``read`` raises."""
-        if not self._keeps:
-            self._stream.seek(self._start)
-            yield from read(self._stream)
-            return
+        """Yield every frame, from the beginning. Raise what ``read`` and ``check_size`` raise."""
         if self._kept is None:
+            self._stream.seek(self._start)
+            if check_size(self._stream) > KEPT_BYTES:
+                yield from read(self._stream)
+                return
             self._kept = []
             try:
                 self._kept.extend(read(self._stream))

@@ -230,10 +230,12 @@ class LoggedGame:
     def _deciders(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         if self._deciding is None:
             pending = self.position.pending() if self.goes_on else ()
-            seats = [awaited.seat for awaited in pending if isinstance(awaited, Decision)]
+            seats = tuple([awaited.seat for awaited in pending if isinstance(awaited, Decision)])
             out, skipped = self.arbitration.out, self.arbitration.skipped
-            stood_in_for = tuple([seat for seat in seats if seat in out or seat == skipped])
-            self._deciding = (tuple([seat for seat in seats if seat not in stood_in_for]), stood_in_for)
+            self._deciding = (seats, ())
+            if out or skipped is not None:
+                stood_in_for = tuple([seat for seat in seats if seat in out or seat == skipped])
+                self._deciding = (tuple([seat for seat in seats if seat not in stood_in_for]), stood_in_for)
         return self._deciding
 
     def awaits_chance(self) -> bool:

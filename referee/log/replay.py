@@ -25,12 +25,13 @@ from referee.log.entry import (
 )
 from referee.log.entry import Event as Message
 from referee.log.errors import Code, LogError, RulesError
-from referee.log.events import Act, Event, Joined, KeyChanged, Moved, Opened, Refused, read_act, read_entry
+from referee.log.events import Act, Event, Joined, KeyChanged, Moved, Opened, Refused
 from referee.log.game import LoggedGame, Phase
 from referee.log.identity import game_id
 from referee.log.intent import Place, SignedIntent, author_of, check_signed_lengths, decode_intent
 from referee.log.judge import Happened, enter, judge_act, take
 from referee.log.merkle import Tree, leaf_hash
+from referee.log.reading import read_act, read_entry
 from referee.log.v1 import log_pb2
 
 _SIGNED = Act | Refused
@@ -178,7 +179,8 @@ class Record:
         """Enter the referee's own event: what is ``due``, or an end without result. Raise ``LogError``."""
         if isinstance(message, log_pb2.Signed | log_pb2.Refused):
             raise TypeError("intents are admitted or refused")
-        return self._write(read_entry(entry_of(message), None, self.game.position), message, clock)
+        entry = entry_of(message)
+        return self._write(read_entry(entry, event_name(entry), None, self.game.position), message, clock)
 
     def _signed(self, signed: SignedIntent, intent: log_pb2.Intent | None) -> Act:
         intent = intent or decode_intent(signed.intent)
@@ -211,13 +213,13 @@ class Record:
         check_link("entry", entry, self.place)
         if self.size == 0 and entry.open != self.open_data:
             raise LogError(Code.NOT_AWAITED, "entry 0 without this game's GameOpen")
-        intent = None
-        if (signed := signed_part(entry)) is not None:
+        kind, intent = event_name(entry), None
+        if (signed := signed_part_of(entry, kind)) is not None:
             intent = decode_intent(signed.intent)
             check_link("intent", intent, self.place)
             if is_signed:
                 self.keyring.check(signed, intent)
-        event = read_entry(entry, intent, self.game.position)
+        event = read_entry(entry, kind, intent, self.game.position)
         happened = take(self.game, event, self.size, clock_of(entry))
         _note_keys(self.keyring, event, b"" if signed is None else signed.key_id, self.size)
         digest = self.game.position.digest()
@@ -250,12 +252,14 @@ def _note_keys(keyring: Keyring, event: Event, key_id: bytes, seq: int) -> None:
 
 def signed_part(entry: log_pb2.Entry) -> log_pb2.Signed | log_pb2.Refused | None:
     """Return where an intent stands in the entry, if it holds one."""
-    match event_name(entry):
-        case "signed":
-            return entry.signed
-        case "refused":
-            return entry.refused
-    return None
+    return signed_part_of(entry, event_name(entry))
+
+
+def signed_part_of(entry: log_pb2.Entry, kind: str) -> log_pb2.Signed | log_pb2.Refused | None:
+    """Return the same of an entry whose ``event_name`` is known."""
+    if kind == "signed":
+        return entry.signed
+    return entry.refused if kind == "refused" else None
 
 
 def check_link(thing: str, found: log_pb2.Entry | log_pb2.Intent, place: Place) -> None:

@@ -118,8 +118,8 @@ def test_every_kind_of_event_is_read() -> None:
     names = {field.name for field in log_pb2.Entry.DESCRIPTOR.oneofs_by_name["event"].fields}
     acts = {field.name for field in log_pb2.Intent.DESCRIPTOR.oneofs_by_name["act"].fields}
     rulings = {field.name for field in log_pb2.Rule.DESCRIPTOR.oneofs_by_name["ruling"].fields}
-    from referee.log import events
+    from referee.log import reading
 
-    assert names == {*events._EVENTS, "signed", "refused"}
-    assert acts == {*events._ACTS, "move", "change_key"}
-    assert rulings == {*events._RULINGS, "accept"}
+    assert names == {*reading._EVENTS, "signed", "refused"}
+    assert acts == {*reading._ACTS, "move", "change_key"}
+    assert rulings == {*reading._RULINGS, "accept"}

@@ -13,12 +13,15 @@ from typing import Any
 
 import pytest
 
-from referee.log import intent
+from referee.log import audit as auditing
+from referee.log import file, intent
 from referee.log.audit import Policy, audit
 from referee.log.engines import Engines
-from referee.log.entry import Clock
+from referee.log.entry import Clock, decode_entry
 from referee.log.errors import Code, LogError
+from referee.log.frames import encode_frame
 from referee.log.intent import Author, Role
+from referee.log.keys import PublicKey
 from referee.log.merkle import EMPTY_ROOT
 from referee.log.note import CheckpointSigner, VerifierKey
 from referee.log.v1 import log_pb2
@@ -717,7 +720,7 @@ def test_weak_seat_key(dealt: Played) -> None:
 
 @needs_source
 def test_nothing_is_decoded_twice(monkeypatch: pytest.MonkeyPatch, dealt: Played) -> None:
-    """But the disclosed seed, which is looked for first, and END, which is in each reading."""
+    """But the disclosed seed, which is looked for first."""
     data, signed = dealt.file(), sum(entry.HasField("signed") for entry in evil.entries(dealt))
     decoded: Counter[tuple[str, bytes]] = Counter()
     decode = strict.decode
@@ -730,8 +733,76 @@ def test_nothing_is_decoded_twice(monkeypatch: pytest.MonkeyPatch, dealt: Played
     assert dealt.audit(data).verdict is Verdict.COMPLETE
     assert sum(name == "Intent" for name, _ in decoded) == signed
     again = {key: count for key, count in decoded.items() if count > 1}
-    assert again.pop(("Entry", dealt.entries[-1])) == 2
-    assert [(name, count) for (name, _), count in again.items()] == [("End", 2)]
+    assert again == {("Entry", dealt.entries[-1]): 2}
+
+
+def with_entry(played: Played, at: int, entry: log_pb2.Entry) -> bytes:
+    """The game's file with another entry, which those after it do not follow."""
+    return evil.signed_file(
+        played, [*played.entries[:at], entry.SerializeToString(deterministic=True), *played.entries[at + 1 :]]
+    )
+
+
+def _verified_at_once(data: bytes) -> Report:
+    auditor = auditing._Auditor(Policy(SIGNER.verifier), ENGINES, games.SECRET, has_proofs=False)
+    return auditing._audited(file.Readings(BytesIO(data)), auditor)
+
+
+@pytest.mark.parametrize("together", [1, 3, 256])
+def test_a_wrong_signature_is_found_as_if_each_were_verified_at_once(
+    together: int, monkeypatch: pytest.MonkeyPatch, dealt: Played
+) -> None:
+    """The report says the same, whichever signature it is, and whatever is verified together with it."""
+    monkeypatch.setattr(auditing, "_TOGETHER", together)
+    found_at = []
+    for at, entry in enumerate(evil.entries(dealt)):
+        if entry.HasField("signed"):
+            entry.signed.signature = bytes([entry.signed.signature[0] ^ 1]) + entry.signed.signature[1:]
+            data = with_entry(dealt, at, entry)
+            report = dealt.audit(data)
+            assert report == _verified_at_once(data)
+            assert found(report)[Layer.AUTHORS] == (Code.AUTHOR_SIGNATURE, at)
+            found_at.append(at)
+    assert found_at[:4] == [1, 2, 3, 4]
+    assert len(found_at) > 8
+
+
+@needs_source
+@pytest.mark.parametrize("certificates", [0, 1])
+def test_a_file_with_certificates_is_audited_once(
+    certificates: int, monkeypatch: pytest.MonkeyPatch, dealt: Played
+) -> None:
+    """Others are again, if one of their signatures is wrong; certificates would cost too much."""
+    last = moves(dealt)[-1]
+    entry = evil.entries(dealt)[last]
+    entry.signed.signature = bytes(64)
+    frames = evil.frames(with_entry(dealt, last, entry))
+    data = evil.ended([*frames[:-2], *[encode_frame(0x81, b"x")] * certificates, *frames[-2:]])
+    decoded: list[bytes] = []
+    decode = decode_entry
+
+    def spy(data: bytes) -> log_pb2.Entry:
+        decoded.append(data)
+        return decode(data)
+
+    monkeypatch.setattr("referee.log.audit.decode_entry", spy)
+    assert found(dealt.audit(data))[Layer.AUTHORS] == (Code.AUTHOR_SIGNATURE, last)
+    assert len(decoded) == 1 + (2 - certificates) * len(dealt.entries)
+
+
+@needs_source
+def test_each_signature_is_verified_once(monkeypatch: pytest.MonkeyPatch, dealt: Played) -> None:
+    verified: list[bytes] = []
+    is_signed = PublicKey.is_signed
+
+    def spy(key: PublicKey, message: bytes, signature: bytes) -> bool:
+        verified.append(signature)
+        return is_signed(key, message, signature)
+
+    monkeypatch.setattr(PublicKey, "is_signed", spy)
+    assert dealt.audit().verdict is Verdict.COMPLETE
+    signed = [entry.signed.signature for entry in evil.entries(dealt) if entry.HasField("signed")]
+    assert [signature for signature in verified if signature in signed] == signed
 
 
 def test_engine_failure_is_not_the_logs() -> None:

@@ -10,11 +10,12 @@ import pytest
 from referee.games import registry
 from referee.log.endings import end_message
 from referee.log.engines import Engines, installed
-from referee.log.entry import Clock, clock_of
+from referee.log.entry import Clock, clock_of, event_name
 from referee.log.errors import LogError
-from referee.log.events import Event, Opened, read_entry
+from referee.log.events import Event, Opened
 from referee.log.game import LoggedGame, Phase
 from referee.log.judge import Judged, judge, take
+from referee.log.reading import read_entry
 from referee.log.v1 import log_pb2
 from referee.wire.strict import MalformedError
 from tests.log import games, registered, toy
@@ -92,7 +93,7 @@ class Game:
     def stands(self, entry: log_pb2.Entry, intent: log_pb2.Intent | None) -> tuple[tuple[Event, Judged] | None, str]:
         """What is to be applied, or why not."""
         try:
-            event = read_entry(entry, intent, self.live.position)
+            event = read_entry(entry, event_name(entry), intent, self.live.position)
             return (event, judge(self.live, event, self.seq, clock_of(entry))), ""
         except LogError as error:
             return None, str(error)

@@ -12,9 +12,9 @@ from referee.log import intent
 from referee.log.audit import Policy, audit
 from referee.log.entry import Clock, build_entry
 from referee.log.errors import Code, LogError
-from referee.log.events import read_act
 from referee.log.intent import Author, Role, author_of
 from referee.log.judge import take
+from referee.log.reading import read_act
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Verdict
 from tests.log import evil, seated

@@ -13,9 +13,9 @@ from referee.log import intent
 from referee.log.endings import end_message
 from referee.log.entry import Clock
 from referee.log.errors import LogError, RulesError
-from referee.log.events import read_entry
 from referee.log.intent import Author, Role
 from referee.log.judge import judge
+from referee.log.reading import read_entry
 from referee.log.v1 import log_pb2
 from tests.log import toy
 from tests.log.games import key
@@ -69,7 +69,7 @@ def refused_without_terms() -> None:
     data = table.game.position.codec.encode_move(toy.Take(9), table.game.position.components)
     signed = intent.move(table.record.place, Author(Role.SEAT, 0), key("seat 0"), data)
     entry = log_pb2.Entry(refused=log_pb2.Refused(intent=signed.intent, rule_ids=["TOY-2"]))
-    event = read_entry(entry, log_pb2.Intent.FromString(signed.intent), table.game.position)
+    event = read_entry(entry, "refused", log_pb2.Intent.FromString(signed.intent), table.game.position)
     judge(table.game, event, table.record.size, Clock(table.now))
 
 

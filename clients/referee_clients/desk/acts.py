@@ -13,9 +13,9 @@ from referee.games.game import Ending
 from referee.games.results import Contest
 from referee.log import events
 from referee.log.errors import Code, LogError
-from referee.log.events import read_rule
 from referee.log.intent import Author, Role
 from referee.log.judge import judge_act
+from referee.log.reading import read_rule
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.notation import game_text, table_acts

@@ -7,10 +7,10 @@ from typing import Final
 
 from referee.games import forfeits
 from referee.log.errors import LogError
-from referee.log.events import read_act
 from referee.log.intent import Author, Role, TableAct, author_of
 from referee.log.judge import judge_act
 from referee.log.keys import PublicKey
+from referee.log.reading import read_act
 from referee.log.remarks import MAX_CHARACTERS, is_plain
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
