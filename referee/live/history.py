@@ -64,6 +64,9 @@ class History:
         self._game_id = game_id
         self.on_unsound = on_unsound
         self._known = Fingerprints()
+        self._read_back = 0
+        """So many entries were replayed. The last one's checkpoint, whose signature was checked then, covers them all;
+        those of the others are checked as somebody is given them."""
 
     def unsound(self, what: str) -> Unsound:
         """Return the error that says what is wrong, when whoever has to be told knows it."""
@@ -116,6 +119,7 @@ class History:
         async for row in self.rows(first, end):
             rows.append(row)
             if row.note:
+                self._check_note(row)
                 yield Commit(self._game_id, rows)
                 rows = []
         if rows:
@@ -123,9 +127,16 @@ class History:
 
     def check_text(self, row: Row, root: bytes) -> None:
         """Check that the row's note, if it has one, is over this root. Raise ``Unsound``."""
+        if not row.note:
+            return
         text = Checkpoint(self._context.signer.verifier.name, self._game_id, row.seq + 1, root).text()
-        if row.note and not row.note.startswith(text.encode()):
+        if not row.note.startswith(text.encode()):
             raise self.unsound(f"checkpoint of entry {row.seq}: it is for other entries")
+
+    def _check_note(self, row: Row) -> None:
+        """Check the signature of the row's note, unless that was done or it was made here. Raise ``Unsound``."""
+        if row.seq + 1 < self._read_back:
+            self.check_signature(row)
 
     def check_signature(self, row: Row) -> Checkpoint:
         """Return what the row's note promises. Raise ``Unsound`` unless the referee signed it."""
@@ -157,6 +168,7 @@ class History:
         async for row in self.rows(seq, end, REPLAYED_AT_ONCE):
             clock = clock or clock_of(self.decoded(row))
             if row.note:
+                self._check_note(row)
                 return Accepted(seq, row.note, row.seq + 1, leaf_hash(row.data), clock, repeated=True)
         raise self.unsound(f"no checkpoint from entry {seq} on")
 
@@ -168,7 +180,10 @@ class History:
             raise self.unsound(f"entry {row.seq}: {error}") from error
 
     async def replay(self, *, gently: bool = False, without_secret: bool = False) -> tuple[Record, Attempts]:
-        """Replay the game as it stands, every entry checked in full; return it with its attempts. Its head is marked.
+        """Replay the game as it stands, every entry checked by the rules; return it with its attempts, its head marked.
+
+        Who signed an entry was checked when it was entered, and is not again: the referee's own last checkpoint, which
+        is, covers every byte of it.
 
         ``without_secret``: also if nothing but an end can follow, as the secret that it deals from is lost.
 
@@ -192,12 +207,11 @@ class History:
                     opened = decode_entry(page[0].data).open
                     record = Record(opened, engines=context.engines, secret=secret, max_entries=context.max_entries)
                 for row in page:
-                    attempts.count(is_refused=isinstance(record.read(row.data).event, Refused))
+                    attempts.count(is_refused=isinstance(record.reread(row.data).event, Refused))
                     known.append(row)
                     if mark is not None and record.size == mark.size and record.root() != mark.root:
                         raise self.unsound(f"its first {mark.size} entries are not those that were signed")
-                    if row.note:
-                        self.check_promise(row, record.root())
+                    self.check_text(row, record.root())
                 await asyncio.sleep(monotonic() - begun_s if gently else 0)
         except LogError as error:
             at = error.at(entry=record.size if record else 0)
@@ -207,12 +221,11 @@ class History:
         if mark is not None and record.size < mark.size:
             entries = f"{mark.size - record.size} entries are lost"
             raise self.unsound(f"{entries}: {mark.size} were signed, {record.size} are there")
-        if not row.note:
-            self.check_promise(row, record.root())
+        self.check_promise(row, record.root())
         if record.game.deal.is_dealt and secret is None and not (record.is_final or without_secret):
             raise self.unsound(lost)
         await self._mark(record, mark)
-        self._known = known
+        self._known, self._read_back = known, record.size
         return record, attempts
 
     def check_promise(self, last: Row, root: bytes) -> None:

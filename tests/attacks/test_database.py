@@ -234,6 +234,27 @@ async def test_what_the_referee_did_not_write_is_not_served(state: str, tmp_path
             await well.steps(3)
 
 
+@pytest.mark.parametrize("way", [_watched, _sent_again], ids=lambda way: way.__name__)
+async def test_a_checkpoint_that_was_edited_while_nobody_ran_is_not_served(way: Way, tmp_path: Path) -> None:
+    """The game is there, as its last one is good; who asks for another one is told."""
+    async with running(tmp_path / "data") as (_, client):
+        play = await client.play()
+        await play.steps(6)
+    with closing(sqlite3.connect(tmp_path / "data" / STORE_FILE)) as store, store:
+        (size,) = store.execute("SELECT count(*) FROM entries").fetchone()
+        notes = store.execute("SELECT place, note FROM entries WHERE length(note) > 0 ORDER BY seq").fetchall()
+        for place, note in notes[:-1]:
+            other = note[:-10] + (b"B" if note[-10:-9] == b"A" else b"A") + note[-9:]
+            store.execute("UPDATE entries SET note = ? WHERE place = ?", (other, place))
+    async with running(tmp_path / "data") as (server, client):
+        moved(play, client)
+        assert (await client.games.GetGame(pb.GetGameRequest(game_id=play.id))).game.size == size
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await anext(way(client, play, size))
+        assert refusal(caught.value).reason == "SET_ASIDE"
+        assert bytes.fromhex(play.id) in server.live_games.aside
+
+
 @pytest.mark.parametrize("is_over", [False, True])
 async def test_a_header_of_others_is_not_served(is_over: bool, tmp_path: Path) -> None:
     async with running(tmp_path / "data") as (server, client):
