@@ -133,6 +133,11 @@ class History:
         if not row.note.startswith(text.encode()):
             raise self.unsound(f"checkpoint of entry {row.seq}: it is for other entries")
 
+    async def check_notes(self) -> None:
+        """Check the signature of every checkpoint that was read back. Raise ``Unsound``, ``StoreFailed``."""
+        async for _ in self.commits(0, self._read_back):
+            pass
+
     def _check_note(self, row: Row) -> None:
         """Check the signature of the row's note, unless that was done or it was made here. Raise ``Unsound``."""
         if row.seq + 1 < self._read_back:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import BinaryIO
 
@@ -57,6 +58,9 @@ async def find(context: Context) -> list[Unsound]:
     """
     live_games = LiveGames(context, producer="")
     await live_games.start()
+    for game in [*live_games.open_games]:
+        with suppress(Unsound):  # it is set aside for that
+            await _checked(History(context, game.game_id, live_games.set_aside))
     await Scrub(live_games, rest=0).round()
     return list(live_games.aside.values())
 
@@ -128,12 +132,18 @@ async def _replayed(context: Context, game_id: bytes, *, without_secret: bool) -
     """
     history = History(context, game_id)
     try:
-        record, _ = await history.replay(without_secret=without_secret)
+        record = await _checked(history, without_secret=without_secret)
     except Unsound:
         context.store.marks.permit(game_id)
-        record, _ = await history.replay(without_secret=without_secret)
-        return record, False
+        return await _checked(history, without_secret=without_secret), False
     return record, True
+
+
+async def _checked(history: History, *, without_secret: bool = False) -> Record:
+    """Return the game, of which every checkpoint is good. Raise ``Unsound``, ``StoreFailed``."""
+    record, _ = await history.replay(without_secret=without_secret)
+    await history.check_notes()
+    return record
 
 
 async def _begun(context: Context, game_id: bytes, mark: Mark) -> int | None:
