@@ -28,7 +28,7 @@ class Replayed:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.entries = self.most_in_a_round = self._in_this_round = 0
-        read = Record.read
+        reread = Record.reread
 
         def counted(record: Record, data: bytes) -> Any:
             self.entries += 1
@@ -36,9 +36,9 @@ class Replayed:
                 asyncio.get_running_loop().call_soon(self._next_round)
             self._in_this_round += 1
             self.most_in_a_round = max(self.most_in_a_round, self._in_this_round)
-            return read(record, data)
+            return reread(record, data)
 
-        monkeypatch.setattr(Record, "read", counted)
+        monkeypatch.setattr(Record, "reread", counted)
 
     def _next_round(self) -> None:
         self._in_this_round = 0
