@@ -27,6 +27,7 @@ from referee.notation.times import in_words
 from referee.transcript.table_text import usual_rule
 from referee.transcript.transcript import Transcript
 from referee.transcript.words import ruling_words
+from referee.words.catalogue import Phrase, phrase
 from referee_clients.sdk.arbiter import TRIES, Arbiter
 from referee_clients.sdk.errors import ClientError, WentOn
 
@@ -38,6 +39,11 @@ _WHILE_PLAYED: Final = frozenset({"skip", "accept"})
 
 class NotAllowed(ClientError):
     """The act may not stand now: why, in words. Nothing was sent."""
+
+    def __init__(self, why: str | Phrase) -> None:
+        super().__init__(str(why))
+        self.phrase = why if isinstance(why, Phrase) else None
+        """The same, where it can be said in other languages."""
 
 
 class BadMove(ClientError):
@@ -59,6 +65,8 @@ def check_signed(record: Record, signed: SignedIntent) -> Act:
 
 def refused(error: LogError) -> NotAllowed:
     """Return why an act may not stand now."""
+    if error.phrase is not None:
+        return NotAllowed(phrase("not allowed now: {what}", what=error.phrase))
     expected = f"; expected {error.expected}" if error.expected else ""
     return NotAllowed(f"not allowed now: {error.what}{expected}")
 

@@ -17,6 +17,7 @@ from referee.log.intent import Author, Role, author_of
 from referee.log.keys import key_id
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
+from referee.words.catalogue import phrase
 
 
 class Accepted(NamedTuple):
@@ -61,9 +62,14 @@ def key_id_for(record: Record, intent: log_pb2.Intent, author: Author, body: byt
         return key_id(intent.join.key)
     key = record.keyring.signer(author, body, signature)
     if key is None:
-        keys = {Role.SCRIBE: record.opened.scribe_keys, Role.ARBITER: record.opened.arbiter_keys}.get(author.role)
-        expected = "a seat that has joined" if keys is None else f"one of the game's {len(keys)} {author.role}s"
-        raise NotAwaited(f"{author} has no key; expected {expected}", awaited_text(record))
+        opened = record.opened
+        expected = {
+            Role.SEAT: phrase("a seat that has joined"),
+            Role.SCRIBE: phrase("one of the game's {n} scribes", n=len(opened.scribe_keys)),
+            Role.ARBITER: phrase("one of the game's {n} arbiters", n=len(opened.arbiter_keys)),
+        }[author.role]
+        what = phrase("{author} has no key; expected {expected}", author=author.phrase, expected=expected)
+        raise NotAwaited(what, awaited_text(record))
     return key.id
 
 
@@ -81,7 +87,9 @@ def explain(record: Record, intent: log_pb2.Intent, error: LogError) -> NoReturn
     if error.code in (Code.NOT_AWAITED, Code.AUTHOR):
         # Of acts of the table what is awaited says little: they may come at any time.
         of_table = act not in ("join", "reveal", "move", "declare") and error.expected
-        what = f"{error.what}; expected {error.expected}" if of_table else error.what
+        what, expected = error.said
+        if of_table:
+            what = error.phrase or f"{what}; expected {expected}"
         raise NotAwaited(what, awaited_text(record)) from error
     raise error
 

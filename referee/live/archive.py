@@ -23,6 +23,7 @@ from referee.log.merkle import Tree, leaf_hash
 from referee.log.v1 import log_pb2
 from referee.store.store import Row, StoredGame
 from referee.v1 import game_pb2 as pb
+from referee.words.catalogue import phrase
 
 MOST_REPLAYS, MOST_REPLAYS_OF_ONE = 32, 4
 """Waiting at one time; the one under way counts."""
@@ -138,7 +139,7 @@ class Replays:
                 yield
             return
         if self._waiting.total() >= MOST_REPLAYS or self._waiting[payer] >= MOST_REPLAYS_OF_ONE:
-            raise LimitReached("games read back at one time", retry_s=_RETRY_S)
+            raise LimitReached(phrase("games read back at one time"), retry_s=_RETRY_S)
         self._waiting[payer] += 1
         try:
             async with self._turn:

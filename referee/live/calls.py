@@ -7,6 +7,7 @@ from enum import Enum
 from typing import Final
 
 from referee.live.errors import BadField, LimitReached, NotAwaited
+from referee.words.catalogue import phrase
 
 MAX_TEXT: Final = 200
 """Characters of a call."""
@@ -14,7 +15,8 @@ AGAIN_MS: Final = 10_000
 """A caller's next call comes no sooner than this after the last one."""
 
 
-TEXT_EXPECTED: Final = f"1 to {MAX_TEXT} printable characters on one line"
+_TEXT_EXPECTED: Final = phrase("1 to {most} printable characters on one line", most=MAX_TEXT)
+TEXT_EXPECTED: Final = str(_TEXT_EXPECTED)
 
 
 def is_text(text: str) -> bool:
@@ -65,17 +67,16 @@ class Calls:
         sooner than ``AGAIN_MS`` after the last.
         """
         if not is_text(text):
-            raise BadField("text", TEXT_EXPECTED)
+            raise BadField("text", _TEXT_EXPECTED)
         for call in self._open.values():
             if call.who == who:
                 if call.text == text:
                     return call
-                raise NotAwaited(
-                    "your call before this one is still open", "an arbiter's answer to it; then you can call again"
-                )
+                open_ = phrase("your call before this one is still open")
+                raise NotAwaited(open_, "an arbiter's answer to it; then you can call again")
         wait_ms = self._last_ms.get(who, now_ms - AGAIN_MS) + AGAIN_MS - now_ms
         if 0 < wait_ms <= AGAIN_MS:  # a clock that was set back holds nobody up
-            raise LimitReached("calls for an arbiter", retry_s=wait_ms / 1000)
+            raise LimitReached(phrase("calls for an arbiter"), retry_s=wait_ms / 1000)
         self._numbers += 1
         self._last_ms[who] = now_ms
         call = self._open[self._numbers] = Call(self._numbers, who, text, now_ms)

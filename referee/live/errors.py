@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from referee.store.nodes import Node
+from referee.words.catalogue import Phrase, phrase
 
 
 class LiveGameError(Exception):
-    """Nothing has changed."""
+    """Nothing has changed. ``phrase`` says the same as the message, where that can be said in other languages."""
+
+    def __init__(self, what: str | Phrase = "") -> None:
+        super().__init__(str(what))
+        self.phrase = what if isinstance(what, Phrase) else None
 
 
 class UnknownGame(LiveGameError):
@@ -48,7 +53,7 @@ class BeyondHead(LiveGameError):
 class NotAwaited(LiveGameError):
     """The act is not awaited now from this author; ``awaited``: what is."""
 
-    def __init__(self, what: str, awaited: str) -> None:
+    def __init__(self, what: str | Phrase, awaited: str) -> None:
         super().__init__(what)
         self.awaited = awaited
 
@@ -68,12 +73,17 @@ class MalformedIntent(LiveGameError):
 class BadField(LiveGameError):
     """A part of a request: which, and what is wrong with it."""
 
-    def __init__(self, field: str, expected: str = "", *, what: str = "") -> None:
+    def __init__(self, field: str, expected: str | Phrase = "", *, what: str | Phrase = "") -> None:
         """``what``: in place of ``expected``, where that would not tell all."""
-        self.what = what or f"expected {expected}"
-        super().__init__(f"{field}: {self.what}")
+        if not what:
+            is_phrase = isinstance(expected, Phrase)
+            what = phrase("expected {expected}", expected=expected) if is_phrase else f"expected {expected}"
+        super().__init__(
+            phrase("{field}: {what}", field=field, what=what) if isinstance(what, Phrase) else f"{field}: {what}"
+        )
+        self.what = str(what)
         self.field = field
-        self.expected = expected
+        self.expected = str(expected)
 
 
 ELSEWHERE_RETRY_S = 0.2
@@ -85,9 +95,10 @@ RETRY_S = 1.0
 class LimitReached(LiveGameError):
     """Too many or too large: ``limit`` names what is. ``retry_s``: waiting so long helps; 0: it does not."""
 
-    def __init__(self, limit: str, *, retry_s: float = 0) -> None:
-        super().__init__(f"limit reached: {limit}")
-        self.limit = limit
+    def __init__(self, limit: str | Phrase, *, retry_s: float = 0) -> None:
+        is_phrase = isinstance(limit, Phrase)
+        super().__init__(phrase("limit reached: {limit}", limit=limit) if is_phrase else f"limit reached: {limit}")
+        self.limit = str(limit)
         self.retry_s = retry_s
 
 

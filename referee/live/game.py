@@ -34,6 +34,7 @@ from referee.log.v1 import log_pb2
 from referee.store.errors import StoreFailed
 from referee.store.nodes import Node
 from referee.store.store import Opening, Row
+from referee.words.catalogue import phrase
 
 _log = structlog.get_logger("referee.live")
 
@@ -272,7 +273,8 @@ class LiveGame:
                 self._commit(rows, Clock(stamp_ms), reply)
         if rows:
             await reply.answer
-        return NotAwaited(f"the move came too late: seat {seat} had run out of time", awaited_text(self._record))
+        late = phrase("the move came too late: seat {seat} had run out of time", seat=seat)
+        return NotAwaited(late, awaited_text(self._record))
 
     async def abort(self) -> None:
         """End the game without a result. Raise ``GameOver``, ``NotAwaited``, ``StoreFailed``."""

@@ -33,6 +33,7 @@ from referee.store.store import Player, Row, StoredGame
 from referee.v1 import game_pb2 as pb
 from referee.v1.event_service_pb2 import CreateEventRequest
 from referee.v1.game_service_pb2 import CreateGameRequest, Snapshot
+from referee.words.catalogue import phrase
 
 MAX_OPEN_GAMES = 10_000
 MEND_S, MAX_MEND_S = 0.1, 10.0
@@ -277,7 +278,7 @@ class LiveGames:
         if self._draining:
             raise Draining("the referee is stopping: no new games")
         if len(self._open) >= self._max_open_games:
-            raise LimitReached("open games", retry_s=RETRY_S)
+            raise LimitReached(phrase("open games"), retry_s=RETRY_S)
 
     async def _begin(self, prepared: Prepared) -> LiveGame:
         try:

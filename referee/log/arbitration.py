@@ -186,17 +186,27 @@ class Arbitration:
             raise LogError(Code.UNSUPPORTED, f"{act.name} is not offered in a game without rules of the table")
         # Their signatures tell as well; but an auditor follows a game beyond an author who does not exist.
         rule_id, there = ("TBL-30" if isinstance(act, Ruled) else "TBL-20"), self._authors[act.author.role]
-        demand(rule_id, act.author.index < there, f"this game has no {act.author}", f"one of the {there} that it has")
+        author = act.author.phrase
+        demand(
+            rule_id,
+            act.author.index < there,
+            "this game has no {author}",
+            "one of the {n} that it has",
+            author=author,
+            n=there,
+        )
         match act:
             case Ruled():
-                demand("TBL-30", act.author.role is Role.ARBITER, f"{act.author} cannot rule", "an arbiter")
+                demand("TBL-30", act.author.role is Role.ARBITER, "{author} cannot rule", "an arbiter", author=author)
                 self._check_ruling(act, now)
                 return None
             case KeyChanged():
                 return self._check_key(act, now)
             case Corrected():
                 by_scribe = act.author.role is Role.SCRIBE and self.declared
-                demand("TBL-25", by_scribe, f"{act.author} cannot correct entries", "a scribe of a declared game")
+                demand(
+                    "TBL-25", by_scribe, "{author} cannot correct entries", "a scribe of a declared game", author=author
+                )
                 demand("TBL-25", now.playing, "the game is not in play", "a correction during play")
                 now.may_go_back(act.to_seq, others=False, idle=False)
                 return None
@@ -210,7 +220,7 @@ class Arbitration:
         if isinstance(act, Protested | Appealed):
             self._check_dispute(act, seat, seq)
             return seat
-        demand("TBL-20", seat not in self.out, f"seat {seat} has forfeited", "a seat that still plays")
+        demand("TBL-20", seat not in self.out, "seat {seat} has forfeited", "a seat that still plays", seat=seat)
         demand("TBL-21", not now.is_over, "the game has come to its end", "only protests and appeals")
         match act:
             case TakeBackProposed():
@@ -218,18 +228,20 @@ class Arbitration:
                 demand(
                     "TBL-24",
                     self.proposed[seat] < MAX_PROPOSALS,
-                    f"seat {seat} has made too many proposals",
-                    f"at most {MAX_PROPOSALS}",
+                    "seat {seat} has made too many proposals",
+                    "at most {most}",
+                    seat=seat,
+                    most=MAX_PROPOSALS,
                 )
                 now.may_go_back(act.to_seq, drawn=False, idle=False)
             case Consented():
                 proposal = self.proposal
-                if proposal is None or proposal.seq != act.to_seq:
-                    what = f"entry {act.to_seq} is not an open proposal" if proposal else "no proposal is open"
-                    what += " (TBL-24)"
-                    raise LogError(Code.NOT_AWAITED, what, "the newest proposal")
+                demand("TBL-24", proposal is not None, "no proposal is open", "the newest proposal")
+                assert proposal is not None  # noqa: S101 - as was demanded
+                newest = proposal.seq == act.to_seq
+                demand("TBL-24", newest, "entry {seq} is not an open proposal", "the newest proposal", seq=act.to_seq)
                 agreed = seat in proposal.agreed
-                demand("TBL-24", not agreed, f"seat {seat} has already agreed", "a seat that has not")
+                demand("TBL-24", not agreed, "seat {seat} has already agreed", "a seat that has not", seat=seat)
             case Resigned():
                 pass
             case _:
@@ -243,38 +255,48 @@ class Arbitration:
         demand("TBL-40", now.playing, "play has not begun", "another key only once it has")
         is_ruled = act.author.role is Role.ARBITER
         if is_ruled:
-            demand("TBL-40", act.seat in now.keys, f"the ruling names {_named(act.seat)}", "a seat that has joined")
+            what = "the ruling names no seat" if act.seat == UNNAMED else "the ruling names seat {seat}"
+            demand("TBL-40", act.seat in now.keys, what, "a seat that has joined", seat=act.seat)
         else:
-            demand(
-                "TBL-40", act.author.role is Role.SEAT, f"{act.author} has no key to change", "a seat, or an arbiter"
-            )
-            demand("TBL-40", act.seat == UNNAMED, f"{act.author} changes the key of seat {act.seat}", "its own key")
-            demand("TBL-40", act.author.index in now.keys, f"{act.author} has not joined", "a seat that has joined")
-            named = self._named[act.author.index]
-            demand("TBL-40", named < MAX_KEYS, f"{act.author} has named {named} keys", f"at most {MAX_KEYS}")
+            author, of_seat = act.author.phrase, act.author.role is Role.SEAT
+            demand("TBL-40", of_seat, "{author} has no key to change", "a seat, or an arbiter", author=author)
+            what = "{author} changes the key of seat {seat}"
+            demand("TBL-40", act.seat == UNNAMED, what, "its own key", author=author, seat=act.seat)
+            has_joined = act.author.index in now.keys
+            demand("TBL-40", has_joined, "{author} has not joined", "a seat that has joined", author=author)
+            named, what = self._named[act.author.index], "{author} has named {n} keys"
+            demand("TBL-40", named < MAX_KEYS, what, "at most {most}", author=author, n=named, most=MAX_KEYS)
         check_public_key(act.key)
         owner = next((seat for seat, keys in now.keys.items() if act.key in keys), None)
-        demand("TBL-40", owner is None, f"the key is or was that of seat {owner}", "one that no seat has had")
+        what = "the key is or was that of seat {seat}"
+        demand("TBL-40", owner is None, what, "one that no seat has had", seat=owner)
         return None if is_ruled else act.author.index
 
     def _seat(self, act: SeatAct) -> int:
+        author = act.author.phrase
         if act.author.role is Role.SEAT:
-            demand("TBL-20", act.seat == UNNAMED, f"{act.author} acts for seat {act.seat}", "acts of its own")
+            what = "{author} acts for seat {seat}"
+            demand("TBL-20", act.seat == UNNAMED, what, "acts of its own", author=author, seat=act.seat)
             return act.author.index
-        demand("TBL-20", act.author.role is Role.SCRIBE, f"{act.author} cannot act for a seat", "a seat, or its scribe")
+        by_scribe = act.author.role is Role.SCRIBE
+        demand("TBL-20", by_scribe, "{author} cannot act for a seat", "a seat, or its scribe", author=author)
         named = 0 <= act.seat < len(self._scribed) and self._scribed[act.seat]
-        demand("TBL-20", named, f"{act.author} names no scribed seat", "the scribed seat that acts")
+        demand("TBL-20", named, "{author} names no scribed seat", "the scribed seat that acts", author=author)
         return act.seat
 
     def _check_dispute(self, act: Protested | Appealed, seat: int, seq: int) -> None:
         demand("TBL-27", self._arbiters > 0, "this game has no arbiter", "one, to rule on it")
         self._check_rule_id(act.rule_id, needed=True)
-        demand("TBL-27", act.against_seq < seq, f"entry {act.against_seq} does not exist yet", "an earlier entry")
-        filed = sum(dispute.seat == seat for dispute in self.disputes.values())
-        demand("TBL-27", filed < MAX_DISPUTES, f"seat {seat} has filed {filed} disputes", f"at most {MAX_DISPUTES}")
+        against = act.against_seq
+        demand("TBL-27", against < seq, "entry {seq} does not exist yet", "an earlier entry", seq=against)
+        filed, what = (
+            sum(dispute.seat == seat for dispute in self.disputes.values()),
+            "seat {seat} has filed {n} disputes",
+        )
+        demand("TBL-27", filed < MAX_DISPUTES, what, "at most {most}", seat=seat, n=filed, most=MAX_DISPUTES)
         if isinstance(act, Appealed):
-            ruling = self.rulings.get(act.against_seq)
-            demand("TBL-28", ruling is not None, f"entry {act.against_seq} is not a ruling", "a ruling")
+            ruling = self.rulings.get(against)
+            demand("TBL-28", ruling is not None, "entry {seq} is not a ruling", "a ruling", seq=against)
             demand(
                 "TBL-28",
                 ruling is not None and not ruling.is_last,
@@ -282,29 +304,29 @@ class Arbitration:
                 "one that can be appealed",
             )
             demand("TBL-28", self._arbiters > 1, "this game has no other arbiter", "one, to rule on the appeal")
-            same = [d for d in self.disputes.values() if d.appealed is not None and d.against == act.against_seq]
+            same = [d for d in self.disputes.values() if d.appealed is not None and d.against == against]
             again = any(d.seat == seat for d in same)
-            demand("TBL-28", not again, f"seat {seat} has already appealed", "one appeal against a ruling")
+            demand("TBL-28", not again, "seat {seat} has already appealed", "one appeal against a ruling", seat=seat)
 
     def _check_ruling(self, ruled: Ruled, now: Now) -> None:
         ruling = ruled.ruling
         self._check_rule_id(ruled.rule_id, needed=events.needs_rule(ruling))
         if ruled.decides is not None:
-            dispute = self.disputes.get(ruled.decides)
-            demand("TBL-31", dispute is not None, f"entry {ruled.decides} is not a dispute", "a protest or an appeal")
+            seq, dispute = ruled.decides, self.disputes.get(ruled.decides)
+            there, what = dispute is not None, "entry {seq} is not a dispute"
+            demand("TBL-31", there, what, "a protest or an appeal", seq=seq)
             is_open = dispute is not None and dispute.ruled is None
-            demand("TBL-31", is_open, f"entry {ruled.decides} has already been decided", "an open dispute")
-            own = dispute is not None and dispute.appealed == ruled.author.index
-            demand("TBL-31", not own, f"the appeal is against {ruled.author}", "another arbiter")
+            demand("TBL-31", is_open, "entry {seq} has already been decided", "an open dispute", seq=seq)
+            own, author = dispute is not None and dispute.appealed == ruled.author.index, ruled.author.phrase
+            demand("TBL-31", not own, "the appeal is against {author}", "another arbiter", author=author)
         before_play = isinstance(ruling, Void | Adjudicate) or (
             self.acts_before_play and isinstance(ruling, Pause | Adjourn | Resume | Forfeit | Reinstate | Dismiss)
         )
         demand("TBL-30", now.playing or before_play, "the game is not in play", "this ruling during play")
         if isinstance(ruling, SetClock | Penalty | Forfeit | Reinstate | Skip | Accept):
-            last = len(self._scribed) - 1
-            demand(
-                "TBL-30", 0 <= ruling.seat <= last, f"this game has no seat {ruling.seat}", f"a seat from 0 to {last}"
-            )
+            seat, last = ruling.seat, len(self._scribed) - 1
+            what = "this game has no seat {seat}"
+            demand("TBL-30", 0 <= seat <= last, what, "a seat from 0 to {last}", seat=seat, last=last)
         if isinstance(ruling, Dismiss):
             named = ruled.decides is not None
             demand("TBL-31", named, "the ruling dismisses nothing", "the protest or appeal that it decides")
@@ -318,8 +340,9 @@ class Arbitration:
             case Adjudicate(result):
                 self._check_result(result)
             case Pause():
-                state = self.suspended and self.suspended.value
-                demand("TBL-32", self.suspended is None, f"the game is already {state}", "a game that is not")
+                is_paused = self.suspended is Suspension.PAUSED
+                what = "the game is already paused" if is_paused else "the game is already adjourned"
+                demand("TBL-32", self.suspended is None, what, "a game that is not")
             case Adjourn():
                 adjourned = self.suspended is Suspension.ADJOURNED
                 demand("TBL-32", not adjourned, "the game is already adjourned", "a game that is not")
@@ -327,32 +350,32 @@ class Arbitration:
                 demand("TBL-32", self.suspended is not None, "the game is not suspended", "a paused or adjourned game")
             case SetClock(_, left_ms):
                 demand("TBL-33", now.has_clock, "this game has no clock to set", "terms with one")
-                demand(
-                    "TBL-33",
-                    left_ms <= MAX_BUDGET_MS,
-                    f"the clock is set to {left_ms} ms",
-                    f"at most {MAX_BUDGET_MS} ms",
-                )
+                what, most = "the clock is set to {ms} ms", MAX_BUDGET_MS
+                demand("TBL-33", left_ms <= most, what, "at most {most} ms", ms=left_ms, most=most)
             case Penalty(_, time_ms, points, strikes):
                 demand(
                     "TBL-33", now.has_clock or not time_ms, "this game has no clock", "terms with one, to take time off"
                 )
-                demand("TBL-33", points <= _MOST_OFF, f"the penalty is {points} points", f"at most {_MOST_OFF}")
-                demand("TBL-33", strikes <= _MOST_OFF, f"the penalty is {strikes} strikes", f"at most {_MOST_OFF}")
+                most = _MOST_OFF
+                demand("TBL-33", points <= most, "the penalty is {n} points", "at most {most}", n=points, most=most)
+                demand("TBL-33", strikes <= most, "the penalty is {n} strikes", "at most {most}", n=strikes, most=most)
             case Forfeit(seat, ending):
-                demand("TBL-34", seat not in self.out, f"seat {seat} has already forfeited", "a seat that still plays")
+                what = "seat {seat} has already forfeited"
+                demand("TBL-34", seat not in self.out, what, "a seat that still plays", seat=seat)
                 name = ending.words if ending is not None else "an unknown ending"
-                demand("TBL-34", ending in forfeits.ENDINGS, f"a seat cannot forfeit by {name}", "the ending of a seat")
+                what = "a seat cannot forfeit by {ending}"
+                demand("TBL-34", ending in forfeits.ENDINGS, what, "the ending of a seat", ending=name)
             case Reinstate(seat):
-                demand("TBL-34", seat in self.out, f"seat {seat} has not forfeited", "a seat that has")
+                demand("TBL-34", seat in self.out, "seat {seat} has not forfeited", "a seat that has", seat=seat)
                 there = now.joining or self._scribed[seat] or seat in now.keys
-                demand("TBL-38", there, f"seat {seat} never joined, and play has begun", "a seat that joined")
+                what = "seat {seat} never joined, and play has begun"
+                demand("TBL-38", there, what, "a seat that joined", seat=seat)
             case Skip(seat):
                 demand("TBL-35", self.suspended is None, "the game is suspended", "a game that goes on")
-                demand("TBL-35", seat in now.deciding, f"seat {seat} is not on turn", "the seat on turn")
+                demand("TBL-35", seat in now.deciding, "seat {seat} is not on turn", "the seat on turn", seat=seat)
             case Accept(seat):
                 demand("TBL-35", self.suspended is None, "the game is suspended", "a game that goes on")
-                demand("TBL-35", seat in now.deciding, f"seat {seat} is not on turn", "the seat on turn")
+                demand("TBL-35", seat in now.deciding, "seat {seat} is not on turn", "the seat on turn", seat=seat)
             case Dismiss() | Void():
                 pass
             case _:
@@ -360,16 +383,22 @@ class Arbitration:
 
     def _check_result(self, result: Result) -> None:
         seats, scores, places = len(self._scribed), result.scores, result.places
-        demand("TBL-36", len(scores) in (0, seats), f"the ruling gives {len(scores)} scores", f"{seats} or none")
-        demand("TBL-36", len(places) == seats, f"the ruling gives {len(places)} places", f"{seats}")
+        n, what = len(scores), "the ruling gives {n} scores"
+        demand("TBL-36", n in (0, seats), what, "{seats} or none", n=n, seats=seats)
+        n, what = len(places), "the ruling gives {n} places"
+        demand("TBL-36", n == seats, what, "{seats}", n=n, seats=seats)
         well = all(place == 1 + sum(other < place for other in places) for place in places)
-        what = f"the places {' '.join(map(str, places))} are no ranking"
-        demand("TBL-36", well, what, "for each seat 1 more than the seats before it, such as 2 1 or 1 1")
+        what, expected = (
+            "the places {places} are no ranking",
+            "for each seat 1 more than the seats before it, such as 2 1 or 1 1",
+        )
+        demand("TBL-36", well, what, expected, places=" ".join(map(str, places)))
 
     def _check_rule_id(self, rule_id: str, *, needed: bool) -> None:
         if rule_id or needed:
             known = rule_id in self._rule_ids
-            demand("TBL-30", known, f"there is no rule {rule_id[:32]!r}", "a rule of the game, or of the table")
+            what = "there is no rule {rule}"
+            demand("TBL-30", known, what, "a rule of the game, or of the table", rule=repr(rule_id[:32]))
 
     # --- what it does ----------------------------------------------------------------------------------------
 
@@ -459,7 +488,3 @@ class Arbitration:
         self.proposal = None
         self.proposed = [0] * len(self.proposed)
         self.skipped = None
-
-
-def _named(seat: int) -> str:
-    return "no seat" if seat == UNNAMED else f"seat {seat}"

@@ -34,8 +34,7 @@ from referee.log.replay import check_link, digest_differs, signed_part_of
 from referee.log.v1 import log_pb2
 from referee.log.verdict import CertificateReport, Finding, Layer, Report, SeatStanding
 from referee.notation.options import chosen
-from referee.notation.outcomes import counted
-from referee.words.catalogue import Said
+from referee.words.catalogue import Phrase, Said, phrase
 
 _MAX_REMARKS = 20
 """On older checkpoints."""
@@ -163,8 +162,8 @@ class _Auditor:
         """Entry and offset of what is being looked at."""
         self.findings: dict[Layer, Finding] = {}
         self.checked: dict[Layer, int] = {}
-        self.remarks: list[str] = []
-        self.recoveries: list[str] = []
+        self.comments: list[str | Phrase] = []
+        self.recoveries: list[Phrase] = []
         self.useless_heads = 0
         self.heads = Heads(policy.verifier, policy.receipts, policy.logged)
 
@@ -198,11 +197,11 @@ class _Auditor:
             self.proofs.seen(frame, self.tree.size)
         elif frame.type == FrameType.REMARK:
             self.words.seen(frame)
-        elif frame.type == FrameType.OLD_CHECKPOINT and (remark := self.heads.seen(frame, self.tree)):
+        elif frame.type == FrameType.OLD_CHECKPOINT and (comment := self.heads.seen(frame, self.tree)):
             # A file can cause any number of these; they must not crowd out the others.
             self.useless_heads += 1
             if self.useless_heads <= _MAX_REMARKS:
-                self.remarks.append(remark)
+                self.comments.append(comment)
 
     def _entry(self, data: bytes) -> None:
         try:
@@ -225,13 +224,15 @@ class _Auditor:
         self._link("entry", entry)
         if event == "recovered":
             lost = entry.recovered.lost_size - seq
-            what = f"the referee lost {counted(lost, 'entry', 'entries')} that it had signed, and went on"
-            self.recoveries.append(f"entry {seq}: {what}")
+            what = "entry {seq}: the referee lost {n} entries that it had signed, and went on"
+            if lost == 1:
+                what = "entry {seq}: the referee lost {n} entry that it had signed, and went on"
+            self.recoveries.append(Phrase(what, {"seq": seq, "n": lost}))
         clock = clock_of(entry)
         if clock.referee_ms < self.latest_ms and not self.dated_back:
             # A clock may have been set back: odd, not wrong.
             self.dated_back = True
-            self.remarks.append(f"entry {seq} is dated earlier than the entry before it")
+            self.comments.append(phrase("entry {seq} is dated earlier than the entry before it", seq=seq))
         self.latest_ms = clock.referee_ms
         if seq > 0:
             self._event(entry, event, clock)
@@ -286,9 +287,11 @@ class _Auditor:
             self.note(error.at(offset=self.header.offset))
             return
         if not same:
-            self.remarks.append("the file describes the signed messages differently from this installation")
+            what = "the file describes the signed messages differently from this installation"
+            self.comments.append(phrase(what))
         if header.rules_hash != rules_hash(game.catalogue):
-            self.remarks.append("the rule catalogue of this installation differs from the one that the game names")
+            what = "the rule catalogue of this installation differs from the one that the game names"
+            self.comments.append(phrase(what))
 
     def _link(self, thing: str, found: log_pb2.Entry | log_pb2.Intent) -> None:
         try:
@@ -445,19 +448,19 @@ class _Auditor:
             is_over=game is not None and game.is_over,
             waits=game.result_waits if game is not None else None,
             proofs=proofs,
-            remarks=(
+            comments=(
                 *(game.position.about_opening() if game is not None else ()),
                 *(game.position.state.comments() if game is not None else ()),
                 *self._recoveries(),
-                *self.remarks,
-                *proofs.remarks(),
+                *self.comments,
+                *proofs.comments(),
             ),
         )
 
-    def _recoveries(self) -> list[str]:
+    def _recoveries(self) -> list[Phrase]:
         # A referee that is not one can write any number of them.
         more = len(self.recoveries) - _MAX_REMARKS
-        return [*self.recoveries[:_MAX_REMARKS], *([f"and {more} more losses"] if more > 0 else [])]
+        return [*self.recoveries[:_MAX_REMARKS], *([phrase("and {n} more losses", n=more)] if more > 0 else [])]
 
     def _closing(self) -> None:
         if not self.ended:
@@ -487,11 +490,11 @@ class _Auditor:
                 or self.keyring.keys_of(Author(Role.SEAT, seat))
             ):
                 continue
-            what = f"seat {seat}, whose key you gave, never joined"
+            what = phrase("seat {seat}, whose key you gave, never joined", seat=seat)
             if self.past_joining and seat not in self.put_out:
                 self.note(LogError(Code.UNTRUSTED_KEY, what, expected.hex()), Layer.AUTHORS)
             else:
-                self.remarks.append(what)
+                self.comments.append(what)
 
     def _checkpoints(self) -> None:
         if self.final is None:

@@ -15,6 +15,7 @@ from referee.log.errors import Code, LogError
 from referee.log.intent import Author, Role, SignedIntent, author_of
 from referee.log.keys import PublicKey
 from referee.log.v1 import log_pb2
+from referee.words.catalogue import phrase
 
 # Found once, as these are asked for with every act.
 _has = log_pb2.Intent.HasField
@@ -124,12 +125,13 @@ class Keyring:
         author = author_of(intent)
         if _has(intent, "join"):
             if author.role is not _SEAT or author.index >= len(self._seats):
-                raise LogError(Code.AUTHOR, f"this game has no {author}")
+                raise LogError(Code.AUTHOR, phrase("this game has no {author}", author=author.phrase))
             keys: Sequence[PublicKey] = (_public_key(intent.join.key),)
         else:
             keys = self.keys_of(author)
             if not keys:
-                raise LogError(Code.AUTHOR, f"{author} has no key", "an author that GameOpen declares")
+                what = phrase("{author} has no key", author=author.phrase)
+                raise LogError(Code.AUTHOR, what, phrase("an author that GameOpen declares"))
         key_id = signed.key_id
         for key in keys:
             if key.id == key_id:

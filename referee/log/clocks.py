@@ -77,17 +77,25 @@ class Clocks:
         """Check that an act of the seat is charged what has passed, and was in time. Raise ``LogError``."""
         self._check_sum(seat, clock)
         available = self.available(seat)
-        left = f"at most {available} ms, its time left"
-        demand("TBL-12", clock.charged_ms <= available, f"seat {seat} moves after {clock.charged_ms} ms", left)
+        demand(
+            "TBL-12",
+            clock.charged_ms <= available,
+            "seat {seat} moves after {ms} ms",
+            "at most {most} ms, its time left",
+            seat=seat,
+            ms=clock.charged_ms,
+            most=available,
+        )
 
     def check_flag(self, seat: int, clock: Clock) -> None:
         """Check that the seat's time has run out, however the network was. Raise ``LogError``."""
         self._check_sum(seat, clock)
         passed = clock.charged_ms + clock.lag_ms
         lag, available = min(self.control.lag_ms, passed), self.available(seat)
-        demand("TBL-11", clock.lag_ms == lag, f"the flag allows {clock.lag_ms} ms for the network", f"{lag} ms")
-        what = f"the flag of seat {seat} falls after {clock.charged_ms} ms"
-        demand("TBL-13", clock.charged_ms > available, what, f"more than {available} ms")
+        what = "the flag allows {ms} ms for the network"
+        demand("TBL-11", clock.lag_ms == lag, what, "{lag} ms", ms=clock.lag_ms, lag=lag)
+        what, charged = "the flag of seat {seat} falls after {ms} ms", clock.charged_ms
+        demand("TBL-13", charged > available, what, "more than {least} ms", seat=seat, ms=charged, least=available)
 
     def _check_sum(self, seat: int, clock: Clock) -> None:
         since = self._seats[seat].since_ms
@@ -96,13 +104,14 @@ class Clocks:
         demand(
             "TBL-10",
             told == elapsed,
-            f"the entry accounts for {told} ms of seat {seat}",
-            f"the {elapsed} ms that passed",
+            "the entry accounts for {ms} ms of seat {seat}",
+            "the {elapsed} ms that passed",
+            seat=seat,
+            ms=told,
+            elapsed=elapsed,
         )
-        most = self.control.lag_ms
-        demand(
-            "TBL-11", clock.lag_ms <= most, f"the entry allows {clock.lag_ms} ms for the network", f"at most {most} ms"
-        )
+        most, what = self.control.lag_ms, "the entry allows {ms} ms for the network"
+        demand("TBL-11", clock.lag_ms <= most, what, "at most {most} ms", ms=clock.lag_ms, most=most)
 
     def available(self, seat: int) -> int:
         """Return what the seat may use for the decision at hand, counted from its last charge."""

@@ -11,6 +11,7 @@ from enum import StrEnum
 from referee.console import printable
 from referee.games.game import Violation
 from referee.wire.strict import MalformedError
+from referee.words.catalogue import Phrase, phrase
 
 
 class Code(StrEnum):
@@ -81,29 +82,37 @@ class LogError(Exception):
 
     ``entry`` is an index, ``offset`` a byte in the file; either may be unknown. ``field`` is the path of the field of
     a message that is wrong; ``found`` is what was found in the field, or in the file that ``what`` names before it.
-    Either may be empty.
+    Either may be empty. ``said`` is what is wrong and what was expected, as they were given.
     """
 
     def __init__(
         self,
         code: Code,
-        what: str,
-        expected: str = "",
+        what: str | Phrase,
+        expected: str | Phrase = "",
         *,
         field: str = "",
         found: str = "",
         entry: int | None = None,
         offset: int | None = None,
     ) -> None:
-        what, expected = printable(what), printable(expected)
-        super().__init__(code, what, expected)
+        self.said = what, expected
         self.code = code
-        self.what = what
-        self.expected = expected
+        self.what = printable(str(what))
+        self.expected = printable(str(expected))
+        super().__init__(code, self.what, self.expected)
         self.field = field
         self.found = printable(found)
         self.entry = entry
         self.offset = offset
+
+    @property
+    def phrase(self) -> Phrase | None:
+        """What is wrong and what was expected, where that can be said in other languages."""
+        what, expected = self.said
+        if not isinstance(what, Phrase):
+            return None
+        return phrase("{what}; expected {expected}", what=what, expected=expected) if self.expected else what
 
     def at(self, *, entry: int | None = None, offset: int | None = None) -> LogError:
         """Return the same failure, with its place where that was still unknown."""
@@ -135,10 +144,19 @@ class RulesError(LogError):
         return tuple(sorted({violation.rule_id for violation in self.violations}))
 
 
-def demand(rule_id: str, condition: bool, what: str, expected: str) -> None:
-    """Check a rule of the table, whose id the failure names. Raise ``LogError`` (``NOT_AWAITED``)."""
+def demand(rule_id: str, condition: bool, what: str, expected: str, **places: object) -> None:
+    """Check a rule of the table, whose id the failure names. Raise ``LogError`` (``NOT_AWAITED``).
+
+    ``what``, ``expected``: phrases with these places. They are put together only for a failure.
+    """
     if not condition:
-        raise LogError(Code.NOT_AWAITED, f"{what} ({rule_id})", expected)
+        found = phrase("{what} ({rule})", what=Phrase(what, places), rule=rule_id)
+        raise LogError(Code.NOT_AWAITED, found, Phrase(expected, places))
+
+
+def not_awaited(what: str, expected: str, **places: object) -> LogError:
+    """Return the failure (``NOT_AWAITED``) of what no rule forbids; ``what`` and ``expected`` have these places."""
+    return LogError(Code.NOT_AWAITED, Phrase(what, places), Phrase(expected, places))
 
 
 def malformed(error: MalformedError, thing: str) -> LogError:
@@ -146,7 +164,9 @@ def malformed(error: MalformedError, thing: str) -> LogError:
     return LogError(Code.MALFORMED, f"{thing}: {error.where}: {error.what}", error.expected, field=error.path)
 
 
-def misfit(thing: str, field: str, found: str, expected: str, *, sep: str = " ") -> LogError:
+def misfit(thing: str, field: str, found: str | Phrase, expected: str | Phrase, *, sep: str = " ") -> LogError:
     """Return the error of a field that is well encoded and cannot be what it is. ``thing``: the message it is in."""
-    what = f"{thing}.{field}{sep}{found}" if found else f"{thing}.{field}"
-    return LogError(Code.MALFORMED, what, expected, field=field, found=found)
+    what: str | Phrase = f"{thing}.{field}{sep}{found}" if found else f"{thing}.{field}"
+    if isinstance(found, Phrase):
+        what = phrase("{field} {found}", field=f"{thing}.{field}", found=found)
+    return LogError(Code.MALFORMED, what, expected, field=field, found=str(found))

@@ -274,12 +274,12 @@ class LoggedGame:
 
         The limits are those of ``Takebacks.check``. Raise ``LogError`` (``NOT_AWAITED``).
         """
-        what = f"the game cannot go back to entry {seq}"
         in_play = self.takebacks is not None
         demand("TBL-22", in_play, "the game is not in play", "going back during play")
         # The deck was asked for what is due: it is not asked again for another position.
         dealing = self.deal.is_dealt and self.awaits_chance()
-        demand("TBL-23", not dealing, f"{what} while a draw is due", "the draw first")
+        what = "the game cannot go back to entry {seq} while a draw is due"
+        demand("TBL-23", not dealing, what, "the draw first", seq=seq)
         if self.takebacks is not None:
             self.takebacks.check(seq, now, drawn=drawn, others=others, idle=idle)
 

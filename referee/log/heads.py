@@ -11,6 +11,7 @@ from referee.log.errors import Code, LogError
 from referee.log.frames import Frame
 from referee.log.merkle import Tree
 from referee.log.note import Checkpoint, VerifierKey, open_checkpoint
+from referee.words.catalogue import Phrase, phrase
 
 
 def check_head(checkpoint: Checkpoint, identity: bytes | None, tree: Tree) -> None:
@@ -53,20 +54,20 @@ class Heads:
             self._waiting.setdefault(head.size, []).append((_LOGGED, head))
         self.grown(Tree())
 
-    def seen(self, frame: Frame, tree: Tree) -> str:
-        """Take a checkpoint frame from inside the file; a remark if it is of no use."""
+    def seen(self, frame: Frame, tree: Tree) -> Phrase | None:
+        """Take a checkpoint frame from inside the file; a comment if it is of no use."""
         # Anyone can add such a frame, so only what the referee signed counts.
         if self._verifier is None:
-            return ""
+            return None
         try:
             checkpoint = open_checkpoint(frame.payload, self._verifier)
         except LogError as error:
-            return f"checkpoint frame at byte {frame.offset} was not used: {error}"
+            return phrase("checkpoint frame at byte {offset} was not used: {why}", offset=frame.offset, why=str(error))
         if checkpoint.size < tree.size:
-            return f"checkpoint frame at byte {frame.offset} comes too late to be compared"
+            return phrase("checkpoint frame at byte {offset} comes too late to be compared", offset=frame.offset)
         self._waiting.setdefault(checkpoint.size, []).append(("checkpoint", checkpoint))
         self.grown(tree)
-        return ""
+        return None
 
     def grown(self, tree: Tree) -> None:
         """Compare the heads of the tree's new size."""

@@ -20,6 +20,7 @@ from referee.log.keys import KEY_ID_BYTES, PUBLIC_KEY_BYTES, SIGNATURE_BYTES, Pr
 from referee.log.merkle import HASH_BYTES
 from referee.log.v1 import log_pb2
 from referee.wire import strict
+from referee.words.catalogue import Phrase
 
 _which = log_pb2.Intent.WhichOneof
 """The method itself: to find it in a message takes as long as to call it."""
@@ -69,6 +70,11 @@ class Author:
 
     def __str__(self) -> str:
         return f"{self.role} {self.index}"
+
+    @property
+    def phrase(self) -> Phrase:
+        """The same, for a place of another phrase."""
+        return Phrase(f"{self.role} {{n}}", {"n": self.index})
 
 
 class SignedIntent(NamedTuple):

@@ -11,10 +11,10 @@ from typing import Final, NamedTuple, assert_never
 
 from referee.games.game import Ending, Forced, ForcedPass, State, Violation
 from referee.games.results import Result
-from referee.log.arbitration import Now
+from referee.log.arbitration import Now, Suspension
 from referee.log.endings import AT_ANY_TIME
 from referee.log.entry import Clock
-from referee.log.errors import Code, LogError, RulesError, demand
+from referee.log.errors import Code, LogError, RulesError, demand, not_awaited
 from referee.log.events import (
     Accept,
     Appealed,
@@ -46,6 +46,7 @@ from referee.log.events import (
 from referee.log.game import LoggedGame, Phase
 from referee.log.intent import Author, Role
 from referee.log.v1 import log_pb2
+from referee.words.catalogue import Phrase, phrase
 
 # Of an enumeration a member is found as slowly as a method is called, and these are asked for with every entry.
 _PLAYING: Final = Phase.PLAYING
@@ -128,7 +129,7 @@ def judge_act(game: LoggedGame, event: Event, seq: int) -> Judged:
             _check_end(game, result, seq)
             return Judged()
         case Disclosed(seed):
-            _demand(game.phase is Phase.ENDED, "the seed is disclosed too early", "the end of a dealt game")
+            _require(game.phase is Phase.ENDED, "the seed is disclosed too early", "the end of a dealt game")
             game.deal.check_disclosed(seed)
             return Judged()
         case Opened() if seq == 0:
@@ -140,7 +141,8 @@ def judge_act(game: LoggedGame, event: Event, seq: int) -> Judged:
             _check_chance(game, outcome, dealt=False)
         case Passed(seat):
             due = game.goes_on and Forced(seat) in game.position.pending()
-            _demand(due, f"seat {seat} is not forced to pass", "a pass only where the rules leave no action")
+            expected = "a pass only where the rules leave no action"
+            _require(due, "seat {seat} is not forced to pass", expected, seat=seat)
             _check_rules(game, ForcedPass(seat))
             return Judged(seat)
         case StoodIn():
@@ -156,14 +158,14 @@ def judge_act(game: LoggedGame, event: Event, seq: int) -> Judged:
             demand("TBL-16", game.phase is Phase.PLAYING, "the game is not in play", "an interruption during play")
         case Recovered(lost_size):
             # At any time before the end: what was lost may be anything.
-            what = f"the lost head has {lost_size} entries"
-            _demand(lost_size > seq, what, f"more than the {seq} of this log")
+            what, expected = "the lost head has {n} entries", "more than the {size} of this log"
+            _require(lost_size > seq, what, expected, n=lost_size, size=seq)
         case Resigned() | TakeBackProposed() | Consented() | Protested() | Appealed():
             return _check_table_act(game, event, seq)
         case Corrected() | Ruled() | KeyChanged():
             return _check_table_act(game, event, seq)
         case Opened():
-            raise LogError(Code.NOT_AWAITED, "the entry opens the game again", "GameOpen in entry 0 and nowhere else")
+            raise not_awaited("the entry opens the game again", "GameOpen in entry 0 and nowhere else")
         case _:
             assert_never(event)
     return Judged()
@@ -172,16 +174,17 @@ def judge_act(game: LoggedGame, event: Event, seq: int) -> Judged:
 # --- the order of entries --------------------------------------------------------------------------------------------
 
 
-def _demand(condition: bool, what: str, expected: str) -> None:
+def _require(condition: bool, what: str, expected: str, **places: object) -> None:
     if not condition:
-        raise LogError(Code.NOT_AWAITED, what, expected)
+        raise not_awaited(what, expected, **places)
 
 
 def _check_room(game: LoggedGame, seq: int) -> None:
     if seq >= game.last:
-        raise LogError(Code.LIMIT, f"entry {seq} is past the entry limit", f"GameEnd at entry {game.last}")
+        what = phrase("entry {seq} is past the entry limit", seq=seq)
+        raise LogError(Code.LIMIT, what, phrase("GameEnd at entry {last}", last=game.last))
     if game.is_over:
-        raise LogError(Code.NOT_AWAITED, "the game is over", "no further entry")
+        raise not_awaited("the game is over", "no further entry")
 
 
 def _check_join(game: LoggedGame, join: Joined) -> int:
@@ -189,26 +192,30 @@ def _check_join(game: LoggedGame, join: Joined) -> int:
     if bool(join.commitment) != dealt:
         expected = "one, in a dealt game" if dealt else "none, in a declared game"
         raise LogError(Code.MALFORMED, f"{author} joins {'without' if dealt else 'with'} a commitment", expected)
-    _demand(game.phase is Phase.JOINING, f"{author} joins too late", "Joins before everything else")
-    seat = author.index
-    _demand(author.role is Role.SEAT and seat < len(game.scribed), f"{author} cannot join", "a seat of the game")
-    _demand(not game.scribed[seat], f"{author} is scribed and cannot join", "no Join: a scribe enters its moves")
-    _demand(seat not in game.joins, f"{author} has already joined", "one Join for each seat")
-    demand("TBL-38", seat not in game.arbitration.out, f"{author} has forfeited", "a seat that has not")
+    seat, who = author.index, author.phrase
+    _require(game.phase is Phase.JOINING, "{author} joins too late", "Joins before everything else", author=who)
+    there = author.role is Role.SEAT and seat < len(game.scribed)
+    _require(there, "{author} cannot join", "a seat of the game", author=who)
+    scribed = "{author} is scribed and cannot join"
+    _require(not game.scribed[seat], scribed, "no Join: a scribe enters its moves", author=who)
+    _require(seat not in game.joins, "{author} has already joined", "one Join for each seat", author=who)
+    out = seat in game.arbitration.out
+    demand("TBL-38", not out, "{author} has forfeited", "a seat that has not", author=who)
     taken = [str(number) for number, keys in game.keys.items() if join.key in keys]
-    _demand(not taken, f"{author} joins with the key of seat {', '.join(taken)}", "a key of its own")
+    what = "{author} joins with the key of seat {seats}"
+    _require(not taken, what, "a key of its own", author=who, seats=", ".join(taken))
     return seat
 
 
 def _check_reveal(game: LoggedGame, author: Author, seed: bytes) -> int:
-    _demand(game.phase is Phase.REVEALING, f"{author} cannot reveal a seed now", "Reveals after every Join")
-    _demand(
-        author.role is Role.SEAT and author.index in game.dealing,
-        f"{author} cannot reveal a seed",
-        "a seat that joined",
-    )
-    demand("TBL-38", author.index not in game.arbitration.out, f"{author} has forfeited", "a seat that has not")
-    _demand(author.index not in game.deal.seeds, f"{author} has already revealed its seed", "one Reveal for each seat")
+    who, revealing = author.phrase, game.phase is Phase.REVEALING
+    _require(revealing, "{author} cannot reveal a seed now", "Reveals after every Join", author=who)
+    deals = author.role is Role.SEAT and author.index in game.dealing
+    _require(deals, "{author} cannot reveal a seed", "a seat that joined", author=who)
+    out = author.index in game.arbitration.out
+    demand("TBL-38", not out, "{author} has forfeited", "a seat that has not", author=who)
+    again = author.index in game.deal.seeds
+    _require(not again, "{author} has already revealed its seed", "one Reveal for each seat", author=who)
     game.deal.check_reveal(author.index, seed, game.joins[author.index].commitment)
     return author.index
 
@@ -217,41 +224,54 @@ def mover(game: LoggedGame, author: Author) -> int:
     """Return whose move the author may make. Raise ``LogError``."""
     # Asked for every move, so words are made only where they are said.
     if game.phase is not _PLAYING:
-        raise LogError(Code.NOT_AWAITED, "the game is not in play", "moves during play")
+        raise not_awaited("the game is not in play", "moves during play")
     check_goes_on(game)
     seats = game.awaited()
     if author.role is _SCRIBE:
         # The move does not say whose it is, so only one seat can be meant.
         if len(seats) != 1 or not game.scribed[seats[0]]:
-            what = f"{author} cannot enter a move: {_on_turn(game, seats)}"
-            raise LogError(Code.NOT_AWAITED, what, "one scribed seat on turn")
+            what = "{author} cannot enter a move: {why}"
+            raise not_awaited(what, "one scribed seat on turn", author=author.phrase, why=_on_turn(game, seats))
         return seats[0]
     if author.role is not _SEAT or author.index not in seats:
-        expected = f"an act of seat {' or '.join(map(str, seats))}" if seats else "no move"
-        raise LogError(Code.NOT_AWAITED, _on_turn(game, seats), expected)
+        raise LogError(Code.NOT_AWAITED, _on_turn(game, seats), _act_of(seats))
     if game.scribed[author.index]:
-        raise LogError(Code.NOT_AWAITED, f"{author} is scribed and cannot move", "a move that its scribe enters")
+        expected = "a move that its scribe enters"
+        raise not_awaited("{author} is scribed and cannot move", expected, author=author.phrase)
     return author.index
 
 
 def check_goes_on(game: LoggedGame) -> None:
     """Raise ``LogError`` if a game in play is suspended, or has come to its end: no move and no chance counts then."""
     if (suspended := game.arbitration.suspended) is not None:
-        what = f"the game is {suspended.value} (TBL-32)"
-        raise LogError(Code.NOT_AWAITED, what, "an arbiter's ruling to resume")
+        what = "the game is paused" if suspended is Suspension.PAUSED else "the game is adjourned"
+        demand("TBL-32", False, what, "an arbiter's ruling to resume")
     if game.is_over or game.reached() is not None:
-        raise LogError(Code.NOT_AWAITED, "the game has come to its end", "no further move, draw or roll")
+        raise not_awaited("the game has come to its end", "no further move, draw or roll")
 
 
-def _on_turn(game: LoggedGame, seats: Sequence[int]) -> str:
+def _on_turn(game: LoggedGame, seats: Sequence[int]) -> Phrase:
     if len(seats) > 1:
-        return f"seats {' and '.join(map(str, seats))} are on turn"
+        return phrase("seats {seats} are on turn", seats=_together("{some} and {last}", seats))
     if seats:
-        return f"seat {seats[0]} is on turn"
+        return phrase("seat {seat} is on turn", seat=seats[0])
     if (seat := game.due_stand_in()) is not None:
-        return f"no seat is on turn, as the stand-in moves for seat {seat} (TBL-2)"
-    first = "a draw or a roll" if game.awaits_chance() else "a pass"
-    return f"no seat is on turn: {first} comes first"
+        return phrase("no seat is on turn, as the stand-in moves for seat {seat} (TBL-2)", seat=seat)
+    if game.awaits_chance():
+        return phrase("no seat is on turn: a draw or a roll comes first")
+    return phrase("no seat is on turn: a pass comes first")
+
+
+def _act_of(seats: Sequence[int]) -> Phrase:
+    if not seats:
+        return phrase("no move")
+    return phrase("an act of seat {seats}", seats=_together("{some} or {last}", seats))
+
+
+def _together(two: str, seats: Sequence[int]) -> object:
+    """Return ``0``, ``0 and 1``, ``0 and 1 and 2``. ``two``: a phrase that joins the last to the others."""
+    *some, last = seats
+    return Phrase(two, {"some": _together(two, some), "last": last}) if some else last
 
 
 # --- the rules of the game -------------------------------------------------------------------------------------------
@@ -265,14 +285,16 @@ def _check_rules(game: LoggedGame, event: object) -> None:
 def _check_declarer(game: LoggedGame, author: Author) -> None:
     declares = not game.deal.is_dealt and author.role is Role.SCRIBE
     if not (declares and author.index == game.opened.declared.scribe):
-        raise LogError(Code.NOT_AWAITED, f"{author} cannot declare chance", "the declaring scribe of a declared game")
+        expected = "the declaring scribe of a declared game"
+        raise not_awaited("{author} cannot declare chance", expected, author=author.phrase)
 
 
 def _check_chance(game: LoggedGame, outcome: object, *, dealt: bool) -> None:
     if game.phase is not _PLAYING or game.deal.is_dealt != dealt:
-        _demand(False, f"chance is not {'dealt' if dealt else 'declared'} now", "chance in play, as GameOpen says")
+        what = "chance is not dealt now" if dealt else "chance is not declared now"
+        raise not_awaited(what, "chance in play, as GameOpen says")
     check_goes_on(game)
-    _demand(game.awaits_chance(), "no draw or roll is due", "another's act")
+    _require(game.awaits_chance(), "no draw or roll is due", "another's act")
     _check_rules(game, outcome)
 
 
@@ -288,9 +310,10 @@ def _check_refused(game: LoggedGame, refused: Refused) -> Judged:
 
 
 def _check_end(game: LoggedGame, result: Result, seq: int) -> None:
-    _demand(not game.is_over, "the game is already over", "one GameEnd")
+    _require(not game.is_over, "the game is already over", "one GameEnd")
     if seq > game.last:
-        raise LogError(Code.LIMIT, f"the game ends at entry {seq}", f"entry {game.last} at the latest")
+        what = phrase("the game ends at entry {seq}", seq=seq)
+        raise LogError(Code.LIMIT, what, phrase("entry {last} at the latest", last=game.last))
     expected = game.reached()
     if expected is not None and not _is_given_up(game, result):
         if result != expected:
@@ -301,7 +324,7 @@ def _check_end(game: LoggedGame, result: Result, seq: int) -> None:
     if result.ending is Ending.RULES:
         raise LogError(Code.RESULT, _described(result), "no end: the game goes on by its rules")
     if result.ending is Ending.STALLED:
-        _demand(seq == game.last, "the game ends as stalled", f"the entry limit, entry {game.last}")
+        _require(seq == game.last, "the game ends as stalled", "the entry limit, entry {last}", last=game.last)
     elif result.ending not in AT_ANY_TIME:
         raise LogError(Code.RESULT, f"{_described(result)} (TBL-37)", "no end: nothing led to this one")
     if result.scores or result.places:
@@ -341,11 +364,13 @@ def _check_accepted(game: LoggedGame, accept: Accept) -> tuple[Violation, ...]:
     """Return what the move breaks that an arbiter lets stand (TBL-7)."""
     violations = game.position.violations(accept.move)
     broken = tuple(sorted({violation.rule_id for violation in violations}))
-    what = f"the ruling accepts a move against {', '.join(accept.rule_ids) or 'no rule'}"
+    named = ", ".join(accept.rule_ids)
+    what = "the ruling accepts a move against {rules}" if named else "the ruling accepts a move against no rule"
+    expected = "{broken}" if broken else "a move that breaks a rule"
     told = broken != () and accept.rule_ids == broken
-    demand("TBL-7", told, what, ", ".join(broken) or "a move that breaks a rule")
+    demand("TBL-7", told, what, expected, rules=named, broken=", ".join(broken))
     never = ", ".join(sorted(set(broken) - game.position.rules.waivable))
-    demand("TBL-7", not never, f"a move against {never} cannot stand", "only rules that allow it")
+    demand("TBL-7", not never, "a move against {rules} cannot stand", "only rules that allow it", rules=never)
     return violations
 
 
@@ -355,10 +380,12 @@ def _check_stand_in(game: LoggedGame, event: StoodIn) -> int:
     seat = game.due_stand_in()
     expected = None if seat is None else StoodIn(seat, game.position.stand_in(seat))
     if event != expected:
-        text = "no stand-in"
+        due = phrase("no stand-in")
         if expected is not None:
-            text = f"seat {expected.seat} with the move {game.position.encoded_move(expected.move).hex()}"
-        raise LogError(Code.NOT_AWAITED, f"this is not the stand-in's move for seat {event.seat} (TBL-2)", text)
+            move = game.position.encoded_move(expected.move).hex()
+            due = phrase("seat {seat} with the move {move}", seat=expected.seat, move=move)
+        what = phrase("this is not the stand-in's move for seat {seat} (TBL-2)", seat=event.seat)
+        raise LogError(Code.NOT_AWAITED, what, due)
     return event.seat
 
 
@@ -366,21 +393,18 @@ def _check_overdue(game: LoggedGame, event: TimedOut | WasAbsent) -> int:
     _check_offered(game, event.name)
     seat = event.seat
     if isinstance(event, WasAbsent) and game.phase is not Phase.PLAYING:
-        demand("TBL-38", seat in game.no_shows(), f"seat {seat} is not missing", "a seat that has to join or reveal")
+        what, expected = "seat {seat} is not missing", "a seat that has to join or reveal"
+        demand("TBL-38", seat in game.no_shows(), what, expected, seat=seat)
         return seat
     rule_id = "TBL-13" if isinstance(event, TimedOut) else "TBL-17"
-    demand(rule_id, seat in game.awaited(), f"seat {seat} is not on turn", "a seat that has to act")
+    demand(rule_id, seat in game.awaited(), "seat {seat} is not on turn", "a seat that has to act", seat=seat)
     if isinstance(event, TimedOut):
         demand(rule_id, game.clocks is not None, "this game has no clock", "terms with one")
     else:
         limited = game.arbitration.terms.absence_ms > 0
         demand(rule_id, limited, "this game does not limit absence", "terms that do")
-        demand(
-            rule_id,
-            not game.scribed[seat],
-            f"seat {seat} is scribed and cannot be absent",
-            "a seat that connects itself",
-        )
+        what = "seat {seat} is scribed and cannot be absent"
+        demand(rule_id, not game.scribed[seat], what, "a seat that connects itself", seat=seat)
     return seat
 
 
@@ -393,7 +417,7 @@ def _check_times(game: LoggedGame, event: Event, seat: int | None, seq: int, clo
         return
     at_ms, last_ms = clock.referee_ms, game.last_ms
     if at_ms < last_ms:
-        raise LogError(Code.NOT_AWAITED, f"the entry is dated {at_ms} ms (TBL-15)", f"{last_ms} ms at the earliest")
+        demand("TBL-15", False, "the entry is dated {at} ms", "{ms} ms at the earliest", at=at_ms, ms=last_ms)
     if game.clocks is not None and seat is not None and isinstance(event, TimedOut):
         game.clocks.check_flag(seat, clock)
     elif game.clocks is not None and seat is not None and isinstance(event, Moved | Refused):
@@ -401,20 +425,20 @@ def _check_times(game: LoggedGame, event: Event, seat: int | None, seq: int, clo
         network = isinstance(event, Refused) and clock.lag_ms > 0
         demand("TBL-11", not network, "the entry allows network time for a refused move", "none")
     elif told := clock.charged_ms + clock.lag_ms + clock.overhead_ms:
-        raise LogError(Code.NOT_AWAITED, f"the entry accounts for {told} ms (TBL-10)", "none, as no clock is charged")
+        demand("TBL-10", False, "the entry accounts for {ms} ms", "none, as no clock is charged", ms=told)
     match event:
         case Ended(result) if seq < game.last and game.reached() is not None and not _is_given_up(game, result):
             from_ms = game.result_from_ms
-            expected = f"{from_ms} ms at the earliest, to allow protests"
-            demand("TBL-29", at_ms >= from_ms, f"the result is dated {at_ms} ms", expected)
+            what, expected = "the result is dated {at} ms", "{ms} ms at the earliest, to allow protests"
+            demand("TBL-29", at_ms >= from_ms, what, expected, at=at_ms, ms=from_ms)
         case Interrupted(alive_ms):
             seen = last_ms <= alive_ms <= at_ms
-            what = f"the referee was last seen at {alive_ms} ms"
-            demand("TBL-16", seen, what, f"{last_ms} to {at_ms} ms")
+            what = "the referee was last seen at {ms} ms"
+            demand("TBL-16", seen, what, "{last} to {at} ms", ms=alive_ms, last=last_ms, at=at_ms)
         case WasAbsent(_, since_ms):
-            most = game.arbitration.terms.absence_ms
-            what = f"the seat was absent for {at_ms - since_ms} ms"
-            demand("TBL-17", at_ms - since_ms >= most, what, f"at least {most} ms")
+            least, absent = game.arbitration.terms.absence_ms, at_ms - since_ms
+            what = "the seat was absent for {ms} ms"
+            demand("TBL-17", absent >= least, what, "at least {least} ms", ms=absent, least=least)
             if game.phase is not Phase.PLAYING:
-                what = f"the seat was missing from {since_ms} ms on"
-                demand("TBL-38", since_ms >= game.missing_from_ms, what, f"{game.missing_from_ms} ms at the earliest")
+                what, from_ms = "the seat was missing from {at} ms on", game.missing_from_ms
+                demand("TBL-38", since_ms >= from_ms, what, "{ms} ms at the earliest", at=since_ms, ms=from_ms)

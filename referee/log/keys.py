@@ -24,6 +24,7 @@ from nacl.bindings import (
 from nacl.exceptions import CryptoError
 
 from referee.log.errors import Code, LogError
+from referee.words.catalogue import phrase
 
 PRIVATE_KEY_BYTES = 32
 PUBLIC_KEY_BYTES = 32
@@ -126,9 +127,10 @@ def check_public_key(raw: bytes) -> None:
     deny every move.
     """
     if len(raw) != PUBLIC_KEY_BYTES:
-        raise LogError(Code.KEY, f"public key of {len(raw)} bytes", f"{PUBLIC_KEY_BYTES} bytes")
+        raise LogError(Code.KEY, phrase("public key of {n} bytes", n=len(raw)), phrase("{n} bytes", n=PUBLIC_KEY_BYTES))
     if not crypto_core_ed25519_is_valid_point(raw):
-        raise LogError(Code.KEY, f"weak public key {raw.hex()}", "a canonical point of the prime-order group")
+        what = phrase("weak public key {key}", key=raw.hex())
+        raise LogError(Code.KEY, what, phrase("a canonical point of the prime-order group"))
 
 
 def key_id(raw: bytes) -> bytes:

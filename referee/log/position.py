@@ -15,6 +15,7 @@ from referee.log.engines import Engines
 from referee.log.errors import Code, LogError, malformed
 from referee.log.v1 import log_pb2
 from referee.wire.strict import MalformedError
+from referee.words.catalogue import Phrase, phrase
 
 _T = TypeVar("_T")
 
@@ -45,19 +46,21 @@ class Position:
             raise engine_failed(error) from error
         self._digest = guarded(self.state.digest)
 
-    def about_opening(self) -> list[str]:
+    def about_opening(self) -> list[str | Phrase]:
         """Return what every report has to say about components and series, a line each; often nothing."""
         name, provenance = [getattr(self.components, attribute, "") for attribute in ("name", "provenance")]
         what = f"{getattr(self.components, 'called', 'declared components')} {name}".rstrip()
         declared = [] if self.own_components else [f"{what}, SHA-256 {sha256(self._opened.tables).hexdigest()}"]
         return [*declared, *([provenance] if provenance else []), *self._series()]
 
-    def _series(self) -> list[str]:
+    def _series(self) -> list[Phrase]:
         if not self._opened.HasField("series"):
             return []
         series = self._opened.series
-        after = f", after entry {series.previous_head.hex()}" if series.previous_head else ""
-        return [f"game {series.index + 1} of series {series.id.hex()}{after}"]
+        found = phrase("game {n} of series {id}", n=series.index + 1, id=series.id.hex())
+        if series.previous_head:
+            found = phrase("{game}, after entry {head}", game=found, head=series.previous_head.hex())
+        return [found]
 
     def digest(self) -> bytes:
         """Return that of the position now, 32 bytes."""

@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol
 
 from referee.games.game import Ending
 from referee.games.results import Result
-from referee.log.errors import Code, LogError
+from referee.log.errors import Code, LogError, not_awaited
 from referee.log.events import (
     UNNAMED,
     Accept,
@@ -82,7 +82,7 @@ def read_entry(entry: log_pb2.Entry, kind: str, intent: log_pb2.Intent | None, d
     if kind == "refused" and intent is not None:
         attempt = read_act(intent, author_of(intent), decoder)
         if not isinstance(attempt, Moved):
-            raise LogError(Code.NOT_AWAITED, "a refused act", "a refused move")
+            raise not_awaited("a refused act", "a refused move")
         return Refused(attempt.author, attempt.move, tuple(entry.refused.rule_ids))
     read = _EVENTS.get(kind)
     if read is None:

@@ -14,6 +14,7 @@ from referee.log.frames import MAX_IGNORABLE_BYTES, Frame
 from referee.log.intent import check_length
 from referee.log.v1 import log_pb2
 from referee.wire import strict
+from referee.words.catalogue import phrase
 
 WITH_WORDS: Final = frozenset({"protest", "appeal", "rule"})
 """Fields of ``Intent`` that are acts which commit to words."""
@@ -48,9 +49,11 @@ def check(remark: log_pb2.Remark, expected: bytes) -> None:
     check_length("remark", "salt", remark.salt, SALT_BYTES)
     text = remark.text
     if not 1 <= len(text) <= MAX_CHARACTERS:
-        raise misfit("remark", "text", f"of {len(text)} characters", f"1 to {MAX_CHARACTERS}")
+        found = phrase("of {n} characters", n=len(text))
+        raise misfit("remark", "text", found, phrase("1 to {most}", most=MAX_CHARACTERS))
     if not is_plain(text):
-        raise misfit("remark", "text", "with characters that cannot be seen", "none but line ends")
+        found = phrase("with characters that cannot be seen")
+        raise misfit("remark", "text", found, phrase("none but line ends"))
     if not expected:
         raise LogError(Code.REMARK, "a text", "one at most, for an entry that commits to it")
     if commitment(remark.salt, text) != expected:

@@ -24,7 +24,7 @@ from referee.log.entry import (
     event_name,
 )
 from referee.log.entry import Event as Message
-from referee.log.errors import Code, LogError, RulesError
+from referee.log.errors import Code, LogError, RulesError, not_awaited
 from referee.log.events import Act, Event, Joined, KeyChanged, Moved, Opened, Refused
 from referee.log.game import LoggedGame, Phase
 from referee.log.identity import game_id
@@ -160,9 +160,7 @@ class Record:
         intent = decode_intent(signed.intent)
         attempt = read_act(intent, author_of(intent), self.game.position)
         if not self.counts_attempts or not isinstance(attempt, Moved):
-            raise LogError(
-                Code.NOT_AWAITED, "the entry refuses an act that is no move", "a move, and terms that record attempts"
-            )
+            raise not_awaited("the entry refuses an act that is no move", "a move, and terms that record attempts")
         message = log_pb2.Refused(
             intent=signed.intent,
             signature=signed.signature,

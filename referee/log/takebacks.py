@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from referee.games.game import Ending, State
 from referee.log.clocks import SeatClock
-from referee.log.errors import Code, LogError, demand
+from referee.log.errors import demand
 
 _EVERY = 16
 """Events between two positions that are kept."""
@@ -59,21 +59,20 @@ class Takebacks:
         Raise ``LogError`` (``NOT_AWAITED``).
         """
         first = self._moments[0].seq
-        what = f"the game cannot go back to entry {seq}"
-        demand("TBL-22", first <= seq < now, what, f"an entry from {first}, where play began, to {now - 1}")
-        demand("TBL-22", not self.is_gone(seq), what, "an entry that was not taken back")
+        what, expected = "the game cannot go back to entry {seq}", "an entry from {first}, where play began, to {last}"
+        demand("TBL-22", first <= seq < now, what, expected, seq=seq, first=first, last=now - 1)
+        demand("TBL-22", not self.is_gone(seq), what, "an entry that was not taken back", seq=seq)
         is_idle = True
         for moment in self._moments[::-1]:
             if moment.seq <= seq:
                 break
             is_idle &= moment.event is None
-            if moment.is_draw and not drawn:
-                past_draw = f"{what}, past the draw in entry {moment.seq} (TBL-23)"
-                raise LogError(Code.NOT_AWAITED, past_draw, f"entry {moment.seq} or later")
-            if not (moment.is_scribes or others):
-                corrected = f"a scribe cannot correct entry {moment.seq} (TBL-25)"
-                raise LogError(Code.NOT_AWAITED, corrected, "entries that scribes entered")
-        demand("TBL-22", idle or not is_idle, what, "an entry with a move, a draw or a pass after it")
+            past_draw = "the game cannot go back to entry {seq}, past the draw in entry {draw}"
+            may = drawn or not moment.is_draw
+            demand("TBL-23", may, past_draw, "entry {draw} or later", seq=seq, draw=moment.seq)
+            corrected, may = "a scribe cannot correct entry {seq}", moment.is_scribes or others
+            demand("TBL-25", may, corrected, "entries that scribes entered", seq=moment.seq)
+        demand("TBL-22", idle or not is_idle, what, "an entry with a move, a draw or a pass after it", seq=seq)
 
     def is_gone(self, seq: int) -> bool:
         """Return whether what this entry did was taken back."""

@@ -16,7 +16,7 @@ from referee.log.note import Checkpoint
 from referee.notation.options import Plain, words
 from referee.notation.outcomes import IN_ENGLISH, counted, outcome
 from referee.notation.times import moment_utc
-from referee.words.catalogue import ENGLISH, Said, Words
+from referee.words.catalogue import ENGLISH, Phrase, Said, Words, phrase
 
 
 class Verdict(IntEnum):
@@ -201,16 +201,19 @@ class CertificateReport:
         asked = in_all if self.wanted else self.policy
         return Said("certificates", {"n": self.checked, "failed": failed, "asked": asked})
 
-    def remarks(self) -> Iterator[str]:
+    def comments(self) -> Iterator[Phrase]:
         """Yield what is odd, and not wrong, and what helps."""
         if self.failed:
-            yield "certificates are not signed, and no entry depends on them: `referee reprove FILE` renews them"
+            yield phrase(
+                "certificates are not signed, and no entry depends on them: `referee reprove FILE` renews them"
+            )
         if self.lacking:
-            shown = ", ".join(map(str, self.lacking[:_MOST_NAMED]))
-            more = f" and {len(self.lacking) - _MOST_NAMED} more" if len(self.lacking) > _MOST_NAMED else ""
-            yield f"the terms ask for certificates; missing for entry {shown}{more}"
+            shown, more = ", ".join(map(str, self.lacking[:_MOST_NAMED])), len(self.lacking) - _MOST_NAMED
+            entries = phrase("{entries} and {n} more", entries=shown, n=more) if more > 0 else shown
+            yield phrase("the terms ask for certificates; missing for entry {entries}", entries=entries)
         if self.not_compared:
-            yield f"{self.not_compared} certificates belong to entries whose position is not known"
+            what = "{n} certificates belong to entries whose position is not known"
+            yield phrase(what, n=self.not_compared)
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,7 +282,8 @@ class Report:
     waits: Wait | None
     """For what it waits, if it is not."""
     proofs: CertificateReport
-    remarks: tuple[str, ...]
+    comments: tuple[str | Phrase, ...]
+    """What is odd, and not wrong. In English alone is what the rules of the game or its components say."""
     logged: tuple[LoggedHead, ...] = ()
     """Heads of the file that the public log has, as far as somebody has shown it; the longest first."""
 
@@ -287,6 +291,11 @@ class Report:
     def is_logged(self) -> bool:
         """Whether somebody has shown that the public log has the file's last head."""
         return self.head is not None and any(each.size == self.head.size for each in self.logged)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """The comments in English."""
+        return tuple(map(str, self.comments))
 
     @property
     def drawn(self) -> Said:

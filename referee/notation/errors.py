@@ -9,7 +9,7 @@ from typing import Final
 from referee.games.game import Rule, Violation
 from referee.notation.outcomes import IN_ENGLISH
 from referee.notation.sentences import sentence
-from referee.words.catalogue import ENGLISH, Said, Words, in_language
+from referee.words.catalogue import ENGLISH, Phrase, Said, Words, in_language, phrase
 
 _MOST_CHARACTERS: Final = 2000
 """Of what an error says: rules have long texts, a line of mistakes is longer."""
@@ -33,8 +33,8 @@ class NotationError(Exception):
         self,
         kind: Kind,
         where: tuple[int, int],
-        what: str | Said,
-        expected: str | Said = "",
+        what: str | Said | Phrase,
+        expected: str | Said | Phrase = "",
         violations: Sequence[Violation] = (),
         *,
         words: str = "",
@@ -71,7 +71,7 @@ class NotationError(Exception):
         """Return what is wrong and what was expected, in a language; in English, where nothing else says it."""
         what, expected = (cut(str(in_language(part, say)), _MOST_CHARACTERS) for part in self._said)
         told = say("line.why", what=what, expected=expected) if expected else what
-        if say.language == ENGLISH or isinstance(self._said[0], Said):
+        if say.language == ENGLISH or not isinstance(self._said[0], str):
             return told
         kind = [self._kind_said.by(say)] if self._kind_said else []
         return " ".join([*kind, say("original", text=self.why(IN_ENGLISH))])
@@ -103,8 +103,10 @@ def either(words: Iterable[str]) -> str:
 class BadWord(Exception):
     """A word of an organiser or an arbiter is not what it may be. As text, it begins with the command's option."""
 
-    def __init__(self, word: str, what: str) -> None:
+    def __init__(self, word: str, what: str | Phrase) -> None:
         """``word``: its name, such as ``protest-time``. ``what``: what is wrong, as it follows the name: ``: …``."""
         super().__init__(f"--{word}{what}")
         self.word = word
-        self.what = what
+        self.what = str(what)
+        self.phrase = phrase("{word}{what}", word=word, what=what) if isinstance(what, Phrase) else None
+        """What is wrong, with the name before it, where that can be said in other languages."""

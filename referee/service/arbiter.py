@@ -24,6 +24,7 @@ from referee.service.fields import game_id_of
 from referee.service.games import GameService, fill_accepted
 from referee.service.permissions import Scope
 from referee.v1 import arbiter_service_pb2 as pb
+from referee.words.catalogue import Phrase, phrase
 
 _MOST_RULINGS = 64
 """Most rulings in a docket: with the longest texts they fit into one answer. The game's file has them all."""
@@ -67,7 +68,7 @@ class ArbiterService:
         if record.game.is_over:
             raise GameOver("the game is over")
         if not record.opened.arbiter_keys:
-            raise NotAwaited("this game has no arbiter, who could answer", awaited_text(record))
+            raise NotAwaited(phrase("this game has no arbiter, who could answer"), awaited_text(record))
         call = game.calls.add(who, request.text, self._live_games.context.time.now_ms())
         self._log.info("arbiter called", game=request.game_id, number=call.number)
         return pb.CallArbiterResponse(call=call_message(call))
@@ -115,8 +116,10 @@ def _with_words(request: pb.SubmitActRequest) -> Callable[[Act], Act]:
         try:
             remarks.check(remark, remarks.committed(act.intent))
         except LogError as error:
-            found = f"{error.field} {error.found}" if error.field else error.what
-            raise BadField("words", f"{error.expected}, found {found}") from None
+            what, expected = error.said
+            found = what.places["found"] if isinstance(what, Phrase) else error.found
+            told = phrase("{field} {found}", field=error.field, found=found) if error.field else error.what
+            raise BadField("words", phrase("{expected}, found {found}", expected=expected, found=told)) from None
         return act._replace(remark=remarks.encode_remark(remark))
 
     return finished

@@ -26,6 +26,7 @@ from referee.service.limits import TookTooLong
 from referee.store.errors import StoreFailed
 from referee.v1 import game_service_pb2 as pb
 from referee.v1.game_service_pb2 import ErrorReason
+from referee.words.catalogue import Phrase
 from referee.workers.errors import BadQuestion
 from referee.workers.pool import WorkerFailed
 
@@ -33,6 +34,10 @@ DOMAIN = "referee.v1"
 STATUS_KEY = "grpc-status-details-bin"
 """In trailing metadata: the status with its details."""
 MAX_DETAILS_BYTES = 4096
+SAID = "said"
+"""In the metadata, where the message is a phrase: ``Phrase.encoded``, for whoever says it in another language."""
+_BESIDE_SAID = 128
+"""Bytes of the details that are neither the message nor metadata."""
 _MAX_MESSAGE, _MAX_VALUE = 300, 200
 """Characters. With four bytes each and every value there is, the details stay below their limit."""
 
@@ -100,7 +105,8 @@ def status(error: Exception, **place: object) -> status_pb2.Status:
             "a fault of the referee; please report the incident id to its operator",
             {"incident": incident},
         )
-    return _status(reason, message, metadata, retry_s(error))
+    said: Phrase | None = getattr(error, "phrase", None)
+    return _status(reason, message, metadata, retry_s(error), "" if said is None else said.encoded())
 
 
 def failure(error: Exception, **place: object) -> pb.Failure:
@@ -192,11 +198,13 @@ def _explained(error: Exception) -> tuple[str, str, dict[str, object]]:
     return reason, str(error), metadata
 
 
-def _status(reason: str, message: str, metadata: Mapping[str, object], wait_s: float) -> status_pb2.Status:
+def _status(reason: str, message: str, metadata: Mapping[str, object], wait_s: float, said: str) -> status_pb2.Status:
     ErrorReason.Value(f"ERROR_REASON_{reason}")  # a reason that is not in the API must not get out
     info = error_details_pb2.ErrorInfo(reason=reason, domain=DOMAIN)
     for key, value in metadata.items():
         info.metadata[key] = cut(str(value), _MAX_VALUE)
+    if said and info.ByteSize() + len(said) + _BESIDE_SAID <= MAX_DETAILS_BYTES - 4 * _MAX_MESSAGE:
+        info.metadata[SAID] = said  # whole, or not at all
     found = status_pb2.Status(code=STATUS_OF[reason].value[0], message=cut(message, _MAX_MESSAGE))
     found.details.add().Pack(info)
     if wait_s:

@@ -21,6 +21,7 @@ from referee.service.auth import Metadata
 from referee.service.errors import STATUS_KEY, reason_in
 from referee.service.node_tls import NAME, NodeCredentials
 from referee.store.nodes import Node, Nodes
+from referee.words.catalogue import phrase
 
 MOST_UNDER_WAY = 2_000
 """Unary calls to one node at one time: while it hangs, who asks for its games gets an answer, and others have room."""
@@ -114,7 +115,7 @@ class Forwarder:
         """Pass a call on; return its answer."""
         peer = self._peer(found)
         if peer.under_way >= MOST_UNDER_WAY:
-            raise LimitReached("calls for games of another referee", retry_s=RETRY_S)
+            raise LimitReached(phrase("calls for games of another referee"), retry_s=RETRY_S)
         peer.under_way += 1
         try:
             with self._unless_closed(found):

@@ -30,6 +30,7 @@ from referee.live.turns import Work
 from referee.log.errors import LogError
 from referee.log.intent import author_of, decode_intent
 from referee.service.turn_messages import awaited
+from referee.words.catalogue import phrase
 
 REQUESTS_PER_S = 500.0
 STREAMS = 2_000
@@ -63,10 +64,23 @@ class TookTooLong(Exception):
     """A call was cut off."""
 
 
+_REQUESTS, _GATEWAYS_REQUESTS = phrase("requests"), phrase("requests by a gateway")
+_STREAMS, _GATEWAYS_STREAMS = phrase("streams"), phrase("streams by a gateway")
+
+
 class Account:
     """What one caller has left: a bucket of tokens, kept as the time at which it will be full."""
 
-    __slots__ = ("_full_s", "_held_s", "_interval_s", "_most_streams", "_whole", "_whose", "streams", "__weakref__")
+    __slots__ = (
+        "_full_s",
+        "_held_s",
+        "_interval_s",
+        "_most_streams",
+        "_of_gateway",
+        "_whole",
+        "streams",
+        "__weakref__",
+    )
 
     def __init__(
         self,
@@ -75,13 +89,13 @@ class Account:
         *,
         held_s: float = _HELD_S,
         whole: Account | None = None,
-        whose: str = "",
+        of_gateway: bool = False,
     ) -> None:
         """``held_s``: so many seconds' worth may be taken at once. ``whole``: what it is a part of, which pays for the
-        same. ``whose``: for its limits' names.
+        same. ``of_gateway``: its limits are a gateway's.
         """
         self._whole = whole
-        self._whose = whose
+        self._of_gateway = of_gateway
         self._interval_s = 1 / requests_per_s
         self._held_s = max(held_s, self._interval_s)  # at a very low rate, still one request
         self._most_streams = most_streams
@@ -119,13 +133,13 @@ class Account:
         wait_s = self._full_s - monotonic() - self._held_s + self._interval_s
         if wait_s <= 0 and self._whole is not None:
             return self._whole.exhausted()
-        return LimitReached(f"requests{self._whose}", retry_s=max(wait_s, 0.001))
+        return LimitReached(_GATEWAYS_REQUESTS if self._of_gateway else _REQUESTS, retry_s=max(wait_s, 0.001))
 
     @contextmanager
     def stream(self) -> Iterator[None]:
         """Count one stream while it is open. Raise ``LimitReached``."""
         if self.streams >= self._most_streams:
-            raise LimitReached(f"streams{self._whose}", retry_s=RETRY_S)
+            raise LimitReached(_GATEWAYS_STREAMS if self._of_gateway else _STREAMS, retry_s=RETRY_S)
         with nullcontext() if self._whole is None else self._whole.stream():
             self.streams += 1
             try:
@@ -184,7 +198,7 @@ class _Named:
     def __init__(self, requests_per_s: float, most_streams: int) -> None:
         self.parts: dict[int, Account] = {}
         self._part = (requests_per_s * NAMED_PART, max(1, int(most_streams * NAMED_PART)))
-        self._whole = Account(requests_per_s * GATEWAY_CALLERS, most_streams * GATEWAY_CALLERS, whose=" by a gateway")
+        self._whole = Account(requests_per_s * GATEWAY_CALLERS, most_streams * GATEWAY_CALLERS, of_gateway=True)
         self._secret = secrets.randbits(64)
 
     def of(self, address: str) -> Account:

@@ -19,6 +19,7 @@ from referee.service.auth import Caller
 from referee.service.calls import ResponseStream
 from referee.service.limits import Account
 from referee.v1 import game_service_pb2 as pb
+from referee.words.catalogue import Phrase, phrase
 
 MOST_PLAYING = 4
 """Streams of one caller that play the same seat of one game."""
@@ -43,10 +44,13 @@ class Places:
     together who show no token: whoever watches for others, such as a gateway, shows one.
     """
 
-    def __init__(self, most: int, what: str) -> None:
+    def __init__(self, most: int, what: Phrase) -> None:
         """``what``: the limit's name."""
-        self._what = what
-        self._limits = (("", most), (" by one caller", most // ONE_OF), (" without a token", most // STRANGERS_ONE_OF))
+        self._limits = (
+            (what, most),
+            (phrase("{what} by one caller", what=what), most // ONE_OF),
+            (phrase("{what} without a token", what=what), most // STRANGERS_ONE_OF),
+        )
         self._of_caller: Counter[Account] = Counter()
         self._strangers = 0
 
@@ -59,9 +63,9 @@ class Places:
         """Take a place until it is left. Raise ``LimitReached``."""
         is_stranger, account = not caller.digest, caller.account
         taken = (self.taken, self._of_caller[account], self._strangers if is_stranger else 0)
-        for had, (whose, most) in zip(taken, self._limits, strict=True):
+        for had, (what, most) in zip(taken, self._limits, strict=True):
             if had >= max(most, 1):
-                raise LimitReached(self._what + whose, retry_s=RETRY_S)
+                raise LimitReached(what, retry_s=RETRY_S)
         self._of_caller[account] += 1
         self._strangers += is_stranger
         try:
@@ -77,7 +81,7 @@ class WatchLimits:
     """Room for a limited number of watchers, in all and of each game."""
 
     def __init__(self, most: int, most_of_game: int) -> None:
-        self._all = Places(most, "watchers")
+        self._all = Places(most, phrase("watchers"))
         self._most_of_game = most_of_game
         self._of_game: dict[bytes, Places] = {}
         self._playing: dict[tuple[object, ...], list[Watcher]] = {}
@@ -86,7 +90,7 @@ class WatchLimits:
     @contextmanager
     def place(self, game_id: bytes, caller: Caller) -> Iterator[None]:
         """Take a place until it is left. Raise ``LimitReached``."""
-        places = self._of_game.setdefault(game_id, Places(self._most_of_game, "watchers of this game"))
+        places = self._of_game.setdefault(game_id, Places(self._most_of_game, phrase("watchers of this game")))
         try:
             with places.taken_by(caller), self._all.taken_by(caller):
                 yield

@@ -18,6 +18,7 @@ from weakref import WeakKeyDictionary
 from referee.live.errors import RETRY_S, Draining, LimitReached
 from referee.service.counters import Distribution
 from referee.service.limits import Account, TookTooLong
+from referee.words.catalogue import Phrase, phrase
 
 MOST, MOST_OF_ONE = 64, 8
 """Questions at one time, of all callers and of one; those that wait and those that have a worker."""
@@ -31,10 +32,13 @@ class _Question:
     turn: asyncio.Future[None] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
 
+_SOLVER = phrase("the solver")
+
+
 class WorkerQueue:
     """All questions of one referee."""
 
-    def __init__(self, workers: int, of: str = "the solver") -> None:
+    def __init__(self, workers: int, of: str | Phrase = _SOLVER) -> None:
         """``workers``: how many may work at one time. ``of``: whose they are, as callers are told."""
         self.workers = workers
         self._of = of
@@ -69,9 +73,9 @@ class WorkerQueue:
             raise _draining()
         everybodys = [*self._waiting, *self._at_work]
         if sum(question.account is account for question in everybodys) >= MOST_OF_ONE:
-            raise LimitReached(f"questions of one caller to {self._of} at one time", retry_s=RETRY_S)
+            raise LimitReached(phrase("questions of one caller to {whom} at one time", whom=self._of), retry_s=RETRY_S)
         if len(everybodys) >= MOST:
-            raise LimitReached(f"questions to {self._of} at one time", retry_s=RETRY_S)
+            raise LimitReached(phrase("questions to {whom} at one time", whom=self._of), retry_s=RETRY_S)
         question = _Question(account, is_search)
         self._waiting.append(question)
         self._admit()

@@ -21,6 +21,7 @@ from referee.tlog.checkpoint import demand_quorum
 from referee.tlog.leaf import read_leaf
 from referee.tlog.policy import LogPolicy
 from referee.tlog.proof import SUFFIX, check_head_logged
+from referee.words.catalogue import phrase
 
 _ORDER = {layer: at for at, layer in enumerate(Layer)}
 
@@ -80,10 +81,10 @@ def audit_with_log(stream: BinaryIO, policy: Policy, *, demand: Demand, proofs: 
     report = replace(report, logged=shown)
     if report.is_logged:
         return report
-    why = "; ".join(problems) or ("only older heads are" if shown else "no proof was given")
-    what = f"nothing shows that the file's last head is in the public log: {why}"
+    why: object = "; ".join(problems) or phrase("only older heads are" if shown else "no proof was given")
+    what = phrase("nothing shows that the file's last head is in the public log: {why}", why=why)
     if not demand.required:
-        return replace(report, remarks=(*report.remarks, what))
+        return replace(report, comments=(*report.comments, what))
     finding = Finding.of(LogError(Code.UNLOGGED, what, "a proof that holds, with a quorum of witnesses"))
     findings = sorted((*report.findings, finding), key=lambda each: _ORDER[each.layer])
     return replace(report, findings=tuple(findings))

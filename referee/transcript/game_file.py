@@ -87,7 +87,7 @@ class GameFile:
         lines = [
             f"game {record.game_id.hex()}: {opened.rules_id}, version {opened.rules_version}",
             f"options: {words(chosen(game.position.options))}",
-            *game.position.about_opening(),
+            *map(str, game.position.about_opening()),
             f"chance: {'dealt from a committed deck' if dealt else f'declared by {_scribe(opened)}'}",
         ]
         for seat, terms in enumerate(opened.seats):

@@ -19,7 +19,7 @@ from referee.log import file, intent
 from referee.log.endings import end_message
 from referee.log.engines import installed
 from referee.log.entry import FORMAT_VERSION, NONCE_BYTES, Clock, Written
-from referee.log.errors import Code, LogError, RulesError
+from referee.log.errors import Code, LogError, RulesError, not_awaited
 from referee.log.header import build_header, header_hash
 from referee.log.intent import Author, Role
 from referee.log.judge import check_goes_on
@@ -36,7 +36,7 @@ from referee.notation.table_acts import RULINGS, Kind, TableAct
 from referee.report.rulings import MOST_POINTS
 from referee.transcript import table_messages
 from referee.wire import strict
-from referee.words.catalogue import Said
+from referee.words.catalogue import Phrase, Said, phrase
 
 _SCRIBE = 0
 NO_CLOCK = "this needs a clock, which a game that is recorded from a text does not have"
@@ -225,7 +225,8 @@ class Recorder:
             self._abort()
             return
         if act.needs_clock:
-            raise LogError(Code.NOT_AWAITED, f"{act}: {NO_CLOCK}", "a text without this line")
+            what = phrase("{act}: {what}", act=act, what=phrase(NO_CLOCK))
+            raise LogError(Code.NOT_AWAITED, what, phrase("a text without this line"))
         if act.is_ruling or act.kind is Kind.FELL:
             self._rule_by(act, table_messages.ruling(act, self._seqs))
             return
@@ -239,8 +240,7 @@ class Recorder:
     def _abort(self) -> None:
         game = self.record.game
         if game.reached() is not None and not game.arbitration.is_disputed:
-            expected = "an abort before that, or while a protest is open"
-            raise LogError(Code.NOT_AWAITED, "the game has come to its end", expected)
+            raise not_awaited("the game has come to its end", "an abort before that, or while a protest is open")
         self._write(log_pb2.GameEnd(ending=_number(Ending.ABORTED)))
 
     def check_goes_on(self) -> None:
@@ -291,7 +291,7 @@ class Recorder:
     def rule(self, ruling: log_pb2.Rule, arbiter: int = 0) -> None:
         """Record an act of an arbiter."""
         if arbiter >= len(self._arbiters):
-            raise LogError(Code.NOT_AWAITED, f"a ruling of arbiter {arbiter}", "a key of this arbiter")
+            raise not_awaited("a ruling of arbiter {n}", "a key of this arbiter", n=arbiter)
         self._admit(intent.act(self.record.place, Author(Role.ARBITER, arbiter), self._arbiters[arbiter], ruling))
 
     def _admit(self, signed: intent.SignedIntent) -> None:
@@ -315,12 +315,12 @@ def about(words: str, line: int = 0) -> Iterator[None]:
     try:
         yield
     except LogError as error:
+        what, expected = error.said
         if line:
             said = Said(f"finding.{error.code}")
-            raise NotationError(
-                errors.Kind.ILLEGAL, (line, 1), error.what, error.expected, words=words, said=said
-            ) from error
-        raise LogError(error.code, f"{words}: {error.what}", error.expected) from error
+            raise NotationError(errors.Kind.ILLEGAL, (line, 1), what, expected, words=words, said=said) from error
+        told = phrase("{act}: {what}", act=words, what=what) if isinstance(what, Phrase) else f"{words}: {what}"
+        raise LogError(error.code, told, expected) from error
 
 
 def has_rulings(contest: Contest) -> bool:

@@ -20,7 +20,7 @@ from referee.report.model import Facts, Heading, Report, Row, Seat, Tone, Wrong
 from referee.transcript.game_file import GameFile, told_by
 from referee.transcript.transcript import Line
 from referee.transcript.words import quoted
-from referee.words.catalogue import Words
+from referee.words.catalogue import Words, in_language
 
 _MEANINGS = (Verdict.COMPLETE, Verdict.PREFIX, Verdict.UNTRUSTED_KEY)
 """Verdicts that are explained."""
@@ -113,7 +113,7 @@ def _of_log(
 
 def _signed(audit: Audit, say: Words) -> list[str]:
     signed = say("log.signed", entries=audit.entries, signed=audit.signed_entries)
-    return [signed, audit.drawn.by(say), *audit.remarks]
+    return [signed, audit.drawn.by(say), *(str(in_language(comment, say)) for comment in audit.comments)]
 
 
 def _about(setup: Setup, audit: Audit, game_file: GameFile, heading: Heading, say: Words) -> Facts:

@@ -3,6 +3,8 @@
 A text has ``{places}``. Where its wording depends on a number it is an object of forms: ``of`` names the place whose
 number decides, the other keys are the plural categories of CLDR that the language has, such as ``one`` and ``other``.
 
+What is said in English where it is made, as of an act why it is refused, is a ``Phrase``: its English text is the key.
+
 English is what the others are translated from, and it decides. A translation says in ``_state`` whether it is a
 ``draft`` or was ``read`` by somebody who speaks the language; what it lacks is said in English.
 """
@@ -26,6 +28,7 @@ _FOLDER: Final = Path(__file__).parent
 _CATEGORIES: Final = ("zero", "one", "two", "few", "many", "other")
 _STATE: Final = "_state"
 _READ: Final = "read"
+_PHRASES: Final = "phrases"
 _PLACE: Final = re.compile(r"\{(\w+)\}")
 _QUALITY: Final = re.compile(r"q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)")
 
@@ -50,6 +53,77 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
+class Phrase:
+    """A text that is in English where it is made, and can be said in another language: as text, it is the English.
+
+    ``text`` has the places, and is the key of its translations in the part ``phrases``. What is in a place may be a
+    phrase, too.
+    """
+
+    text: str
+    places: Mapping[str, object] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return _filled(self.text, self.places)
+
+    def by(self, language: str) -> str:
+        """Return the text in a language; in English, where that lacks it."""
+        places = {name: part.by(language) if isinstance(part, Phrase) else part for name, part in self.places.items()}
+        text = load(_PHRASES, language).texts.get(self.text) if language in languages(_PHRASES) else None
+        return _filled(self.text if text is None else _in_form(text, language, places), places)
+
+    def encoded(self) -> str:
+        """Return it as JSON in ASCII, for ``decoded``: ``[text, {place: …}]``."""
+        return json.dumps(self._parts(), separators=(",", ":"))
+
+    def _parts(self) -> list[object]:
+        # Places that no text names are of its other half, what was expected.
+        used = {name: self.places[name] for name in _PLACE.findall(self.text)}
+        return [self.text, {name: _encodable(part) for name, part in used.items()}]
+
+    @classmethod
+    def decoded(cls, text: str) -> Phrase | None:
+        """Return what was encoded; None for anything else."""
+        try:
+            return cls._of(json.loads(text))
+        except (ValueError, TypeError, RecursionError):
+            return None
+
+    @classmethod
+    def _of(cls, parts: object) -> Phrase:
+        """Raise ``TypeError`` and ``ValueError`` for what is no phrase."""
+        if not isinstance(parts, list) or len(parts) != 2:
+            raise TypeError
+        text, places = parts
+        if not isinstance(text, str) or not isinstance(places, dict) or set(_PLACE.findall(text)) != set(places):
+            raise TypeError
+        return cls(text, {name: cls._of(part) if isinstance(part, list) else part for name, part in places.items()})
+
+
+def phrase(text: str, /, **places: object) -> Phrase:
+    """Return a phrase with its places filled."""
+    return Phrase(text, places)
+
+
+def _encodable(part: object) -> object:
+    match part:
+        case Phrase():
+            return part._parts()
+        case int():
+            return part
+    return str(part)
+
+
+def _filled(text: str, places: Mapping[str, object]) -> str:
+    return _PLACE.sub(lambda place: str(places[place[1]]), text)
+
+
+def _in_form(text: Text, language: str, places: Mapping[str, object]) -> str:
+    """Return a text in the form that its number decides."""
+    return text if isinstance(text, str) else text[category(language, places[text["of"]])]
+
+
+@dataclass(frozen=True, slots=True)
 class Words:
     """A part in one language. Called with a key and its places, it returns the text."""
 
@@ -60,14 +134,13 @@ class Words:
 
     def __call__(self, key: str, /, **places: object) -> str:
         """Return the text of a key, with its places filled. Raise ``KeyError``: no such key, or a place is missing."""
-        text = self.texts[key]
-        if not isinstance(text, str):
-            text = text[category(self.language, places[text["of"]])]
-        return _PLACE.sub(lambda place: str(places[place[1]]), text)
+        return _filled(_in_form(self.texts[key], self.language, places), places)
 
 
 def in_language(part: object, say: Words) -> object:
     """Return what is to be said in a language, and anything else as it is."""
+    if isinstance(part, Phrase):
+        return part.by(say.language)
     return part.by(say) if isinstance(part, Said) else part
 
 

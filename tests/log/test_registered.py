@@ -66,7 +66,7 @@ def test_whole_games(rules_id: str, seats: int, kind: str) -> None:
     assert report.verdict is Verdict.COMPLETE, report.as_text()
     assert report.ending in ("ENDING_RULES", "ENDING_STALLED")
     assert report.deck_checked == (report.chance == "dealt")
-    assert report.remarks == tuple(played.record.game.position.about_opening())
+    assert report.remarks == tuple(map(str, played.record.game.position.about_opening()))
     assert len(report.scores) == len(report.places) == seats
     assert Record.replay(played.entries).head == played.record.head
 

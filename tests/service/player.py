@@ -26,6 +26,7 @@ from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import game_service_pb2_grpc, rules_service_pb2_grpc
+from referee.words.catalogue import Phrase
 
 SCRIBE = PrivateKey(sha256(b"scribe").digest())
 OTHER_SCRIBE = PrivateKey(sha256(b"other scribe").digest())
@@ -271,7 +272,7 @@ class Refusal:
 def refusal(error: grpc.aio.AioRpcError) -> Refusal:
     """Holds that there is exactly one ErrorInfo, of our domain, little of it, and the status of its reason.
 
-    Beside it there is RetryInfo or nothing.
+    Beside it there is RetryInfo or nothing. What is said for other languages is the message, and left out here.
     """
     trailers = dict(error.trailing_metadata() or ())
     data = trailers["grpc-status-details-bin"]
@@ -288,7 +289,11 @@ def refusal(error: grpc.aio.AioRpcError) -> Refusal:
     pb.ErrorReason.Value(f"ERROR_REASON_{info.reason}")
     assert error.code() is CODE[info.reason]
     retry_s = retry.retry_delay.ToNanoseconds() / 1e9
-    return Refusal(info.reason, dict(info.metadata), status.message, len(data), retry_s)
+    metadata = dict(info.metadata)
+    if said := metadata.pop("said", ""):
+        # The same in other words: whoever says it in another language says what the message says.
+        assert str(Phrase.decoded(said)) in status.message
+    return Refusal(info.reason, metadata, status.message, len(data), retry_s)
 
 
 async def refused(call: Any) -> Refusal:

@@ -6,6 +6,7 @@ import pkgutil
 from importlib import import_module
 
 import pytest
+from google.rpc import error_details_pb2
 
 from referee import v1
 from referee.games.game import UnknownRules, Violation
@@ -21,6 +22,7 @@ from referee.service.solver import Disagreement
 from referee.store.errors import StoreFailed
 from referee.store.nodes import Node
 from referee.v1 import game_service_pb2 as pb
+from referee.words.catalogue import Phrase, phrase
 from referee.workers.errors import BadQuestion
 from referee.workers.pool import WorkerFailed, WorkerFault
 from tests.service.player import CODE
@@ -137,6 +139,21 @@ def test_details_are_small(error: Exception) -> None:
     status = service_errors.status(error)
     assert status.ByteSize() < service_errors.MAX_DETAILS_BYTES
     assert len(status.details) == 1 + (service_errors.retry_s(error) > 0)
+
+
+def test_a_phrase_is_told_whole_or_not_at_all() -> None:
+    said = phrase("{a} of {a}", a="x" * 1000)
+    for long, error in (
+        (False, errors.NotAwaited(said, LONG)),
+        (True, errors.NotAwaited(phrase(LONG), LONG)),
+        (True, errors.LimitReached(phrase("a" * 3000), retry_s=1e9)),
+        (True, errors.BadField(LONG, phrase("a" * 350), what=phrase(LONG))),
+    ):
+        status, info = service_errors.status(error), error_details_pb2.ErrorInfo()
+        assert status.ByteSize() < service_errors.MAX_DETAILS_BYTES
+        assert status.details[0].Unpack(info)
+        assert ("said" not in info.metadata) == long
+    assert str(Phrase.decoded(said.encoded())) == str(said)
 
 
 def test_every_table_error_is_told_apart() -> None:

@@ -20,7 +20,7 @@ from referee.games import registry
 from referee.live.errors import LimitReached
 from referee.service.errors import status
 from referee.v1.game_service_pb2 import ErrorReason
-from referee.words.catalogue import ENGLISH, languages, load
+from referee.words.catalogue import ENGLISH, languages, load, phrase
 from referee_clients.web import pages
 from referee_clients.web.errors import OWN_REASONS, Refusal, away, refusal_of
 from tests.cli.inside import referee
@@ -243,7 +243,11 @@ def reasons_in_code() -> set[str]:
 def test_every_reason_has_words_in_every_language() -> None:
     """With the parts that come with it, and in English with whatever else does."""
     known = {name.removeprefix("ERROR_REASON_") for name in ErrorReason.keys()[1:]} | OWN_REASONS
-    parts = {"SEQ_OUT_OF_RANGE": {"size": "3"}, "UNKNOWN_HOST": {"host": "evil.example"}}
+    parts = {
+        "SEQ_OUT_OF_RANGE": {"size": "3"},
+        "UNKNOWN_HOST": {"host": "evil.example"},
+        "INTERNAL": {"incident": "0a1b"},
+    }
     assert reasons_in_code() - known == set()
     for reason in known:
         refusal = Refusal(503, reason, "said in English", parts.get(reason), retry_after=2)
@@ -267,9 +271,13 @@ def test_a_refusal_says_to_wait_only_where_that_helps_and_why_in_full() -> None:
     )
     found = refusal_of(error)
     assert (found.status, found.reason, found.retry_after) == (429, "LIMIT", None)
-    assert {found.words(language) for language in TRANSLATIONS} == {found.message}
-    for why in ("the game could not be read", "the gateway is stopping"):
-        assert all(why in away(why).words(language) for language in TRANSLATIONS)
+    said = {language: load("refusals", language) for language in TRANSLATIONS}
+    for language, say in said.items():
+        assert found.words(language) == say("LIMIT_FOR_GOOD", detail=say("QUOTED", message=found.message))
+    for why in (phrase("the game could not be read"), phrase("the gateway is stopping")):
+        for language, say in said.items():
+            assert away(why).words(language) == say("UNAVAILABLE", s=2, detail=why.by(language))
+            assert str(why) not in away(why).words(language)
 
 
 def test_refusals_are_in_the_language_of_who_asks(browsing: httpx.Client) -> None:
@@ -284,8 +292,9 @@ def test_refusals_are_in_the_language_of_who_asks(browsing: httpx.Client) -> Non
     assert {each["reason"] for each in told.values()} == {"WRONG_TYPE"}
     english = "Nothing was judged: expected Content-Type: application/json."
     assert told["en"]["message"] == told[LANGUAGE]["message"] == english
-    assert told["hu"]["message"] == load("refusals", "hu")("WRONG_TYPE", message=english)
-    assert told["cs"]["message"] == load("refusals", "cs")("WRONG_TYPE", message=english)
+    for language in ("hu", "cs"):
+        say = load("refusals", language)
+        assert told[language]["message"] == say("WRONG_TYPE", detail=say("QUOTED", message=english))
     # What is refused before any page is asked for, too.
     foreign = browsing.get("/", headers={"Accept-Language": "cs", "Host": "evil.example"})
     assert foreign.json()["message"].startswith("Řekněte to pořadateli: pod jménem evil.example")

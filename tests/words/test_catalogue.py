@@ -17,6 +17,7 @@ from referee.v1.game_service_pb2 import ErrorReason
 from referee.words import catalogue
 from referee.words.catalogue import (
     ENGLISH,
+    Phrase,
     Text,
     UnknownLanguage,
     Words,
@@ -24,21 +25,26 @@ from referee.words.catalogue import (
     languages,
     load,
     own_name,
+    phrase,
     preferred,
 )
 from referee_clients.web.errors import OWN_REASONS
+from tests.words.phrases import in_code
 
 FOLDER = Path(catalogue.__file__).parent
 PARTS = sorted({path.stem for path in FOLDER.glob("*/*.json")})
 GAMES = (registry.get(name).catalogue for name in (*registry.names(), event.GAME.rules_id))
 RULES = {rule.id: rule.text for rules in (*GAMES, TABLE_RULES) for rule in rules}
 REASONS = {name.removeprefix("ERROR_REASON_") for name in ErrorReason.keys()[1:]} | OWN_REASONS
+BESIDE_REASONS = {"LIMIT_FOR_GOOD", "QUOTED"}
+"""A limit that no waiting helps against, and how a message is quoted that is no phrase."""
 ENGLISH_ELSEWHERE: dict[str, Mapping[str, Text]] = {
     "rules": RULES,
     # All translations have the same places.
-    "refusals": {reason: load("refusals", "cs").texts.get(reason, "") for reason in REASONS},
+    "refusals": {reason: load("refusals", "cs").texts.get(reason, "") for reason in REASONS | BESIDE_REASONS},
+    "phrases": {text: text for text in in_code()},
 }
-"""Rules are where they are judged, and refusals where they are made."""
+"""Rules are where they are judged, refusals and phrases where they are made."""
 ENGLISH_OF = {part: ENGLISH_ELSEWHERE.get(part) or load(part).texts for part in PARTS}
 """What is translated."""
 TRANSLATIONS = [(part, language) for part in PARTS for language in languages(part) if language != ENGLISH]
@@ -135,6 +141,43 @@ def test_translation_is_whole(part: str, language: str) -> None:
             # "one" may be a word where it means 1; in Russian it means 21, too.
             may_say = name == "one" and only_one
             assert places(form) in ((wanted, wanted - counts) if may_say else (wanted,)), (key, name)
+
+
+def test_a_phrase_is_english_and_can_be_said_in_another_language() -> None:
+    author = phrase("seat {n}", n=1)
+    found = phrase("{what}; expected {expected}", what=phrase("{author} has no key", author=author), expected="0")
+    assert str(found) == found.by(ENGLISH) == found.by("tlh") == "seat 1 has no key; expected 0"
+    assert found.by("cs") == "místo 1 nemá klíč; očekává se: 0"
+    assert phrase("nobody has said this").by("cs") == "nobody has said this"
+
+
+def test_a_phrase_passes_as_text() -> None:
+    """With the places that it names, and nothing of what it is made of but texts and numbers."""
+    found = phrase("{what} ({rule})", what=phrase("{n} of {of}", n=1, of=Fraction(1, 2)), rule="TBL-1", unused=object())
+    assert found.encoded() == '["{what} ({rule})",{"what":["{n} of {of}",{"n":1,"of":"1/2"}],"rule":"TBL-1"}]'
+    again = Phrase.decoded(found.encoded())
+    assert again is not None
+    assert str(again) == "1 of 1/2 (TBL-1)"
+    assert again.encoded() == found.encoded()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{}",
+        "null",
+        '"text"',
+        "[1,{}]",
+        '["a"]',
+        '["{a}",{}]',
+        '["{a}",{"b":1}]',
+        '["{a}",{"a":["b"]}]',
+        "[" * 99_999,
+    ],
+)
+def test_what_is_no_phrase_is_none(text: str) -> None:
+    assert Phrase.decoded(text) is None
 
 
 def test_what_a_translation_lacks_is_said_in_english_whatever_the_number(

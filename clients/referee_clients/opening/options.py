@@ -11,6 +11,7 @@ from referee.games import registry
 from referee.notation.errors import BadWord, cut
 from referee.notation.options import Option, OptionError, options_of
 from referee.wire.registry import Codec, codec
+from referee.words.catalogue import phrase
 
 _AGE_ORDER = "age_order"
 
@@ -64,18 +65,21 @@ def _object(text: str) -> dict[str, Any]:
 
 def _read(known: Mapping[str, Option], name: str, value: Any) -> Any:
     if name not in known:
-        raise BadWord("options", f": no option {cut(name)!r}; expected some of {', '.join(known)}")
+        what = phrase(": no option {name}; expected some of {names}", name=repr(cut(name)), names=", ".join(known))
+        raise BadWord("options", what)
     try:
         return known[name].read(value)
     except OptionError as error:
         shown = cut(json.dumps(value))
-        raise BadWord("options", f": {name} is {shown}; expected {error.expected}") from None
+        what = phrase(": {name} is {found}; expected {expected}", name=name, found=shown, expected=error.expected)
+        raise BadWord("options", what) from None
 
 
 def _ages(rules_id: str, known: Mapping[str, Option], age_order: str) -> Any:
     if _AGE_ORDER not in known:
-        raise BadWord("age-order", f": {rules_id} does not ask for the seats' ages")
+        raise BadWord("age-order", phrase(": {rules} does not ask for the seats' ages", rules=rules_id))
     try:
         return known[_AGE_ORDER].parse(age_order.replace(",", " "))
     except OptionError:
-        raise BadWord("age-order", f" {age_order!r}: expected seats, such as 2,0,1") from None
+        what = phrase(" {found}: expected seats, such as 2,0,1", found=repr(age_order))
+        raise BadWord("age-order", what) from None

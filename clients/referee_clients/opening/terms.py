@@ -8,9 +8,10 @@ from typing import Final
 
 from referee.log.v1 import log_pb2
 from referee.notation.errors import BadWord
+from referee.words.catalogue import phrase
 from referee_clients.opening.times import clock, milliseconds
 
-_ILLEGAL_EXPECTED: Final = "retry, record, strikes:N, penalty:TIME or forfeit"
+_ILLEGAL_EXPECTED: Final = phrase("retry, record, strikes:N, penalty:TIME or forfeit")
 
 
 def terms(  # noqa: PLR0917 - as they stand in the wishes
@@ -27,7 +28,7 @@ def terms(  # noqa: PLR0917 - as they stand in the wishes
         made.clock.CopyFrom(clock("clock", clock_text))
     if lag is not None:
         if clock_text is None:
-            raise BadWord("lag", " is an allowance on the clock; expected a clock with it")
+            raise BadWord("lag", phrase(" is an allowance on the clock; expected a clock with it"))
         made.clock.lag_ms = milliseconds("lag", lag)
     for word in illegal:
         _illegal(made, word)
@@ -50,10 +51,10 @@ def _illegal(made: log_pb2.Terms, word: str) -> None:
     elif kind == "penalty" and value:
         made.penalty_ms = _more_than_none("illegal", value)
     elif word != "record":
-        raise BadWord("illegal", f" {word!r}: expected {_ILLEGAL_EXPECTED}")
+        raise BadWord("illegal", phrase(" {found}: expected {expected}", found=repr(word), expected=_ILLEGAL_EXPECTED))
 
 
 def _more_than_none(word: str, text: str) -> int:
     if not (found := milliseconds(word, text)):
-        raise BadWord(word, f" {text}: expected more than zero")
+        raise BadWord(word, phrase(" {number}: expected more than zero", number=text))
     return found

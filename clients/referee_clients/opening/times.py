@@ -8,11 +8,13 @@ from referee.log.terms import MAX_BUDGET_MS
 from referee.log.v1 import log_pb2
 from referee.notation.errors import BadWord
 from referee.notation.times import duration_ms, in_words
+from referee.words.catalogue import phrase
 
-EXPECTED = "a time such as 90s, 5m, 1h30m or 2d"
-CLOCK_EXPECTED = (
+_EXPECTED = phrase("a time such as 90s, 5m, 1h30m or 2d")
+_CLOCK_EXPECTED = phrase(
     "BASE (10m), BASE+MORE (10m+5s or 10:00+5), TIME/move (30s/move), BASE dDELAY (10m d3s) or DAYS/move (3d/move)"
 )
+EXPECTED, CLOCK_EXPECTED = str(_EXPECTED), str(_CLOCK_EXPECTED)
 _INCREMENT = re.compile(r"([^\s+]+)(?:\s*\+\s*([^\s+]+))?")
 _PER_MOVE = re.compile(r"(\S+)/move")
 _DELAY = re.compile(r"(\S+)\s+d\s*(\S+)")
@@ -23,9 +25,10 @@ _FACE = re.compile(r"(?:([0-9]{1,3}):(?=[0-9]{2}:))?([0-9]{1,4}):([0-5][0-9])", 
 def milliseconds(word: str, text: str) -> int:
     """Raise ``BadWord``."""
     if (found := duration_ms(text)) is None:
-        raise BadWord(word, f" {text!r}: expected {EXPECTED}")
+        raise BadWord(word, phrase(" {found}: expected {expected}", found=repr(text), expected=_EXPECTED))
     if found > MAX_BUDGET_MS:
-        raise BadWord(word, f" {text}: expected at most {in_words(MAX_BUDGET_MS)}")
+        most = in_words(MAX_BUDGET_MS)
+        raise BadWord(word, phrase(" {number}: expected at most {most}", number=text, most=most))
     return found
 
 
@@ -44,7 +47,7 @@ def clock(word: str, text: str) -> log_pb2.ClockTerms:
         base_ms, increment_ms = _parts(word, text, found[1], found[2] or "0s")
         terms.increment.CopyFrom(log_pb2.Increment(base_ms=base_ms, increment_ms=increment_ms))
     else:
-        raise BadWord(word, f" {text!r}: expected {CLOCK_EXPECTED}")
+        raise BadWord(word, phrase(" {found}: expected {expected}", found=repr(text), expected=_CLOCK_EXPECTED))
     return terms
 
 
@@ -61,7 +64,8 @@ def _part(word: str, text: str, part: str) -> int:
         hours, minutes, seconds = (int(figures or 0) for figures in face.groups())
         found = 1000 * (3600 * hours + 60 * minutes + seconds)
     if found is None or found > MAX_BUDGET_MS:
-        raise BadWord(word, f" {text!r}: {part!r} is not a time; expected {CLOCK_EXPECTED}")
+        what = " {found}: {part} is not a time; expected {expected}"
+        raise BadWord(word, phrase(what, found=repr(text), part=repr(part), expected=_CLOCK_EXPECTED))
     return found
 
 

@@ -13,6 +13,7 @@ from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.notation.errors import BadWord
 from referee.v1 import game_service_pb2 as pb
+from referee.words.catalogue import Phrase, phrase
 from referee_clients.opening.options import options as game_options
 from referee_clients.opening.series import next_options, place
 from referee_clients.opening.terms import terms
@@ -78,12 +79,12 @@ class Wishes:
             request.components = previous.opened.tables
         for seat in self.scribed:
             if not 0 <= seat < seats:
-                raise BadWord("scribed", f" {seat}: the game has seats 0 to {seats - 1}")
+                raise BadWord("scribed", phrase(" {seat}: the game has seats 0 to {last}", seat=seat, last=seats - 1))
         request.seats.extend(log_pb2.Seat(scribed=seat in self.scribed) for seat in range(seats))
         if self.principals:
             if len(self.principals) != seats:
-                found = len(self.principals)
-                raise BadWord("principal", f": {found} given; expected {seats}, one for each seat")
+                what = phrase(": {n} given; expected {seats}, one for each seat", n=len(self.principals), seats=seats)
+                raise BadWord("principal", what)
             request.principals.extend("" if name == "-" else name for name in self.principals)
         request.declaring_scribe_key = self.declare or b""
         request.scribe_keys.extend(self.scribes)
@@ -93,8 +94,8 @@ class Wishes:
             terms(self.clock, self.lag, self.illegal, self.absence, self.take_backs, self.protest_time)
         )
         if self.proofs is Proofs.REFUSALS and not request.terms.illegal_moves:
-            what = " refusals: only recorded refusals are proved; expected illegal to be record or strikes:N"
-            raise BadWord("proofs", what)
+            unproved = " refusals: only recorded refusals are proved; expected illegal to be record or strikes:N"
+            raise BadWord("proofs", phrase(unproved))
         if self.proofs is not Proofs.NONE:
             request.terms.proofs = log_pb2.ProofPolicy.Value(f"PROOF_POLICY_{self.proofs.name}")
         return request
@@ -103,7 +104,7 @@ class Wishes:
         occasion = (("event", "event_id", self.event, MOST_EVENT), ("round", "round", self.round, MOST_NUMBER))
         for word, field, number, most in (*occasion, ("table", "table", self.table, MOST_NUMBER)):
             if number is not None and number > most:
-                raise BadWord(word, f" {number}: expected at most {most}")
+                raise BadWord(word, phrase(" {number}: expected at most {most}", number=number, most=most))
             if number is not None:
                 setattr(request, field, number)
 
@@ -131,9 +132,11 @@ _WORDS: Final[Mapping[str, str]] = {
 """What fills the fields of the request."""
 
 
-def bad_field(field: str, what: str) -> BadWord:
+def bad_field(field: str, what: str | Phrase) -> BadWord:
     """Return what a referee finds wrong with a field of the request, by the word that fills it."""
     word, space, part = _WORDS.get(field.partition("[")[0], f"options {field}").partition(" ")
+    if isinstance(what, Phrase):
+        return BadWord(word, phrase("{part}: {what}", part=space + part, what=what))
     return BadWord(word, f"{space}{part}: {what}")
 
 

@@ -11,8 +11,11 @@ from grpc_status import rpc_status
 
 from referee.v1.game_service_pb2 import ErrorReason, Failure
 from referee.wire.enums import bare_name
+from referee.words.catalogue import Phrase
 
 DOMAIN = "referee.v1"
+_SAID = "said"
+"""In the metadata of an error: its message as ``Phrase.encoded``."""
 UNTRUSTED = ("CERTIFICATE_VERIFY_FAILED", "Hostname Verification")
 """In gRPC's words: TLS refused the connection. Waiting does not make anybody trusted."""
 EXPIRED = "certificate has expired"
@@ -68,6 +71,8 @@ class Answer:
     metadata: dict[str, str] = field(default_factory=dict)
     retry_s: float | None = None
     """Set where the referee says that waiting so long helps."""
+    phrase: Phrase | None = None
+    """The message, where it can be said in other languages."""
 
     @property
     def is_expired(self) -> bool:
@@ -111,7 +116,8 @@ def answer_of(error: grpc.aio.AioRpcError) -> Answer:
             reason, metadata = info.reason, dict(info.metadata)
         elif detail.Unpack(retry):
             retry_s = retry.retry_delay.ToNanoseconds() / 1e9
-    return Answer(error.code(), message, reason, metadata, retry_s)
+    said = Phrase.decoded(metadata.pop(_SAID, ""))
+    return Answer(error.code(), message, reason, metadata, retry_s, said)
 
 
 def answer_of_failure(failure: Failure) -> Answer:
@@ -120,7 +126,9 @@ def answer_of_failure(failure: Failure) -> Answer:
     known = failure.reason in ErrorReason.values()
     reason = bare_name(ErrorReason, failure.reason) if known else str(failure.reason)
     retry_s = failure.retry_ms / 1000 if failure.retry_ms else None
-    return Answer(code, failure.message, reason, dict(failure.metadata), retry_s)
+    metadata = dict(failure.metadata)
+    said = Phrase.decoded(metadata.pop(_SAID, ""))
+    return Answer(code, failure.message, reason, metadata, retry_s, said)
 
 
 _PLAIN = {

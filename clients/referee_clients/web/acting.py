@@ -26,6 +26,7 @@ from referee.notation.sentences import sentence
 from referee.v1 import arbiter_service_pb2, arbiter_service_pb2_grpc, game_service_pb2_grpc
 from referee.v1 import game_service_pb2 as pb
 from referee.wire.strict import MalformedError
+from referee.words.catalogue import phrase
 from referee_clients.sdk.channel import Metadata
 from referee_clients.web.bodies import PROTOBUF, body_of, message_of, question_of
 from referee_clients.web.broken import as_json as as_violation
@@ -103,7 +104,7 @@ class _Acting:
         )
         text = (await question_of(request, undone="sent")).get("text")
         if not isinstance(text, str) or not text.isprintable():
-            raise bad_field("text", "printable characters, on one line")
+            raise bad_field("text", phrase("printable characters, on one line"))
         asked = arbiter_service_pb2.CallArbiterRequest(game_id=game_id, text=text)
         answer = await self._table.CallArbiter(asked, timeout=CALL_S, metadata=metadata)
         return JSONResponse({"call": as_json(answer.call)})
@@ -144,7 +145,7 @@ class _Acting:
         """Return the moves that may be made now: exact bytes in base64."""
         page = request.query_params.get("page", "")
         if not _PAGE.fullmatch(page):
-            raise bad_field("page", "next_page of the answer before")
+            raise bad_field("page", phrase("next_page of the answer before"))
         asked = pb.ListLegalMovesRequest(
             game_id=game_id_of(request.path_params["id"]), page_size=_PAGE_SIZE, page_token=page
         )
@@ -183,7 +184,8 @@ class _Acting:
         if record.size != size:
             raise Refusal(409, "STALE_HEAD", "Nothing was judged: the game has gone on.", {"size": str(record.size)})
         if record.phase is not Phase.PLAYING:
-            raise Refusal(409, "NOT_AWAITED", "Nothing was judged: no move is awaited in this game now.")
+            detail = phrase("no move is awaited in this game now")
+            raise Refusal(409, "NOT_AWAITED", f"Nothing was judged: {detail}.", detail=detail)
         position, opened = record.game.position, record.opened
         try:
             move = position.codec.decode_move(data, position.components)

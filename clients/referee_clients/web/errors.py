@@ -1,7 +1,8 @@
 """Every error that leaves the gateway: a status, and a body with the reason, the message and its variable parts.
 
 The reasons are those of the API (ErrorReason). Those that only the gateway has are in ``OWN_REASONS``. The message is
-in English where the refusal is made; in another language it is put together again from the reason and the parts.
+in English where the refusal is made; in another language it is put together again from the reason, the parts, and the
+phrase that tells what is wrong. Without a phrase the English message is quoted.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Scope
 
-from referee.words.catalogue import languages, load
+from referee.words.catalogue import Phrase, languages, load, phrase
 from referee_clients.sdk.errors import answer_of
 from referee_clients.web.languages import spoken_to
 
@@ -75,14 +76,17 @@ class Refusal(Exception):
         message: str,
         metadata: Mapping[str, str] | None = None,
         retry_after: int | None = None,
+        *,
+        detail: Phrase | None = None,
     ) -> None:
-        """``retry_after``: seconds after which trying again can help."""
+        """``retry_after``: seconds after which trying again can help. ``detail``: what is wrong, in any language."""
         super().__init__(message)
         self.status = status
         self.reason = reason
         self.message = message
         self.metadata = dict(metadata or {})
         self.retry_after = retry_after
+        self.detail = detail
 
     def response(self, scope: Scope) -> Response:
         """Return what whoever sent the request of this scope gets."""
@@ -97,9 +101,14 @@ class Refusal(Exception):
         """Return the message in a language; in English where that has no words for the reason, or lacks a part."""
         if language not in languages("refusals"):
             return self.message
-        parts = {"s": self.retry_after} if self.retry_after is not None else {}
+        say = load("refusals", language)
+        detail = say("QUOTED", message=self.message) if self.detail is None else self.detail.by(language)
+        parts: dict[str, object] = {**self.metadata, "detail": detail}
+        waits = self.retry_after is not None
         try:
-            return load("refusals", language)(self.reason, **self.metadata | parts | {"message": self.message})
+            if self.reason == "LIMIT" and not waits:
+                return say("LIMIT_FOR_GOOD", **parts)
+            return say(self.reason, **parts | ({"s": self.retry_after} if waits else {}))
         except KeyError:
             return self.message
 
@@ -108,10 +117,11 @@ class Stalled(OSError):
     """The client has taken nothing for too long of what is sent to it."""
 
 
-def bad_field(field: str, expected: str) -> Refusal:
+def bad_field(field: str, expected: Phrase) -> Refusal:
     """Return the refusal of a part of the address that is not as it has to be."""
-    metadata = {"field": field, "expected": expected}
-    return Refusal(400, "INVALID_ARGUMENT", f"Correct {field}: expected {expected}", metadata)
+    detail = phrase("{field}: expected {expected}", field=field, expected=expected)
+    metadata = {"field": field, "expected": str(expected)}
+    return Refusal(400, "INVALID_ARGUMENT", f"Correct {detail}", metadata, detail=detail)
 
 
 def beyond_head(game_id: str, size: int) -> Refusal:
@@ -120,15 +130,25 @@ def beyond_head(game_id: str, size: int) -> Refusal:
     return Refusal(416, "SEQ_OUT_OF_RANGE", message, {"game": game_id, "size": str(size)})
 
 
-def limit_reached(limit: str, retry_s: float) -> Refusal:
+def limit_reached(limit: Phrase, retry_s: float) -> Refusal:
     """Return the refusal of more than is allowed; ``limit``: of what."""
-    wait_s = max(1, ceil(retry_s))
-    return Refusal(429, "LIMIT", f"Try again in {wait_s} s: too many {limit}", {"limit": limit}, wait_s)
+    wait_s, detail = max(1, ceil(retry_s)), phrase("too many {limit}", limit=limit)
+    message = f"Try again in {wait_s} s: {detail}"
+    return Refusal(429, "LIMIT", message, {"limit": str(limit)}, wait_s, detail=detail)
 
 
-def away(why: str = "the referee does not answer") -> Refusal:
+_NO_ANSWER = phrase("the referee does not answer")
+
+
+def away(why: Phrase = _NO_ANSWER) -> Refusal:
     """Return the refusal while there is no way to the referee."""
-    return Refusal(503, "UNAVAILABLE", f"Try again in {RETRY_S} s: {why}", retry_after=RETRY_S)
+    return Refusal(503, "UNAVAILABLE", f"Try again in {RETRY_S} s: {why}", retry_after=RETRY_S, detail=why)
+
+
+def fault(incident: str) -> Refusal:
+    """Return the refusal of what the gateway itself does wrong, of which its log tells under the incident."""
+    message = "Tell the organiser of this incident: the gateway has a fault"
+    return Refusal(500, "INTERNAL", message, {"incident": incident})
 
 
 def refusal_of(error: grpc.aio.AioRpcError) -> Refusal:
@@ -149,7 +169,7 @@ def refusal_of(error: grpc.aio.AioRpcError) -> Refusal:
     retry_after = None
     if answer.retry_s is not None or status in _WAITING_HELPS:
         retry_after = max(1, ceil(answer.retry_s or RETRY_S))
-    return Refusal(status, answer.reason, answer.message, answer.metadata, retry_after)
+    return Refusal(status, answer.reason, answer.message, answer.metadata, retry_after, detail=answer.phrase)
 
 
 async def answer(request: Request, error: Exception) -> Response:
@@ -171,8 +191,7 @@ async def answer(request: Request, error: Exception) -> Response:
             return Refusal(status, "BAD_REQUEST", detail).response(request.scope)
     incident = secrets.token_hex(8)
     _log.error("incident %s", incident, exc_info=error)
-    message = "Tell the organiser of this incident: the gateway has a fault"
-    return Refusal(500, "INTERNAL", message, {"incident": incident}).response(request.scope)
+    return fault(incident).response(request.scope)
 
 
 HANDLERS: Mapping[type[Exception], Callable[[Request, Exception], Awaitable[Response]]] = dict.fromkeys(

@@ -14,6 +14,7 @@ from starlette.routing import Route
 
 from referee.v1 import event_service_pb2 as pb
 from referee.v1 import event_service_pb2_grpc as pb_grpc
+from referee.words.catalogue import phrase
 from referee_clients.web.errors import Refusal, bad_field
 from referee_clients.web.games import game_json
 from referee_clients.web.upstream import CALL_S, PAGE_SIZE, Upstream
@@ -40,7 +41,7 @@ class _Events:
         """Return a page of events, the newest first."""
         page = request.query_params.get("page", "")
         if not _PAGE.fullmatch(page):
-            raise bad_field("page", "next_page of the answer before")
+            raise bad_field("page", phrase("next_page of the answer before"))
         asked = pb.ListEventsRequest(page_size=PAGE_SIZE, page_token=page)
         found = await self._stub.ListEvents(asked, timeout=CALL_S, metadata=self._referee.metadata())
         listed = [

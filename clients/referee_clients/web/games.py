@@ -21,6 +21,7 @@ from referee.log.entry import MAX_ENTRIES, decode_open
 from referee.log.v1 import log_pb2
 from referee.v1 import game_pb2
 from referee.wire.enums import bare_name
+from referee.words.catalogue import phrase
 from referee_clients.web.coding import takes
 from referee_clients.web.errors import Refusal, bad_field, refusal_of
 from referee_clients.web.hub import Feed, Hub
@@ -42,6 +43,10 @@ _GAME_ID = re.compile("[0-9a-f]{32}", re.ASCII)
 _NUMBER = re.compile("0|[1-9][0-9]{0,17}", re.ASCII)
 _RULES_ID = re.compile("[a-z0-9_-]{1,64}", re.ASCII)
 _PAGE = re.compile("[!-~]{0,1000}", re.ASCII)
+_SOME_GAMES = phrase(
+    "1 to {most} games as ID:AFTER, with commas between them; AFTER is -1 or the last entry you have",
+    most=MOST_GAMES,
+)
 _STATES = {
     bare_name(game_pb2.GameState, number): game_pb2.GameState.ValueType(number)
     for number in game_pb2.GameState.values()
@@ -126,16 +131,17 @@ class _Games:
         if state:
             found = _STATES.get(state.upper())
             if found is None:
-                raise bad_field("state", f"one of {', '.join(_STATES)}")
+                raise bad_field("state", phrase("one of {names}", names=", ".join(_STATES)))
             number = found
         if not _PAGE.fullmatch(page):
-            raise bad_field("page", "next_page of the answer before")
+            raise bad_field("page", phrase("next_page of the answer before"))
         try:
             listed = await self._referee.games(number, page)
         except grpc.aio.AioRpcError as error:
             refusal = refusal_of(error)
             if refusal.metadata.get("field") == "page_token":
-                raise bad_field("page", "next_page of the answer before, to the same question") from None
+                expected = phrase("next_page of the answer before, to the same question")
+                raise bad_field("page", expected) from None
             raise
         return _json({"games": [game_json(game) for game in listed.games], "next_page": listed.next_page_token})
 
@@ -204,9 +210,9 @@ class _Games:
     async def rules(self, request: Request) -> Response:
         rules_id, version = request.path_params["id"], number_of("version", request.query_params.get("version", "0"))
         if not _RULES_ID.fullmatch(rules_id):
-            raise bad_field("id", "the name of a game's rules, such as alhambra")
+            raise bad_field("id", phrase("the name of a game's rules, such as alhambra"))
         if version >= 1 << 31:
-            raise bad_field("version", "a version of the rules; 0: the newest")
+            raise bad_field("version", phrase("a version of the rules; 0: the newest"))
         catalogue = await self._referee.catalogue(rules_id, version)
         names = ("id", "text", "citation", "kind", "function")
         rules = [{name: getattr(rule, name) for name in names} for rule in catalogue.rules]
@@ -357,28 +363,28 @@ def _prefixed(feed: Feed, first: int) -> tuple[bytes, int]:
 
 def _wanted(values: list[str]) -> dict[str, int]:
     """Return by game the entry after which to begin. Raise ``Refusal``."""
-    expected = f"1 to {MOST_GAMES} games as ID:AFTER, with commas between them; AFTER is -1 or the last entry you have"
     games = values[0].split(",") if len(values) == 1 else []
     if not 1 <= len(games) <= MOST_GAMES:
-        raise bad_field("g", expected)
+        raise bad_field("g", _SOME_GAMES)
     wanted = dict[str, int]()
     for game in games:
         game_id, colon, after = game.partition(":")
         if not colon or game_id_of(game_id) in wanted:
-            raise bad_field("g", f"{expected}; each game once")
+            raise bad_field("g", phrase("{expected}; each game once", expected=_SOME_GAMES))
         wanted[game_id] = -1 if after == "-1" else number_of("after", after)
     return wanted
 
 
 def game_id_of(text: str) -> str:
     if not _GAME_ID.fullmatch(text):
-        raise bad_field("id", "32 lower-case hexadecimal digits")
+        raise bad_field("id", phrase("32 lower-case hexadecimal digits"))
     return text
 
 
 def number_of(field: str, text: str) -> int:
     if not _NUMBER.fullmatch(text):
-        raise bad_field(field, f"the number of an entry, 0 to {MAX_ENTRIES - 1}" if field != "version" else "a number")
+        of_entry = phrase("the number of an entry, 0 to {last}", last=MAX_ENTRIES - 1)
+        raise bad_field(field, of_entry if field != "version" else phrase("a number"))
     return int(text)
 
 

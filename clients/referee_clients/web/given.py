@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from referee.notation.errors import BadWord
 from referee.notation.strict_json import shown
+from referee.words.catalogue import Phrase, phrase
 from referee_clients.opening.times import milliseconds
 
 _MOST: Final = (1 << 32) - 1
@@ -20,11 +21,11 @@ class Given:
         self._fields = fields
         self._read = set[str]()
 
-    def _of(self, name: str, kind: type, expected: str) -> Any:
+    def _of(self, name: str, kind: type, expected: Phrase) -> Any:
         self._read.add(name)
         value = self._fields.get(name)
         if value is not None and type(value) is not kind:  # a bool is an int, too
-            raise BadWord(name, f": {shown(value)}; expected {expected}")
+            raise BadWord(name, phrase(": {found}; expected {expected}", found=shown(value), expected=expected))
         return value
 
     def check_all_read(self) -> None:
@@ -33,48 +34,50 @@ class Given:
             if name not in self._read:
                 raise BadWord(
                     name[:40].encode("ascii", "backslashreplace").decode(),
-                    f": unknown here; expected some of {', '.join(sorted(self._read))}",
+                    phrase(": unknown here; expected some of {names}", names=", ".join(sorted(self._read))),
                 )
 
     def number(self, name: str, most: int = _MOST) -> int | None:
-        value: int | None = self._of(name, int, f"a number from 0 to {most}")
+        expected = phrase("a number from 0 to {most}", most=most)
+        value: int | None = self._of(name, int, expected)
         if value is not None and not 0 <= value <= most:
-            raise BadWord(name, f": {shown(value)}; expected a number from 0 to {most}")
+            raise BadWord(name, phrase(": {found}; expected {expected}", found=shown(value), expected=expected))
         return value
 
     def needed(self, name: str) -> int:
         """Return a number that has to be there."""
         value = self.number(name)
         if value is None:
-            raise BadWord(name, ": missing; expected a number")
+            raise BadWord(name, phrase(": missing; expected a number"))
         return value
 
     def text(self, name: str) -> str:
-        value: str = self._of(name, str, "a text") or ""
+        value: str = self._of(name, str, phrase("a text")) or ""
         if any("\ud800" <= character <= "\udfff" for character in value):
-            raise BadWord(name, ": half of a surrogate pair; expected characters")
+            raise BadWord(name, phrase(": half of a surrogate pair; expected characters"))
         return value
 
     def truth(self, name: str) -> bool:
-        return bool(self._of(name, bool, "true or false"))
+        return bool(self._of(name, bool, phrase("true or false")))
 
     def ms(self, name: str) -> int:
         """Return a time, such as 5m, in milliseconds."""
         return milliseconds(name, self.text(name))
 
     def object(self, name: str) -> dict[str, Any] | None:
-        found: dict[str, Any] | None = self._of(name, dict, "an object")
+        found: dict[str, Any] | None = self._of(name, dict, phrase("an object"))
         return found
 
     def texts(self, name: str) -> list[str]:
-        found = self._of(name, list, "an array of texts") or []
+        found = self._of(name, list, phrase("an array of texts")) or []
         return [Given({name: each}).text(name) for each in found]
 
     def numbers(self, name: str, least: int = 0) -> list[int]:
-        found = self._of(name, list, "an array of numbers") or []
+        found = self._of(name, list, phrase("an array of numbers")) or []
         for each in found:
             if type(each) is not int or not least <= each < 1 << 31:
-                raise BadWord(name, f": {shown(each)}; expected numbers from {least} on")
+                what = phrase(": {found}; expected numbers from {least} on", found=shown(each), least=least)
+                raise BadWord(name, what)
         return list(found)
 
     def keys(self, name: str) -> list[bytes]:
@@ -89,5 +92,5 @@ def key_of(word: str, text: str) -> bytes:
     except ValueError:
         found = b""
     if len(found) != _KEY_BYTES or found.hex() != text.lower():
-        raise BadWord(word, ": not a key; expected 64 hexadecimal digits")
+        raise BadWord(word, phrase(": not a key; expected 64 hexadecimal digits"))
     return found

@@ -22,6 +22,7 @@ from referee.log.game import Phase
 from referee.log.note import VerifierKey
 from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
+from referee.words.catalogue import phrase
 from referee_clients.sdk.channel import Security
 from referee_clients.sdk.connection import Connection
 from referee_clients.sdk.errors import ClientError
@@ -369,9 +370,9 @@ class Hub:
             async with asyncio.timeout(self._limits.patience_s):
                 await feed.read.wait()
         except TimeoutError:
-            raise away("the game is still being read") from None
+            raise away(phrase("the game is still being read")) from None
         if feed.ending and not feed.is_current:
-            raise away("the game could not be read")
+            raise away(phrase("the game could not be read"))
 
     async def close(self) -> None:
         """End every stream and every game."""
@@ -398,14 +399,14 @@ class Hub:
 
     def _begin(self, game_id: str, size: int) -> Feed:
         if self._closing:
-            raise away("the gateway is stopping")
+            raise away(phrase("the gateway is stopping"))
         running = [feed for feed in self._feeds.values() if feed.task is not None]
         if len(running) >= self._limits.most_games or self._live() >= self._limits.live_bytes:
             for feed in running:
                 if not feed.holders:
                     self._end(feed, "DRAINING")
             if self.upstreams >= self._limits.most_games or self._live() >= self._limits.live_bytes:
-                raise limit_reached("games that are watched", _RETRY_S)
+                raise limit_reached(phrase("games that are watched"), _RETRY_S)
         feed = self._feeds[game_id] = Feed(game_id, size, self._verifier)
         feed.task = asyncio.create_task(self._follow(feed))
         return feed

@@ -25,7 +25,7 @@ KEPT: Final = "language"
 _SPOKEN: Final = "referee.language"
 """In the scope of a request: what the gateway says in words is in this language."""
 _KEPT_S: Final = 365 * 24 * 60 * 60
-_PARTS: Final = ("web", "report", "rules", "refusals")
+_PARTS: Final = ("web", "report", "rules", "refusals", "phrases")
 """What pages say."""
 
 

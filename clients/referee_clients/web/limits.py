@@ -17,6 +17,7 @@ from time import monotonic
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from referee.words.catalogue import phrase
 from referee_clients.web.errors import Refusal, Stalled, limit_reached
 from referee_clients.web.protocol import STALL_S, cut
 
@@ -82,7 +83,7 @@ class Limits:
         full_s = max(address.full_s, now) + self._interval_s
         over_s = full_s - now - self._held_s
         if over_s > 1e-9:
-            raise limit_reached("requests", over_s)
+            raise limit_reached(phrase("requests"), over_s)
         address.full_s = full_s
 
     @contextmanager
@@ -90,9 +91,9 @@ class Limits:
         """Count one stream while it is open. Raise ``Refusal``."""
         address = self._of(who)
         if address.streams >= self._streams_each:
-            raise limit_reached("streams from this address", _RETRY_S)
+            raise limit_reached(phrase("streams from this address"), _RETRY_S)
         if self.streams >= self._most_streams:
-            raise limit_reached("streams", _RETRY_S)
+            raise limit_reached(phrase("streams"), _RETRY_S)
         self._addresses.pop(who, None)
         self._streaming[who] = address
         address.streams += 1

@@ -26,13 +26,15 @@ from referee.v1 import (
     status_service_pb2_grpc,
 )
 from referee.v1 import game_service_pb2 as pb
+from referee.words.catalogue import Phrase, phrase
 from referee_clients.join import format_link
-from referee_clients.opening.wishes import MOST_EVENT, Proofs, Wishes, bad_field
+from referee_clients.opening.wishes import MOST_EVENT, Proofs, Wishes
+from referee_clients.opening.wishes import bad_field as of_field
 from referee_clients.rulings import NotAllowed
 from referee_clients.sdk.errors import answer_of
 from referee_clients.web.acting import as_json
 from referee_clients.web.bodies import question_of
-from referee_clients.web.errors import Refusal
+from referee_clients.web.errors import Refusal, bad_field
 from referee_clients.web.games import game_id_of
 from referee_clients.web.given import Given, key_of
 from referee_clients.web.ruling import prepared
@@ -77,7 +79,7 @@ class _Office:
         """Return the games that the token shows: who is awaited and connected, clocks, calls."""
         metadata, page = self._referee.metadata(token_of(request, undone="asked")), request.query_params.get("page", "")
         if not _PAGE.fullmatch(page):
-            raise Refusal(400, "INVALID_ARGUMENT", "Nothing was asked: expected next_page of the answer before.")
+            raise bad_field("page", phrase("next_page of the answer before"))
         asked = status_service_pb2.GetStatusRequest(page_size=_PAGE_SIZE, page_token=page)
         found = await self._status.GetStatus(asked, timeout=CALL_S, metadata=metadata)
         games = [as_json(game) | {"arbiter_keys": [key.hex() for key in game.arbiter_keys]} for game in found.games]
@@ -114,7 +116,8 @@ class _Office:
             except BadWord as error:
                 raise _refusal("prepared", error) from error
             except NotAllowed as error:
-                raise Refusal(409, "NOT_AWAITED", f"Nothing was prepared: {error}.") from error
+                message = f"Nothing was prepared: {error}."
+                raise Refusal(409, "NOT_AWAITED", message, detail=error.phrase) from error
         return JSONResponse(found.json(), headers=_NEVER_STORE)
 
     async def open(self, request: Request) -> Response:
@@ -128,9 +131,11 @@ class _Office:
         except BadWord as error:
             raise _refusal("opened", error) from error
         except grpc.aio.AioRpcError as error:
-            found = answer_of(error).metadata
-            if what := found.get("what", ""):
-                raise _refusal("opened", bad_field(found.get("field", ""), what)) from error
+            found = answer_of(error)
+            if what := found.metadata.get("what", ""):
+                told = found.phrase.places.get("what") if found.phrase is not None else None
+                wrong = of_field(found.metadata.get("field", ""), told if isinstance(told, Phrase) else what)
+                raise _refusal("opened", wrong) from error
             raise
         return JSONResponse(_created(created, request.headers["origin"]), headers=_NEVER_STORE)
 
@@ -140,7 +145,8 @@ def _wishes(given: Given) -> Wishes:
     options = given.object("options")
     proofs = given.text("proofs") or Proofs.NONE.value
     if proofs not in list(Proofs):
-        raise BadWord("proofs", f" {proofs[:40]!r}: expected one of {', '.join(Proofs)}")
+        what = phrase(" {found}: expected one of {names}", found=repr(proofs[:40]), names=", ".join(Proofs))
+        raise BadWord("proofs", what)
     declare = given.text("declare")
     return Wishes(
         rules=given.text("rules") or None,
@@ -185,5 +191,5 @@ def _code(link: str) -> list[str]:
 
 
 def _refusal(undone: str, error: BadWord) -> Refusal:
-    metadata = {"field": error.word}
-    return Refusal(400, "INVALID_ARGUMENT", f"Nothing was {undone}: {error.word}{error.what}.", metadata)
+    message, metadata = f"Nothing was {undone}: {error.word}{error.what}.", {"field": error.word}
+    return Refusal(400, "INVALID_ARGUMENT", message, metadata, detail=error.phrase)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Final
@@ -16,7 +17,7 @@ from referee.words.catalogue import ENGLISH
 from referee.workers.errors import BadQuestion
 from referee.workers.pool import WorkerFailed, WorkerFault, Workers
 from referee_clients.web.bodies import body_of, parsed
-from referee_clients.web.errors import Refusal
+from referee_clients.web.errors import Refusal, fault
 from referee_clients.web.languages import spoken_to
 
 _log = structlog.get_logger()
@@ -53,9 +54,10 @@ class Judge:
             return b"".join([part async for part in answers if part is not None])
         except (WorkerFailed, BadQuestion) as error:
             raise Refusal(503, "NO_ANSWER", f"The position was not judged: {error}.", retry_after=1) from error
-        except WorkerFault as fault:
-            _log.error("a question made a worker fail", method=method, question=question.decode(), trace=str(fault))
-            raise Refusal(500, "INTERNAL", "The position was not judged: the program is wrong.") from fault
+        except WorkerFault as failed:
+            told = {"incident": (incident := secrets.token_hex(8)), "method": method, "question": question.decode()}
+            _log.error("a question made a worker fail", **told, trace=str(failed))
+            raise fault(incident) from failed
         finally:
             await answers.aclose()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from referee.games import forfeits
@@ -15,6 +15,7 @@ from referee.log.remarks import MAX_CHARACTERS, is_plain
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.notation.errors import BadWord
+from referee.words.catalogue import Phrase, phrase
 from referee_clients.prepared import Prepared
 from referee_clients.rulings import BadMove, NotAllowed, refused, resting, standing_move
 from referee_clients.web.given import Given, key_of
@@ -26,7 +27,7 @@ def prepared(record: Record, given: Given) -> Prepared:
     """Return what is to be signed, for the game as it stands. Raise ``BadWord`` and ``NotAllowed``."""
     arbiter = given.number("arbiter") or 0
     if arbiter >= len(record.opened.arbiter_keys):
-        raise NotAllowed(f"not allowed now: the game has no arbiter {arbiter}")
+        raise NotAllowed(phrase("not allowed now: the game has no arbiter {n}", n=arbiter))
     kind, reason = given.text("ruling"), ""
     act: TableAct
     if kind == "change-key":
@@ -35,9 +36,10 @@ def prepared(record: Record, given: Given) -> Prepared:
         act = resting(_RULINGS[kind](given, record), given.text("rule"), given.number("decides"))
         reason = given.text("reason")
         if len(reason) > MAX_CHARACTERS or not is_plain(reason):
-            raise BadWord("reason", f": expected at most {MAX_CHARACTERS} printable characters")
+            what = phrase(": expected at most {most} printable characters", most=MAX_CHARACTERS)
+            raise BadWord("reason", what)
     else:
-        raise BadWord("ruling", f" {kind[:40]!r}: expected one of {', '.join([*_RULINGS, 'change-key'])}")
+        raise BadWord("ruling", _one_of(kind, [*_RULINGS, "change-key"]))
     given.check_all_read()
     found = Prepared.of(record.place, Author(Role.ARBITER, arbiter), act, reason)
     try:
@@ -47,12 +49,17 @@ def prepared(record: Record, given: Given) -> Prepared:
     return found
 
 
+def _one_of(found: str, names: Iterable[str]) -> Phrase:
+    return phrase(" {found}: expected one of {names}", found=repr(found[:40]), names=", ".join(names))
+
+
 def _change_key(given: Given) -> log_pb2.ChangeKey:
     key = key_of("new-key", given.text("new-key"))
     try:
         PublicKey(key)
     except LogError as error:
-        raise BadWord("new-key", f": {error.what}; expected {error.expected}") from None
+        what = phrase(": {what}", what=error.phrase) if error.phrase else f": {error.what}; expected {error.expected}"
+        raise BadWord("new-key", what) from None
     return log_pb2.ChangeKey(seat=given.needed("seat"), key=key)
 
 
@@ -67,7 +74,7 @@ def _penalty(given: Given, _: Record) -> log_pb2.Rule:
 def _forfeit(given: Given, _: Record) -> log_pb2.Rule:
     name = given.text("ending") or "adjudicated"
     if name not in _ENDINGS:
-        raise BadWord("ending", f" {name[:40]!r}: expected one of {', '.join(_ENDINGS)}")
+        raise BadWord("ending", _one_of(name, _ENDINGS))
     ending = log_pb2.Ending.ValueType(_ENDINGS[name].value)
     return log_pb2.Rule(forfeit=log_pb2.Forfeit(seat=given.needed("seat"), ending=ending))
 
