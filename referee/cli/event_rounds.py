@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from referee.cli import output
-from referee.cli.arguments import verifier_key
+from referee.cli.arguments import check_language, verifier_key
 from referee.cli.event_editing import EventPath, Reason, SignedBy, editing, opened
 from referee.cli.event_network import GAMES_SUFFIX, GamesServer, Taking, server_of_games, verifier_of_games
 from referee.cli.failure import EXIT_USAGE, Failure
@@ -40,6 +40,7 @@ from referee.games.event.acts import (
     Void,
 )
 from referee.games.game import InputError
+from referee.words.catalogue import ENGLISH, Words, languages, load
 
 _Table = Annotated[
     str,
@@ -77,26 +78,41 @@ def pair(  # noqa: PLR0917 - typer reads options from the signature
         str, typer.Option(metavar="PROGRAM", help="With --tables: the program whose pairing it is.")
     ] = "",
     reason: Reason = "",
+    language: Annotated[
+        str,
+        typer.Option(
+            "--language",
+            metavar="LANG",
+            help=f"With --dry-run: the language of the pairing and its reasons: {', '.join(languages('report'))}.",
+        ),
+    ] = ENGLISH,
 ) -> None:
     """Pair the next round, and show tables, quality, and the least spread that is possible.
 
     The round before is closed first. Round 1 closes entries and draws the lots. Until it is published, a round can be
     paired again. A pairing of your own needs --reason, and the engine's is recorded beside it.
     """
+    check_language(language, dry_run or None, "--dry-run")
+    say = load("report", language)
     with opened(file) as event:
         by_hand = tables_of("--tables", tables) if tables else ()
         out = numbers("--byes", byes) if byes else ()
         before, made = pair_round(event.log, event.seed, tables=by_hand, byes=out, reason=reason, program=external)
-        told = _told(before, made, event.names, with_reasons=dry_run)
+        told = _told(before, made, event.names, say, with_reasons=dry_run)
         if not dry_run:
             event.save()
-    done = "a dry run: nothing is entered" if dry_run else "`referee event publish` makes it count"
-    output.write(lines([f"round {made.round}, {made.origin.words}", *told, done]))
+    head = say("pairing.head", n=made.round, origin=say(f"origin.{made.origin.name.lower()}"))
+    done = say("pairing.dry") if dry_run else "`referee event publish` makes it count"
+    output.write(lines([*([say("draft")] if say.is_draft else []), head, *told, done]))
 
 
-def _told(before: State, made: Pair, names: Names, *, with_reasons: bool) -> list[str]:
-    why = [f"  {line}" for line in why_lines(before, made, names)] if with_reasons else []
-    return [*table_lines(made, names), *quality_lines(made), *(["why:", *why] if why else [])]
+def _told(before: State, made: Pair, names: Names, say: Words, *, with_reasons: bool) -> list[str]:
+    why = [f"  {line}" for line in why_lines(before, made, names, say)] if with_reasons else []
+    return [
+        *table_lines(made, names, say),
+        *quality_lines(made, say),
+        *([say("pairing.why"), *why] if why else []),
+    ]
 
 
 def plan(

@@ -32,9 +32,9 @@ def reasons(state: State, paired: Pair, names: Names, say: Words = IN_ENGLISH) -
         yield say("why.bye"), list(reader.of_bye(who))
 
 
-def why_lines(state: State, paired: Pair, names: Names) -> Iterator[str]:
-    """Yield the same as lines of English text, each with what it explains."""
-    for what, sentences in reasons(state, paired, names):
+def why_lines(state: State, paired: Pair, names: Names, say: Words = IN_ENGLISH) -> Iterator[str]:
+    """Yield the same as lines of text, each with what it explains."""
+    for what, sentences in reasons(state, paired, names, say):
         yield from (f"{what}: {sentence}" for sentence in sentences)
 
 

@@ -36,12 +36,12 @@ def _sentence(violation: Violation) -> str:
     return f'{said} ({violation.rule_id}: "{_TEXTS[violation.rule_id]}")'
 
 
-def table_lines(pair: Pair, names: Names) -> Iterator[str]:
+def table_lines(pair: Pair, names: Names, say: Words = IN_ENGLISH) -> Iterator[str]:
     """Yield a line for each table, players in the order of their seats, then the byes."""
     for number, table in enumerate(pair.tables, 1):
-        yield f"table {number}: {', '.join(called(who, names) for who in table)}"
+        yield say("pairing.table", n=number, players=", ".join(called(who, names) for who in table))
     for who in pair.byes:
-        yield f"bye: {called(who, names)}"
+        yield say("pairing.bye", player=called(who, names))
 
 
 def called(who: int, names: Names) -> str:

@@ -14,7 +14,7 @@ from referee.games import registry
 from referee.games.game import Chance, Decision, Forced, ForcedPass, Game, Pending, State
 from referee.games.results import Contest, Result, Wait
 from referee.notation import accepted, contest_text, headers, table_acts
-from referee.notation.errors import Kind, NotationError, either, illegal
+from referee.notation.errors import Kind, NotationError, illegal
 from referee.notation.grammar import grammar, place_of, syntax_error
 from referee.notation.headers import Headers, Setup
 from referee.notation.outcomes import outcome
@@ -315,15 +315,29 @@ def _whose(awaited: Pending) -> int | None:
             return -1
 
 
+def _kind(name: str) -> Said:
+    return Said(f"kind.{name}")
+
+
+def _kinds(names: Sequence[str]) -> Said:
+    """Return kinds of moves: ``a, b or c``."""
+    *some, last = map(_kind, names)
+    if not some:
+        return last
+    first, *others = some
+    for other in others:
+        first = Said("kinds.more", {"some": first, "next": other})
+    return Said("kinds.or", {"some": first, "last": last})
+
+
 def _expected(awaited: Pending) -> Said:
     """Return what the game waits for."""
     match awaited:
         case Decision(seat, kinds):
-            named = either(kind.replace("_", " ") for kind in kinds)
-            return Said("line.awaited.seat", {"seat": seat, "kinds": named})
+            return Said("line.awaited.seat", {"seat": seat, "kinds": _kinds(kinds)})
         case Forced(seat):
             return Said("line.awaited.pass", {"seat": seat})
         case Chance(kind):
-            return Said("line.awaited.chance", {"kind": kind.replace("_", " ")})
+            return Said("line.awaited.chance", {"kind": _kind(kind)})
         case _:
             return Said("line.awaited.nothing")

@@ -12,7 +12,9 @@ from typing import Any
 import pytest
 
 from referee.log.verdict import Verdict
+from referee.words.catalogue import ENGLISH, languages, load
 from tests.cli.inside import referee
+from tests.words.test_reports import in_english
 
 NAMES = ["Anna", "Ben", "Cara", "Dan", "Eva", "Finn", "Gina"]
 
@@ -65,6 +67,19 @@ def event(tmp_path: Path) -> Event:
     made.does("enter", *NAMES)
     made.does("checkin", "--all")
     return made
+
+
+@pytest.mark.parametrize("language", [each for each in languages("report") if each != ENGLISH])
+def test_a_pairing_is_shown_with_its_reasons_in_a_language(event: Event, language: str) -> None:
+    say = load("report", language)
+    shown = event.does("pair", "--dry-run", "--language", language)
+    assert shown.startswith(f"{say('draft')}\n{say('pairing.head', n=1, origin=say('origin.swiss'))}\n")
+    assert say("pairing.why") in shown.splitlines()
+    assert f"  {say('why.round')}: {say('why.swiss')}" in shown.splitlines()
+    assert shown.endswith(f"{say('pairing.dry')}\n")
+    assert not in_english(" ".join(shown.split()), say)
+    wrong = event.fails("pair", "--language", language, code=2)
+    assert f"--language {language}: nothing is written in it; expected --dry-run with it" in wrong
 
 
 def test_an_event_over_the_board(event: Event) -> None:

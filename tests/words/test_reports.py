@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from html import unescape
+from importlib import import_module
 from io import BytesIO
 from pathlib import Path
 from typing import Final
@@ -19,9 +20,10 @@ import pytest
 import referee
 from referee.games import registry
 from referee.games.game import Violation
-from referee.log.errors import Code, LogError
+from referee.log.errors import Code, LogError, not_awaited
+from referee.log.intent import Author, Role
 from referee.log.note import VerifierKey
-from referee.notation import sentences
+from referee.notation import game_text, sentences
 from referee.notation.errors import NotationError
 from referee.notation.game_text import write
 from referee.notation.outcomes import IN_ENGLISH
@@ -35,7 +37,7 @@ from referee.transcript import report as of_log
 from referee.transcript.game_file import GameFile, as_text
 from referee.transcript.recorder import about
 from referee.transcript.rehearsal import adjudicated
-from referee.words.catalogue import ENGLISH, Words, languages, load
+from referee.words.catalogue import ENGLISH, Words, languages, load, phrase
 from referee_clients.web.cards import Card, sheet
 from tests.cli.inside import referee as command
 from tests.docs.shell import ROOT
@@ -90,9 +92,12 @@ def sentences_of(say: Words) -> dict[str, re.Pattern[str]]:
 
 
 def in_english(said: str, say: Words) -> set[str]:
-    """Return the texts of the English catalogue that are in what was said, but for those that are the same."""
+    """Return the texts of the English catalogue that are in what was said, but for those that are the same.
+
+    The notation, which is the same in every language, has the words for kinds of moves, too.
+    """
     own = {form for each in say.texts.values() for form in forms(each).values()}
-    english = sentences_of(IN_ENGLISH).items()
+    english = [each for each in sentences_of(IN_ENGLISH).items() if not each[0].startswith("kind.")]
     return {key for key, pattern in english if pattern.search(said) and key.partition(": ")[2] not in own}
 
 
@@ -158,6 +163,34 @@ def test_every_fact_of_a_violation_has_words() -> None:
     assert {f"fact.{name}" for name in names} | {f"value.{value}" for value in values} <= set(IN_ENGLISH.texts)
 
 
+@pytest.mark.parametrize("said", ["buy", "buy or hand", "buy, hand or build", "buy, hand, build or dice"])
+def test_kinds_of_moves_are_listed(said: str) -> None:
+    assert game_text._kinds(said.replace(",", "").replace(" or", "").split()).by(IN_ENGLISH) == said
+
+
+def test_every_kind_of_move_and_of_chance_has_words() -> None:
+    """In English the name itself, without underscores."""
+    modules = [import_module(f"referee.games.{name}.phases") for name in registry.names()]
+    every = [found for module in modules for name, found in vars(module).items() if name.isupper()]
+    lists = [found for found in every if isinstance(found, tuple)]
+    chance = [kind for module in modules for kind in module.CHANCE_KINDS.values()]
+    kinds = {*chance, *(kind for found in lists for kind in found)}
+    assert len(kinds) > 25
+    for kind in kinds:
+        assert IN_ENGLISH(f"kind.{kind}") == kind.replace("_", " ")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_comments_of_the_auditor_are_told_in_the_language(language: str) -> None:
+    """But for what the rules of the game and its components say, which is in English."""
+    whole = (HERE / f"{LOGS[0]}.gamelog").read_bytes()
+    lost = phrase("seat {seat}, whose key you gave, never joined", seat=9)
+    audit, _ = of_log.report(BytesIO(whole), VERIFIER)
+    told = of_log._signed(replace(audit, comments=(lost, "a table of 3")), load("report", language))
+    assert told[-2:] == [lost.by(language), "a table of 3"]
+    assert lost.by(language) != str(lost)
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_violation_has_the_rule_in_both_languages(language: str) -> None:
     rules, say = rules_of("kingdomino", 1), load("report", language)
@@ -188,12 +221,22 @@ line: 2 36 39 40
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_why_a_line_cannot_be_is_told_in_the_language(language: str) -> None:
-    """Where no rule is broken: of what was found and what is awaited; of what only a log says, the kind."""
+    """Where no rule is broken: what was found and is awaited, also by a log; if English alone says it, of what kind."""
     say = load("report", language)
     (illegal,) = adjudicated(OUT_OF_TURN, Policy.SKIP, say=say).illegal
-    awaited = say("line.awaited.seat", seat=0, kinds="choose domino")
+    awaited = say("line.awaited.seat", seat=0, kinds=say("kind.choose_domino"))
     assert illegal.reason == say("line.why", what=say("line.acts", seat=1), expected=awaited)
     assert adjudicated(OUT_OF_TURN, Policy.SKIP).illegal[0].reason == "seat 1 acts; expected seat 0: choose domino"
+    with pytest.raises(NotationError) as caught, about("0: choose 36", line=7):
+        raise not_awaited("{author} joins too late", "no move", author=Author(Role.SEAT, 1).phrase)
+    english = "seat 1 joins too late; expected no move"
+    assert caught.value.why(IN_ENGLISH) == english
+    assert caught.value.why(say) == say(
+        "line.why",
+        what=phrase("{author} joins too late", author=phrase("seat {n}", n=1)).by(language),
+        expected=phrase("no move").by(language),
+    )
+    assert caught.value.why(say) != english
     with pytest.raises(NotationError) as caught, about("0: choose 36", line=7):
         raise LogError(Code.NOT_AWAITED, "the game is paused", "an arbiter's act")
     english = "the game is paused; expected an arbiter's act"
