@@ -36,7 +36,7 @@ GENERATED := .venv/generated.stamp
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup proto proto-baseline lint format check compiled test-compiled test test-web test-web-all web-pictures test-long demo demo-event demo-web serve web web-rules arena rig bench bench-solver bench-event bench-match bench-peers compare crash nemesis soak attack fuzz differential theorems docs clean
+.PHONY: help setup proto proto-baseline lint format check compiled test-compiled test test-web test-web-all web-pictures test-long test-all demo demo-event demo-web serve web web-rules arena rig bench bench-solver bench-event bench-match bench-peers compare crash nemesis soak attack fuzz differential theorems docs clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -69,6 +69,9 @@ test: $(GENERATED) ## Run the tests (T=tests/log K=take_back)
 
 test-long: $(GENERATED) ## Run the campaigns, of which `make test` has samples (T=tests/log K=take_back)
 	@$(PYTEST) -m long
+
+test-all: $(GENERATED) ## Run both in one go, which collects the tests, and starts what they share, once
+	@$(PYTEST) -m 'long or not long'
 
 test-web: $(GENERATED) web-rules ## Test the pages; without Chromium and certutil this fails, where `make test` skips what needs it
 	@REFEREE_TESTS_BROWSER=needed $(BIN)/python -m pytest -n 3 $(if $(K),-k '$(K)') tests/web

@@ -16,6 +16,7 @@ from zipfile import ZipFile
 
 ROOT = Path(__file__).resolve().parent
 OUT = ROOT / "build" / "compiled"
+WORK = OUT / "work"
 NAME = "tile-referee-compiled"
 MODULE = "tile_referee_compiled"
 PACKAGES = ("referee/games", "referee/log", "referee/wire")
@@ -67,19 +68,34 @@ def no_compiler() -> str:
     return f"There is no C compiler ({compiler}), so the core stays pure Python. Nothing else needs one."
 
 
+def made() -> Path | None:
+    """Return the wheel that was compiled before; None: there is none of these sources."""
+    _, texts = _made_from()
+    if any(not path.exists() or path.read_text(encoding="utf-8") != text for path, text in texts.items()):
+        return None
+    return next(OUT.glob("*.whl"), None)
+
+
+def _made_from() -> tuple[list[str], dict[Path, str]]:
+    """Return the names of the sources, and the files that are written beside them."""
+    compiled = {path.as_posix(): sha256((ROOT / path).read_bytes()).hexdigest() for path in sources()}
+    said = f'"""What the compiled core was made from."""\n\nSOURCES = {compiled!r}\n'
+    return list(compiled), {WORK / f"{MODULE}.py": said, WORK / "setup.py": SETUP}
+
+
 def build() -> Path:
     """Return the wheel."""
     shutil.rmtree(OUT, ignore_errors=True)
-    work = OUT / "work"
-    shutil.copytree(ROOT / "referee", work / "referee", ignore=shutil.ignore_patterns("__pycache__"))
-    compiled = {path.as_posix(): sha256((ROOT / path).read_bytes()).hexdigest() for path in sources()}
-    (work / f"{MODULE}.py").write_text(f'"""What the compiled core was made from."""\n\nSOURCES = {compiled!r}\n')
-    (work / "setup.py").write_text(SETUP)
+    shutil.copytree(ROOT / "referee", WORK / "referee", ignore=shutil.ignore_patterns("__pycache__"))
+    compiled, texts = _made_from()
+    for path, text in texts.items():
+        path.write_text(text, encoding="utf-8")
     words = [NAME, version("tile-referee"), MODULE, str(ROOT / "pyproject.toml"), *compiled]
     command = [sys.executable, "setup.py", *words]
-    done = subprocess.run(command, cwd=work, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)  # noqa: S603 - our own words
+    done = subprocess.run(command, cwd=WORK, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)  # noqa: S603 - our own words
     # A generator that mypyc makes a list of takes the time and the memory of all that it would ever give.
     if done.returncode or _LAZY_NO_MORE in done.stdout:
+        shutil.rmtree(OUT)
         sys.exit(f"{done.stdout}\nThe core was not compiled: see above.")
     (wheel,) = OUT.glob("*.whl")
     return wheel
@@ -88,6 +104,7 @@ def build() -> Path:
 def unpack(wheel: Path) -> Path:
     """Return a copy of the whole project with the wheel in it, to test it in."""
     tree = OUT / "tree"
+    shutil.rmtree(tree, ignore_errors=True)
     ignored = shutil.ignore_patterns("__pycache__", ".git", ".venv", "build", ".*_cache", ".hypothesis", "node_modules")
     shutil.copytree(ROOT, tree, ignore=ignored)
     with ZipFile(wheel) as files:
@@ -98,6 +115,6 @@ def unpack(wheel: Path) -> Path:
 if __name__ == "__main__":
     if missing := no_compiler():
         sys.exit(missing)
-    made = build()
-    unpack(made)
-    print(f"Wrote {made.relative_to(ROOT)}")
+    wheel = build()
+    unpack(wheel)
+    print(f"Wrote {wheel.relative_to(ROOT)}")

@@ -51,8 +51,9 @@ GAMES = [
 
 
 @pytest.mark.parametrize(("game", "name"), GAMES)
-def test_a_bot_chooses_from_the_list_to_the_end(game: str, name: str) -> None:
-    """At the smallest and the largest table, and at one of three."""
+def test_a_bot_chooses_from_the_list_to_the_end(game: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the smallest and the largest table, and at one of three; with few futures, as more are more of the same."""
+    monkeypatch.setattr(THINKING[game], "futures", 8)
     rules = registry.get(game)
     for seats in sorted({rules.min_seats, 3, rules.max_seats}):
         bots = [Watched(load(name, game, seed)) for seed in range(seats)]
@@ -65,7 +66,7 @@ def test_a_bot_chooses_from_the_list_to_the_end(game: str, name: str) -> None:
 def test_a_sampler_answers_a_position_always_alike(
     game: str, thinking: type[Thinking], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And from the list; with few futures, as more are more of the same."""
+    """And from the list; with few futures, as above."""
     monkeypatch.setattr(thinking, "futures", 8)
     asked: list[tuple[Any, Sequence[Any], Any]] = []
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import compiled_build
 from compiled_build import sources
 from referee import core
 from tests.compiled.digests import lines
@@ -45,6 +46,25 @@ def test_every_module_is_compiled() -> None:
 @pytest.mark.skipif(PURE in os.environ, reason="the core is compiled here")
 def test_the_core_is_pure_python_unless_somebody_wants_it_compiled() -> None:
     assert not core.is_compiled()
+
+
+def test_only_what_was_compiled_of_these_sources_is_taken_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compiled_build, "OUT", tmp_path)
+    monkeypatch.setattr(compiled_build, "WORK", tmp_path)
+    _, texts = compiled_build._made_from()
+    (tmp_path / "core.whl").touch()
+    assert compiled_build.made() is None
+    for path, text in texts.items():
+        path.write_text(text, encoding="utf-8")
+    assert compiled_build.made() == tmp_path / "core.whl"
+    for path, text in texts.items():
+        path.write_text(f"{text} ", encoding="utf-8")
+        assert compiled_build.made() is None
+        path.write_text(text, encoding="utf-8")
+    (tmp_path / "core.whl").unlink()
+    assert compiled_build.made() is None
 
 
 def core_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
