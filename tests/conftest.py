@@ -56,11 +56,12 @@ gc.disable()
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Look for garbage from the first test on, and only in what tests make."""
+    """Look for garbage from the first test on, only in what tests make, and less often than a small program does."""
     try:
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(10_000, 20, 20)
         gc.enable()
 
 
