@@ -12,10 +12,8 @@ from enum import Enum, auto
 
 from referee.games.forfeits import is_decided, places_after, places_by, places_of_last
 from referee.games.game import Ending, Over, Pending
-from referee.games.plain import plain
 
 
-@plain
 @dataclass(frozen=True, slots=True)
 class Result:
     """How a game ended, or has come to its end."""
@@ -47,7 +45,6 @@ class Wait(Enum):
     """A protest or an appeal is open."""
 
 
-@plain
 @dataclass(frozen=True, slots=True)
 class Contest:
     """What resignations, flags, penalties and rulings made of a game, beside its moves."""

@@ -13,7 +13,6 @@ from typing import Final, NamedTuple, Protocol, assert_never
 
 from referee.games import forfeits, table_rules
 from referee.games.game import Ending
-from referee.games.plain import plain
 from referee.games.results import Contest, Result
 from referee.log import events
 from referee.log.errors import Code, LogError, demand
@@ -66,7 +65,6 @@ class Suspension(Enum):
     ADJOURNED = "adjourned"
 
 
-@plain
 @dataclass(slots=True)
 class Dispute:
     """A protest, or an appeal."""
@@ -88,7 +86,6 @@ class Ruling(NamedTuple):
     """It decided an appeal."""
 
 
-@plain
 @dataclass(slots=True)
 class Proposal:
     """To take moves back."""
@@ -138,7 +135,7 @@ class Arbitration:
         }
         """How many there are of each."""
         version = self.terms.table_rules
-        self._rule_ids = {*rule_ids, *[rule.id for rule in table_rules.catalogue(version)]}
+        self._rule_ids = {*rule_ids, *(rule.id for rule in table_rules.catalogue(version))}
         self.acts_before_play = version > 1
         """Whether seats forfeit before play, too, and change keys (TBL-38 to TBL-40)."""
         self._named = [0] * len(opened.seats)

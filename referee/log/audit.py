@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
-from referee.games.plain import plain
 from referee.games.results import Contest
 from referee.log import file
 from referee.log.authors import Keyring
@@ -56,7 +55,6 @@ class _WrongSignature(Exception):
     """One of the signatures that were deferred. What comes of it is seen by verifying each before going on."""
 
 
-@plain
 @dataclass(frozen=True)
 class Policy:
     """Whom the caller trusts."""

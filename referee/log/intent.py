@@ -11,7 +11,6 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple
 
-from referee.games.plain import plain
 from referee.log import deck
 from referee.log.dsse import intent_encoding
 from referee.log.errors import Code, LogError, malformed, misfit
@@ -60,7 +59,6 @@ _FIELD_OF: dict[type[TableAct], str] = {
 _ROLES = {role.value: role for role in Role}
 
 
-@plain
 @dataclass(frozen=True, slots=True)
 class Author:
     """The signer: a seat's number, or an index into the game's scribe or arbiter keys."""

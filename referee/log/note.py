@@ -15,7 +15,6 @@ from functools import lru_cache
 from hashlib import sha256
 from typing import Final
 
-from referee.games.plain import plain
 from referee.log.errors import Code, LogError
 from referee.log.identity import GAME_ID_TEXT, parse_game_id
 from referee.log.keys import PrivateKey, PublicKey
@@ -39,7 +38,6 @@ _DECIMAL = re.compile(r"(0|[1-9][0-9]{0,18})\Z", re.ASCII)
 _HEX_ID = re.compile(r"[0-9a-f]{8}\Z")
 
 
-@plain
 @dataclass(frozen=True, slots=True)
 class NoteSignature:
     """One signature line. Whose it is shows only in comparison with a verifier key."""
@@ -64,7 +62,6 @@ class NoteSignature:
         return f"{_DASH}{self.name} {b64encode(self.key_id + self.signature).decode()}"
 
 
-@plain
 @dataclass(frozen=True, slots=True)
 class Note:
     """A text, ending in a newline, and the signatures under it."""
@@ -97,10 +94,9 @@ class Note:
         return cls(text + "\n", found)
 
     def encode(self) -> bytes:
-        return "".join([self.text, "\n", *[f"{signature}\n" for signature in self.signatures]]).encode()
+        return "".join([self.text, "\n", *(f"{signature}\n" for signature in self.signatures)]).encode()
 
 
-@plain
 @dataclass(frozen=True, slots=True)
 class VerifierKey:
     """A public key with the name that it signs under: what an auditor pins."""
@@ -152,7 +148,6 @@ class VerifierKey:
         raise LogError(Code.UNTRUSTED_KEY, f"signed by {names}", f"a signature by {self.name}+{self.id.hex()}")
 
 
-@plain
 @dataclass(frozen=True, slots=True)
 class TreeHead:
     """The first ``size`` leaves of the log of this origin have this root (C2SP tlog-checkpoint)."""
@@ -185,7 +180,6 @@ class TreeHead:
         return cls(origin, int(size), root, tuple(extensions))
 
 
-@plain
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
     """A tree head: the first ``size`` entries of this game have this root."""

@@ -14,8 +14,6 @@ from google.protobuf.descriptor_pb2 import FileDescriptorProto
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 
-from referee.games.plain import plain
-
 MAX_NESTING = 8
 """Messages inside each other; the outermost is the first."""
 MAX_REPEATED = 512
@@ -42,7 +40,6 @@ WIRE_TYPES = {
 }
 
 
-@plain
 @dataclass(slots=True)
 class Field:
     name: str
@@ -62,7 +59,6 @@ class Field:
 Check = Callable[[Message], bool]
 
 
-@plain
 @dataclass(slots=True)
 class Schema:
     message_class: type[Message]
