@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, ExitStack, closing, suppress
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
@@ -141,11 +141,12 @@ class SqlStore(ABC):
                 raise StoreFailed(f"{path}: No such file, and it keeps what was signed; {help_}")
             make_whole(path, lambda beside: save_marks(session, beside))
             known = None
-        marks = SqliteMarks(path, busy_s=busy_s)
-        if known is not None and known != marks.id:
-            marks.close()
-            raise StoreFailed(f"{path}: the marks of another directory; {help_}")
-        keep_fact(session, "marks", marks.id)
+        with ExitStack() as opened:
+            marks = opened.enter_context(closing(SqliteMarks(path, busy_s=busy_s)))
+            if known is not None and known != marks.id:
+                raise StoreFailed(f"{path}: the marks of another directory; {help_}")
+            keep_fact(session, "marks", marks.id)
+            opened.pop_all()
         return marks
 
     # --- writing -------------------------------------------------------------------------------------------------

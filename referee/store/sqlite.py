@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -54,19 +54,22 @@ class SqliteStore(SqlStore):
         self._path = path
         self._busy_s = busy_s
         marks = marks or path.with_name(MARKS_FILE)
-        with store_errors(path):
+        with store_errors(path), ExitStack() as opened:  # and closed again, whatever fails
             if not path.exists():
                 check_new(f"{path}: No such file", marks, busy_s)
-            self._write_side = connect(path, busy_s)
-            self._read_side = connect(path, busy_s)
+            self._write_side = opened.enter_context(closing(connect(path, busy_s)))
+            self._read_side = opened.enter_context(closing(connect(path, busy_s)))
             schema.make(self._write_side, path, lambda version: self._keep_copy(version, on_upgrade))
             lacking_bytes = make_room(self._write_side, path, _LOG_PAGES)
             self._seal = self._open_seal(self._write_side, seal_key or path.with_name(SEAL_FILE), renew=new_seal)
             self._wipe()
-            self.marks = self._open_marks(self._write_side, marks, busy_s, renew=new_marks)
+            self.marks = opened.enter_context(
+                closing(self._open_marks(self._write_side, marks, busy_s, renew=new_marks))
+            )
             self._epoch = self._begin_epoch()
             lacking = {path: lacking_bytes, marks: self.marks.lacking_bytes}
             self.lacking = {file: number for file, number in lacking.items() if number}
+            opened.pop_all()
 
     def _keep_copy(self, version: int, on_upgrade: Callable[[Upgrade], None]) -> None:
         copy = schema.copy_of(self._path, version)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import threading
 from collections.abc import Sequence
+from contextlib import ExitStack, closing
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NoReturn
@@ -40,14 +41,15 @@ class SqliteMarks:
         self._held: dict[bytes, Mark] = {}
         """Marks of the games that are open."""
         self._permitted: set[bytes] = set()
-        with store_errors(path):
-            self._connection = connect(path, busy_s)
+        with store_errors(path), ExitStack() as opened:  # and closed again, whatever fails
+            self._connection = opened.enter_context(closing(connect(path, busy_s)))
             self.id = self._make()
             """Names the file in the store that it belongs to."""
             self.lacking_bytes = make_room(self._connection, path, _LOG_PAGES)
             """0: space was set aside for the file."""
             # A second connection: reads, which are on the event loop, wait for nobody's lock.
-            self._read_side = connect(path, busy_s)
+            self._read_side = opened.enter_context(closing(connect(path, busy_s)))
+            opened.pop_all()
 
     def _make(self) -> bytes:
         connection = self._connection

@@ -10,7 +10,7 @@ import re
 import sqlite3
 from base64 import b64encode
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -208,10 +208,9 @@ class WitnessFile:
                 raise WitnessFailed(f"{path}: the file exists; expected a start without --new, or another name")
             beside.unlink(missing_ok=True)
             os.close(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_NOFOLLOW, 0o600))
-            connection = sqlite3.connect(beside, isolation_level=None)
-            connection.executescript(_SCHEMA)
-            connection.execute("INSERT INTO witness VALUES (1, ?)", (str(verifier),))
-            connection.close()
+            with closing(sqlite3.connect(beside, isolation_level=None)) as connection:
+                connection.executescript(_SCHEMA)
+                connection.execute("INSERT INTO witness VALUES (1, ?)", (str(verifier),))
             # Whole or not at all, and never over another: a link fails where a renaming would replace.
             os.link(beside, path)
             beside.unlink()

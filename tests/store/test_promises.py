@@ -420,6 +420,7 @@ async def test_what_goes_wrong_is_told_as_the_stores(name: str, tmp_path: Path) 
     for change in (store.set_organiser, store.give_up):
         with pytest.raises(StoreFailed, match=r"referee\.db: "):
             change(A)
+    await store.close()
 
 
 async def test_what_goes_wrong_in_postgresql_is_told_as_the_stores(postgres: Postgres, tmp_path: Path) -> None:

@@ -127,6 +127,7 @@ def test_other_peoples_signatures_are_neither_checked_nor_kept(tmp_path: Path) -
     assert kept is not None
     assert [line.name for line in parse_log_note(kept).signatures] == [ORIGIN, "w1.example"]
     assert open_log_checkpoint(kept, policy("1", ["w1"])).has_quorum
+    file.close()
 
 
 BODY = request(HASHES, 3, 7)
