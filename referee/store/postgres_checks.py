@@ -8,7 +8,8 @@ from referee.store.errors import StoreFailed
 from referee.store.session import Session
 
 MOST_OFF_MS = 250
-_AGAIN_S = 0.001
+_AGAIN_S, _MOST_AGAIN_S = 0.001, 0.016
+"""Until a standby is asked about first, and at most: every time twice as long."""
 _AT_STANDBY = """WITH here AS MATERIALIZED (SELECT coalesce(?::text::pg_lsn, pg_current_wal_flush_lsn()) AS lsn)
     SELECT lsn::text, (SELECT max(flush_lsn) >= lsn FROM pg_stat_get_wal_senders()
     WHERE sync_state IN ('sync', 'quorum') AND replay_lsn IS NOT NULL) FROM here"""
@@ -44,6 +45,7 @@ def await_standby(session: Session, url: str) -> None:
     since, or to wait a moment ago, which it does as soon as its checkpointer has read that.
     """
     here: str | None = None
+    pause_s = _AGAIN_S
     while True:
         here, is_there = session.execute(_AT_STANDBY, (here,)).fetchone()
         if is_there is None:
@@ -51,7 +53,8 @@ def await_standby(session: Session, url: str) -> None:
             raise StoreFailed(f"{url}: {what}; expected one, or no --require-standby")
         if is_there:
             return
-        sleep(_AGAIN_S)
+        sleep(pause_s)
+        pause_s = min(2 * pause_s, _MOST_AGAIN_S)
 
 
 def standby_names(session: Session) -> str:
