@@ -33,7 +33,7 @@ from referee.log.note import VerifierKey
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Layer, Report, Verdict
-from referee.service import games, proofs
+from referee.service import game_file, proofs
 from referee.service import server as serving
 from referee.service.data import open_data
 from referee.service.files import STORE_FILE
@@ -169,7 +169,7 @@ async def test_a_file_is_never_too_long_for_its_certificates(tmp_path: Path, mon
         await abort(play)
         await all_made(server)
         made = frames(await client.log(play.id), Type.CERTIFICATE)
-        monkeypatch.setattr(games, "_CERTIFICATE_BYTES", sum(map(len, made[:2])))
+        monkeypatch.setattr(game_file, "_CERTIFICATE_BYTES", sum(map(len, made[:2])))
         assert frames(await client.log(play.id), Type.CERTIFICATE) == made[:2] != made
 
 
