@@ -181,7 +181,9 @@ class Readings:
                 return
             self._kept = []
             try:
-                self._kept.extend(read(self._stream))
+                # What comes before a failure counts: compiled, ``extend`` would keep nothing of it.
+                for frame in read(self._stream):
+                    self._kept.append(frame)  # noqa: PERF402
             except LogError as error:
                 self._failure = error
         yield from self._kept
