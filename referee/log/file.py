@@ -183,7 +183,7 @@ class Readings:
             try:
                 # What comes before a failure counts: compiled, ``extend`` would keep nothing of it.
                 for frame in read(self._stream):
-                    self._kept.append(frame)  # noqa: PERF402
+                    self._kept.append(frame)
             except LogError as error:
                 self._failure = error
         yield from self._kept
