@@ -80,7 +80,12 @@ def _made_from() -> tuple[list[str], dict[Path, str]]:
     """Return the names of the sources, and the files that are written beside them."""
     compiled = {path.as_posix(): sha256((ROOT / path).read_bytes()).hexdigest() for path in sources()}
     said = f'"""What the compiled core was made from."""\n\nSOURCES = {compiled!r}\n'
-    return list(compiled), {WORK / f"{MODULE}.py": said, WORK / "setup.py": SETUP}
+    # What is not compiled counts as well: constants of other modules are built in.
+    beside = sha256(f"{sys.version} {version('mypy')}".encode())
+    for path in sorted([ROOT / "pyproject.toml", *(ROOT / "referee").rglob("*.py")]):
+        beside.update(path.read_bytes())
+    made_by = WORK / "made_by.txt"
+    return list(compiled), {WORK / f"{MODULE}.py": said, WORK / "setup.py": SETUP, made_by: beside.hexdigest()}
 
 
 def build() -> Path:

@@ -79,6 +79,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = [item for item in items if item not in set(out)]
 
 
+@pytest.fixture(autouse=True, scope="session")
+def garbage_at_the_end() -> Iterator[None]:
+    """What the last tests of a process left open is found before it ends: later nobody is told."""
+    yield
+    gc.collect()
+
+
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Postgres]:
     """A real PostgreSQL, started when the first test asks for it."""

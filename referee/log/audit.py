@@ -77,8 +77,8 @@ def audit(stream: BinaryIO, policy: Policy, *, engines: Engines | None = None) -
     """
     engines = engines or installed()
     readings = file.Readings(stream)
-    secret, has_proofs = _look_ahead(readings)
-    if not has_proofs:  # these cost too much to be checked again
+    secret, has_proofs, is_whole = _look_ahead(readings)
+    if is_whole and not has_proofs:  # these cost too much to be checked again
         try:
             return _audited(readings, _Auditor(policy, engines, secret, has_proofs, defers=True))
         except _WrongSignature:
@@ -96,8 +96,8 @@ def _audited(readings: file.Readings, auditor: _Auditor) -> Report:
     return auditor.report()
 
 
-def _look_ahead(readings: file.Readings) -> tuple[bytes | None, bool]:
-    """Return r, if the file discloses it, and whether there are certificates."""
+def _look_ahead(readings: file.Readings) -> tuple[bytes | None, bool, bool]:
+    """Return r, if the file discloses it, whether there are certificates, and whether that holds to the file's end."""
     # r comes last but is needed from the first draw on. Whether it is the right one is checked at its entry.
     # What the reader refuses ends this look as it ends the audit, so a file of garbage costs little.
     secret, has_proofs = None, False
@@ -110,8 +110,8 @@ def _look_ahead(readings: file.Readings) -> tuple[bytes | None, bool]:
                 if entry.HasField("disclose"):
                     secret = entry.disclose.seed
     except LogError:
-        pass
-    return secret, has_proofs
+        return secret, has_proofs, False
+    return secret, has_proofs, True
 
 
 _BEFORE_PLAY_1 = frozenset({"join", "end", "disclose", "recovered"})
@@ -342,10 +342,10 @@ class _Auditor:
                 if not keyring.keys_of(author):
                     keyring.join(author.index, intent.join.key, seq)
                     self.joined_at[author.index] = self.at
-                return
-            keyring.signed(author, signed.key_id, seq)
-            if act == "change_key":
-                self._change_key(keyring, author, intent.change_key, seq)
+            else:
+                keyring.signed(author, signed.key_id, seq)
+                if act == "change_key":
+                    self._change_key(keyring, author, intent.change_key, seq)
         except LogError as error:
             self.note(error)
         if keyring.deferred >= _TOGETHER:

@@ -14,12 +14,13 @@ import secrets
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from time import monotonic, time
 from typing import Any, TypeVar
 
 import psycopg
+import structlog
 
 from referee.store import grants, postgres_schema
 from referee.store import postgres_nodes as nodes
@@ -38,6 +39,7 @@ from referee.store.sqlite_marks import SqliteMarks
 from referee.store.store import BUSY_S, Grant, Upgrade
 
 _T = TypeVar("_T")
+_log = structlog.get_logger("referee.store")
 
 _INSERT = """WITH me AS MATERIALIZED (SELECT 1 FROM nodes WHERE id = ? AND NOT dead FOR SHARE)
     INSERT INTO entries (game, seq, data, note)
@@ -107,19 +109,19 @@ class PostgresStore(SqlStore):
                 lambda session: self._check(session, verifier, alone=alone),
                 lambda version: on_upgrade(Upgrade(url, version, None)),
             )
-            try:
+            with ExitStack() as opened:  # and closed again, whatever fails
+                opened.callback(self._end, session)
                 if fact(session, "verifier") is None:
                     keep_fact(session, "verifier", verifier.encode())
                 self._seal = self._open_seal(session, seal_key, renew=new_seal)
-                self.marks = (
+                made = (
                     self._open_marks(session, marks, busy_s, renew=new_marks)
                     if self.organiser is None
                     else self._open_marks_of_node(session, marks, busy_s)
                 )
+                self.marks = opened.enter_context(closing(made))
                 self._heed(session)
-            except BaseException:
-                self._end(session)
-                raise
+                opened.pop_all()
         self.lacking = {marks: self.marks.lacking_bytes} if self.marks.lacking_bytes else {}
         self._reading = ThreadPoolExecutor(1, "store-reading")
         works = [self._beat_on, *([self._look_on] if self.nodes.shares else [])]
@@ -153,10 +155,11 @@ class PostgresStore(SqlStore):
 
         if not path.exists():
             make_whole(path, save)
-        marks = SqliteMarks(path, busy_s=busy_s)
-        if fact(session, "marks") != marks.id and fact(session, f"marks {marks.id.hex()}") is None:
-            marks.close()
-            raise StoreFailed(f"{path}: the marks of another database; expected those of this node, or no file")
+        with ExitStack() as opened:
+            marks = opened.enter_context(closing(SqliteMarks(path, busy_s=busy_s)))
+            if fact(session, "marks") != marks.id and fact(session, f"marks {marks.id.hex()}") is None:
+                raise StoreFailed(f"{path}: the marks of another database; expected those of this node, or no file")
+            opened.pop_all()
         return marks
 
     def _check(self, session: PostgresSession, verifier: str, *, alone: bool) -> None:
@@ -332,7 +335,8 @@ class PostgresStore(SqlStore):
                 pause_s = nodes.BEAT_S
             except TakenOver:
                 return
-            except StoreFailed:
+            except Exception as error:  # noqa: BLE001 - without signs of life others would have its games
+                _note(error)
                 # The next one connects again; soon, or others take this one for dead.
                 pause_s = nodes.BEAT_S / 10 if pause_s == nodes.BEAT_S else nodes.LOOK_S
 
@@ -342,8 +346,8 @@ class PostgresStore(SqlStore):
                 self._look()
             except TakenOver:
                 return
-            except StoreFailed:
-                continue
+            except Exception as error:  # noqa: BLE001 - without a look nothing is heard of tokens that were revoked
+                _note(error)
 
     def _look(self) -> None:
         """See who lives; bury the dead, and share their games."""
@@ -420,7 +424,15 @@ class PostgresStore(SqlStore):
 
     async def _read(self, query: Callable[..., _T], *arguments: Any) -> _T:
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._reading, self._ask, query, arguments)
+        ask = self._ask_standby if self._require_standby else self._ask
+        return await loop.run_in_executor(self._reading, ask, query, arguments)
+
+    def _ask_standby(self, query: Callable[..., _T], arguments: Sequence[Any]) -> _T:
+        """Return what the query returns, when a standby has it: another node may have written what it saw just now."""
+        found = self._ask(query, arguments)
+        with postgres_errors(self._url):
+            await_standby(self._reader(), self._url)
+        return found
 
     def _ask(self, query: Callable[..., _T], arguments: Sequence[Any]) -> _T:
         with postgres_errors(self._url):
@@ -461,6 +473,12 @@ def _revoke(session: Session, beginning: bytes, now_ms: int) -> Grant | None:
     if found is not None:
         keep_fact(session, nodes.REVOKED, secrets.token_bytes(8))
     return found
+
+
+def _note(error: Exception) -> None:
+    """Have the operator told of what no store is meant to fail with. In any thread."""
+    if not isinstance(error, StoreFailed):
+        _log.error("the store goes on after a fault", error=f"{type(error).__name__}: {error}")
 
 
 def _found(session: Session, digest: bytes, alive_ms: int) -> None:

@@ -35,13 +35,17 @@ def caches() -> dict[str, _lru_cache_wrapper[Any]]:
     for module in pkgutil.walk_packages(referee.__path__, "referee."):
         if module.name != NOT_LOADED:
             import_module(module.name)
+    gc.unfreeze()  # what was there when tests were collected is set apart, and not listed
     found: list[Any] = gc.get_objects()
+    gc.freeze()
     every = [thing for thing in found if isinstance(thing, _lru_cache_wrapper)]
     return {f"{cache.__module__}.{cache.__qualname__}": cache for cache in every if cache.__module__[:8] == "referee."}
 
 
 def test_every_cache_has_a_bound() -> None:
-    for name, cache in caches().items():
+    every = caches()
+    assert len(every) > len(FINITE)
+    for name, cache in every.items():
         bound = cache.cache_info().maxsize
         if bound is None:
             assert any(name.startswith(module) for module in FINITE), f"{name} keeps whatever it is asked for"

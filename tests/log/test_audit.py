@@ -16,10 +16,11 @@ import pytest
 from referee.log import audit as auditing
 from referee.log import file, intent
 from referee.log.audit import Policy, audit
+from referee.log.authors import Keyring
 from referee.log.engines import Engines
 from referee.log.entry import Clock, decode_entry
 from referee.log.errors import Code, LogError
-from referee.log.frames import encode_frame
+from referee.log.frames import FrameType, encode_frame
 from referee.log.intent import Author, Role
 from referee.log.keys import PublicKey
 from referee.log.merkle import EMPTY_ROOT
@@ -788,6 +789,42 @@ def test_a_file_with_certificates_is_audited_once(
     monkeypatch.setattr("referee.log.audit.decode_entry", spy)
     assert found(dealt.audit(data))[Layer.AUTHORS] == (Code.AUTHOR_SIGNATURE, last)
     assert len(decoded) == 1 + (2 - certificates) * len(dealt.entries)
+
+
+@needs_source
+def test_no_more_signatures_wait_than_are_verified_together(monkeypatch: pytest.MonkeyPatch, dealt: Played) -> None:
+    """Those of Joins, too: a file may have as many as it likes."""
+    waited = []
+    check = Keyring.check
+
+    def spy(self: Keyring, *given: Any) -> Author:
+        waited.append(self.deferred)
+        return check(self, *given)
+
+    monkeypatch.setattr(Keyring, "check", spy)
+    monkeypatch.setattr(auditing, "_TOGETHER", 1)
+    assert dealt.audit().verdict is Verdict.COMPLETE
+    assert set(waited) == {0}
+
+
+@needs_source
+def test_certificates_that_the_look_ahead_does_not_reach_are_checked_once(
+    monkeypatch: pytest.MonkeyPatch, dealt: Played
+) -> None:
+    """It ends at an entry that looks as if it disclosed the seed, and cannot be decoded."""
+    frames = evil.frames(dealt.file())
+    garbage = encode_frame(int(FrameType.ENTRY), b"\xff" * 8 + auditing._DISCLOSE + bytes(32))
+    data = evil.ended([*frames[:2], garbage, *frames[2:-2], encode_frame(0x81, b"x"), *frames[-2:]])
+    begun: list[bool] = []
+    begin = auditing._Auditor.__init__
+
+    def spy(self: Any, *others: Any, **options: Any) -> None:
+        begun.append(options.get("defers", False))
+        begin(self, *others, **options)
+
+    monkeypatch.setattr(auditing._Auditor, "__init__", spy)
+    dealt.audit(data)
+    assert begun == [False]
 
 
 @needs_source

@@ -148,6 +148,19 @@ async def test_a_referee_goes_on_when_commits_wait_for_a_standby_again(pair: Pai
     await store.close()
 
 
+async def test_what_another_one_wrote_is_not_told_before_a_standby_has_it(pair: Pair, tmp_path: Path) -> None:
+    """The row is there as soon as its commit is, which may have waited for nobody."""
+    await pair.followed()
+    store = await asyncio.to_thread(on_postgres, pair.url, tmp_path, require_standby=True)
+    await committed(store, Change(identity(1), [row(0)], opening(1), root=A))
+    assert await store.entries(identity(1), 0, 9) == [row(0)]
+    with told_to_wait_for_nobody(pair):
+        pair.primary.ask(pair.name, "UPDATE entries SET data = 'of another node'")
+        with pytest.raises(StoreFailed, match="standby"):
+            await store.entries(identity(1), 0, 9)
+    await store.close()
+
+
 async def test_a_role_that_cannot_see_what_a_standby_has_is_refused(pair: Pair, tmp_path: Path) -> None:
     await pair.followed()
     pair.ask(f"GRANT ALL ON DATABASE {pair.name} TO plain")

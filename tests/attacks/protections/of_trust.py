@@ -91,7 +91,7 @@ def pinned_keys(patch: Patch) -> None:
     """Seats' keys that the caller knows from elsewhere."""
     begin = audit._Auditor.__init__
 
-    def without(self: Any, policy: audit.Policy, engines: Any) -> None:
-        begin(self, replace(policy, seat_keys={}, scribe_keys={}), engines)
+    def without(self: Any, policy: audit.Policy, *others: Any, **options: Any) -> None:
+        begin(self, replace(policy, seat_keys={}, scribe_keys={}), *others, **options)
 
     patch.setattr(audit._Auditor, "__init__", without)
