@@ -117,7 +117,10 @@ def _why(before: State, paired: Pair, names: Names, say: Words) -> Sheet:
 
 
 def _standings(state: State, names: Names, say: Words) -> Sheet:
-    head = [*_head(say, "place", "number", "player", "points"), *(each.id for each in state.terms.tie_breaks)]
+    head = [
+        *_head(say, "place", "number", "player", "points"),
+        *(say(f"page.decides.{each.name.lower()}") for each in state.terms.tie_breaks),
+    ]
     rows = []
     for row in standings(state):
         left = f" {say('page.withdrawn')}" if state.entrants[row.number].has_withdrawn else ""

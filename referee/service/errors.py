@@ -105,7 +105,7 @@ def status(error: Exception, **place: object) -> status_pb2.Status:
             "a fault of the referee; please report the incident id to its operator",
             {"incident": incident},
         )
-    said: Phrase | None = getattr(error, "phrase", None)
+    said: Phrase | None = getattr(error, "phrase", None) if message == str(error) else None  # nothing that is withheld
     return _status(reason, message, metadata, retry_s(error), "" if said is None else said.encoded())
 
 

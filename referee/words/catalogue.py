@@ -29,6 +29,8 @@ _CATEGORIES: Final = ("zero", "one", "two", "few", "many", "other")
 _STATE: Final = "_state"
 _READ: Final = "read"
 _PHRASES: Final = "phrases"
+_MOST_DEEP: Final = 8
+"""Phrases within phrases, of what others have sent."""
 _PLACE: Final = re.compile(r"\{(\w+)\}")
 _QUALITY: Final = re.compile(r"q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)")
 
@@ -90,14 +92,16 @@ class Phrase:
             return None
 
     @classmethod
-    def _of(cls, parts: object) -> Phrase:
+    def _of(cls, parts: object, depth: int = 0) -> Phrase:
         """Raise ``TypeError`` and ``ValueError`` for what is no phrase."""
-        if not isinstance(parts, list) or len(parts) != 2:
+        if not isinstance(parts, list) or len(parts) != 2 or depth > _MOST_DEEP:
             raise TypeError
         text, places = parts
         if not isinstance(text, str) or not isinstance(places, dict) or set(_PLACE.findall(text)) != set(places):
             raise TypeError
-        return cls(text, {name: cls._of(part) if isinstance(part, list) else part for name, part in places.items()})
+        return cls(
+            text, {name: cls._of(part, depth + 1) if isinstance(part, list) else part for name, part in places.items()}
+        )
 
 
 def phrase(text: str, /, **places: object) -> Phrase:

@@ -10,16 +10,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from google.rpc import error_details_pb2
 
 from referee.live.game import LiveGame
 from referee.live.history import REPLAYED_AT_ONCE
+from referee.log.errors import Code, LogError
 from referee.log.replay import Record
 from referee.service.data import open_data
+from referee.service.errors import status
 from referee.service.files import KEY_FILE, TOKEN_FILE, VERIFIER_FILE
 from referee.service.server import Server
 from referee.store.errors import StoreFailed
 from referee.store.store import Change, Row
 from referee.v1 import game_service_pb2 as pb
+from referee.words.catalogue import phrase
 from tests.service.conftest import on_both_engines, running
 from tests.service.engines import Engine
 from tests.service.facts import sql_store
@@ -156,3 +160,15 @@ async def test_a_call_is_answered_though_what_it_waits_for_is_cancelled(tmp_path
         loading.cancel()
         async with waiting_for("an answer"):
             assert (await asking).reason == "INTERNAL"
+
+
+def test_what_a_fault_was_is_told_to_nobody_in_any_language() -> None:
+    """Whoever asked gets the number under which the operator finds it."""
+    kept = 0
+    for code in Code:
+        found, info = status(LogError(code, phrase("a secret"), phrase("another one"))), error_details_pb2.ErrorInfo()
+        found.details[0].Unpack(info)
+        if info.reason == "INTERNAL":
+            assert (set(info.metadata), "secret" in found.message) == ({"incident"}, False)
+            kept += 1
+    assert kept

@@ -21,6 +21,7 @@ from tests.service.test_arbiter import ARBITERS, Table
 from tests.sizes import campaign
 from tests.web.club import Club
 
+EVENT = (1 << 63) + 1  # more than a number of JavaScript holds exactly
 HOSTILE = "<img src=x onerror=alert(1)> ${7*7} {{7*7}}"
 FIRST = Author(Role.ARBITER, 0)
 
@@ -54,7 +55,7 @@ async def key_of_browser(page: Page) -> bytes:
 
 
 async def test_calls_and_protests_with_a_token_that_nobody_sees(page: Page, club: Club) -> None:
-    table = await Table.dealt(club.client, event_id=7, round=2, table=1)
+    table = await Table.dealt(club.client, event_id=EVENT, round=2, table=1)
     await table.act(Author(Role.SEAT, 0), log_pb2.Protest(against_seq=2, rule_id="KDO-1"), HOSTILE)
     call = table_pb.CallArbiterRequest(game_id=table.play.id, text=HOSTILE)
     await table.calls.CallArbiter(call, metadata=bearer(table.token(Role.SEAT, 1)))
@@ -74,9 +75,9 @@ async def test_calls_and_protests_with_a_token_that_nobody_sees(page: Page, club
     await expect(detail.locator(".calls")).to_have_count(0)
     await expect(line).not_to_contain_text("Calls for an arbiter")
     # The games of one occasion.
-    await page.get_by_label("Event", exact=True).first.fill("8")
+    await page.get_by_label("Event", exact=True).first.fill(str(EVENT + 1))
     await expect(line).to_have_count(0)
-    await page.get_by_label("Event", exact=True).first.fill("7")
+    await page.get_by_label("Event", exact=True).first.fill(str(EVENT))
     await expect(line).to_have_count(1)
 
     bearing = [each for each in sent if token in json.dumps(each)]
@@ -256,7 +257,7 @@ async def test_a_game_is_opened_and_its_links_are_shown_once(page: Page, club: C
     await form.get_by_role("combobox", name="Game", exact=True).select_option("kingdomino")
     await form.get_by_label("Seats", exact=True).fill("3")
     await form.get_by_label("Clock").fill("5m+3s")
-    await form.get_by_label("Event").fill("7")
+    await form.get_by_label("Event").fill(str(EVENT))
     await form.get_by_role("button", name="Add this browser's key").click()
     await form.locator("summary").click()
     await form.get_by_label("harmony").select_option("true")
@@ -269,7 +270,7 @@ async def test_a_game_is_opened_and_its_links_are_shown_once(page: Page, club: C
     tokens = [link.rpartition("/")[2] for link in links]
     assert not [each for each in sent if any(token in each for token in tokens)], "they are sent nowhere again"
     assert not [each for each in sent if club.client.organiser in each.partition("{")[0]]
-    await expect(page.locator(".choices li", has_text=game[:8])).to_contain_text("event 7")
+    await expect(page.locator(".choices li", has_text=game[:8])).to_contain_text(f"event {EVENT}")
     opened = await page.evaluate("id => fetch(`/api/v1/games/${id}`).then((answer) => answer.json())", game)
     assert (opened["rules_id"], len(opened["seats"]), opened["clocks"][0]["left_ms"]) == ("kingdomino", 3, 300_000)
     await form.get_by_role("button", name="Hide the links").click()

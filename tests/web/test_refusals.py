@@ -45,7 +45,7 @@ def refused_by_the_referee(error: Exception) -> Refusal:
             "Zkuste to za 3 s: dosažena mez: přivolání rozhodčího",
         ),
         (LimitReached(phrase("streams")), "Nejde to: dosažena mez: proudy"),
-        (BadField("text", phrase("a text")), "Opravte, co jste zadali: text: očekává se text"),
+        (BadField("text", phrase("a text")), "Opravte, co jste zadali: text: očekává se: text"),
         (
             LogError(Code.LIMIT, phrase("entry {seq} is past the entry limit", seq=9), "fewer"),
             "Nejde to: položka 9 je za největším počtem položek; očekává se: fewer",
@@ -64,8 +64,8 @@ def test_what_the_referee_refuses_is_told_in_the_language(error: Exception, czec
 @pytest.mark.parametrize(
     ("read", "czech"),
     [
-        (partial(milliseconds, "lag", "soon"), "lag 'soon': očekává se čas, například 90s, 5m, 1h30m nebo 2d"),
-        (partial(Given({"seats": -1}).needed, "seats"), "seats: -1; očekává se číslo od 0 do 4294967295"),
+        (partial(milliseconds, "lag", "soon"), "lag 'soon': očekává se: čas, například 90s, 5m, 1h30m nebo 2d"),
+        (partial(Given({"seats": -1}).needed, "seats"), "seats: -1; očekává se: číslo od 0 do 4294967295"),
         (partial(options, "kingdomino", b"", '{"hue": 1}', None), "options: volba 'hue' není; očekávají se některé z "),
         (partial(key_of, "new-key", "0"), "new-key: není to klíč; očekává se 64 šestnáctkových číslic"),
     ],

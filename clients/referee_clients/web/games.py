@@ -70,7 +70,11 @@ def routes(referee: Upstream) -> list[Route]:
 
 def game_json(game: game_pb2.Game) -> dict[str, Any]:
     """Return a game as browsers get it: keys and hashes as hexadecimal digits, times in milliseconds since 1970."""
-    optional = {name: getattr(game, name) if game.HasField(name) else None for name in ("event_id", "round", "table")}
+    optional: dict[str, Any] = {
+        name: getattr(game, name) if game.HasField(name) else None for name in ("event_id", "round", "table")
+    }
+    if game.HasField("event_id"):
+        optional["event_id"] = str(game.event_id)  # in browsers numbers beyond 2^53 are not exact
     return {
         "id": game.id,
         "rules_id": game.rules_id,

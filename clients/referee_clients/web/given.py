@@ -44,6 +44,14 @@ class Given:
             raise BadWord(name, phrase(": {found}; expected {expected}", found=shown(value), expected=expected))
         return value
 
+    def large(self, name: str, most: int) -> int | None:
+        """Return a number that may come as its digits: in browsers numbers beyond 2^53 are not exact."""
+        value = self._fields.get(name)
+        if not isinstance(value, str) or not (value.isascii() and value.isdigit() and len(value) <= len(str(most))):
+            return self.number(name, most)
+        self._read.add(name)
+        return Given({name: int(value)}).number(name, most)
+
     def needed(self, name: str) -> int:
         """Return a number that has to be there."""
         value = self.number(name)

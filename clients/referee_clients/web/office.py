@@ -166,7 +166,7 @@ def _wishes(given: Given) -> Wishes:
         take_backs=given.truth("take-backs"),
         protest_time=given.text("protest-time") or None,
         arbiter_keys=given.keys("arbiter-key"),
-        event=given.number("event", most=MOST_EVENT),
+        event=given.large("event", MOST_EVENT),
         round=given.number("round"),
         table=given.number("table"),
     )

@@ -33,8 +33,9 @@ export const openGames = async (token) => {
 
 export const isWanted = ({ status, open_disputes: disputes }) => Boolean(status?.calls.length) || disputes.length > 0;
 
-/** Whether a game is of the occasion that was typed; what is not typed is any. */
-export const isOf = (game, occasion) => Object.entries(OCCASIONS).every(([name, field]) => occasion[name] === undefined || game[field] === occasion[name]);
+/** Whether a game is of the occasion that was typed; what is not typed is any. An event's number is text. */
+export const isOf = (game, occasion) =>
+  Object.entries(OCCASIONS).every(([name, field]) => occasion[name] === undefined || String(game[field]) === String(occasion[name]));
 
 const seatWords = (game, now) => (seat) => {
   const { status, clocks } = game;
