@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -17,6 +18,7 @@ FILES = joined(SOURCES)
 MEMBERS = {member: group for group, members in GROUPS.items() for member in members}
 
 
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
 @pytest.mark.parametrize("group", GROUPS)
 def test_a_group_is_a_program(group: str, tmp_path: Path) -> None:
     """A name that two of its members declare, or one and an import, is refused; an own one under another name would be
