@@ -72,7 +72,7 @@ def who_may_act_when(patch: Patch) -> None:
         return mover(game, author) if game.arbitration.is_offered else author.index
 
     patch.setattr(judge, "mover", anybody)
-    patch.setattr(judge, "_demand", nothing)
+    patch.setattr(judge, "_require", nothing)
     patch.setattr(judge, "_check_declarer", nothing)
     patch.setattr(judge, "_check_room", nothing)
 
