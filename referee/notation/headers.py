@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from referee.console import printable
 from referee.games import registry
 from referee.games.game import SetupError, State
 from referee.notation import old_names
@@ -138,7 +139,7 @@ class Headers:
 
     def wrong(self, name: str, expected: str) -> NotationError:
         """Return the error about a header's value."""
-        return syntax_error(self.values[name], f"{name} {cut(self.values[name])}", expected)
+        return syntax_error(self.values[name], f"{name} {printable(cut(self.values[name]))}", expected)
 
     def setup(self) -> Setup:
         """Raise ``NotationError``."""
