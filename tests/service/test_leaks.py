@@ -93,7 +93,8 @@ async def a_token(client: Client) -> None:
     await office.revoke(issued)
     while not (message := await stream.read()).update.HasField("closing") or message.game_id:
         pass
-    assert (await refused(Stream(play, issued.secret).begin())).reason == "UNAUTHENTICATED"
+    # Nothing is written: gRPC's library forgets the status of a stream that is over before its first message.
+    assert (await refused(Stream(play, issued.secret).call)).reason == "UNAUTHENTICATED"
     await client.games.AbortGame(pb.AbortGameRequest(game_id=play.id), metadata=bearer(client.organiser))
 
 
