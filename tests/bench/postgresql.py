@@ -21,7 +21,7 @@ from tests.store.postgres import USER, Postgres, made
 from tests.waiting import until
 
 GAMES, ROUNDS, ACTS, NODES = 32, 9, 30, 4
-FILE, ONE, SEVERAL = "in a file", "on PostgreSQL", "several"
+FILE, FEWER, ONE, SEVERAL = "in a file", "in a file, fewer games", "on PostgreSQL", "several"
 MOST_OF_FILE, MOST_OF_ONE = 1.10, 1.15
 MOST_US = {"primary": 60, "standby": 30}
 
@@ -75,9 +75,10 @@ async def measured(games: int, rounds: int, times: int, nodes: int) -> list[Figu
                 clients[way].append(stream := Stream(stub, desk))
                 await stream.begin()
 
-        urls = {FILE: "", ONE: primary.new(), SEVERAL: primary.new()}
-        for way, words in ((FILE, ()), (ONE, ("--store", urls[ONE]))):
-            await start(way, folder / way, folder / way, games, *words)
+        urls = {FILE: "", FEWER: "", ONE: primary.new(), SEVERAL: primary.new()}
+        for way, share in ((FILE, games), (FEWER, games // nodes), (ONE, games)):
+            words = ("--store", urls[way]) if urls[way] else ()
+            await start(way, folder / way, folder / way, share, *words)
         paths = [folder / f"node{place}" for place in range(nodes)]
         await directories(urls[SEVERAL], *paths)
         for path in paths:
@@ -111,6 +112,8 @@ def _figures(
     yield Figure("the same, of that of the referee in a file", ours / floor, at_most=MOST_OF_FILE)
     for who, most in MOST_US.items():
         yield Figure(f"the same: processor time of the {who}, µs an act", a_act[ONE, who], at_most=most)
+    name = f"{games // nodes} games, a referee in a file: processor time of the referee, of that with {games}"
+    yield Figure(name, a_act[FEWER, "referee"] / floor)
     name = f"{nodes} referees on one database, all on one processor"
     yield compared(f"{name}: acts a second; the floor is one referee", rates[SEVERAL], rates[ONE], None)
     ours, floor = a_act[SEVERAL, "referee"], a_act[ONE, "referee"]

@@ -10,11 +10,11 @@ from __future__ import annotations
 import gc
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 import grpc
@@ -49,26 +49,68 @@ class Work:
 
     @contextmanager
     def counted(self) -> Iterator[None]:
-        before = sys.gettrace()
         gc.disable()  # what it calls has nothing to do with the request
-        sys.settrace(self._called)
+        try:
+            with observed(self._operation):
+                yield
+        finally:
+            gc.enable()
+
+    def _operation(self, code: CodeType, _place: int) -> None:
+        self.done[code.co_filename[len(_OURS) + 1 :]] += 1
+
+
+def _is_counted(code: CodeType) -> bool:
+    path = code.co_filename
+    return path.startswith(_OURS) and path[len(_OURS) + 1 :].startswith(_KNOWS_GAMES)
+
+
+if sys.version_info >= (3, 12):
+
+    @contextmanager
+    def observed(operation: Callable[[CodeType, int], None]) -> Iterator[None]:
+        """Call it with each operation that counts. A trace function would miss those of code that runs for the first
+        time.
+        """
+        monitoring, tool = sys.monitoring, sys.monitoring.PROFILER_ID
+        instruction = monitoring.events.INSTRUCTION
+
+        def done(code: CodeType, place: int) -> Any:
+            return operation(code, place) if _is_counted(code) else monitoring.DISABLE
+
+        monitoring.use_tool_id(tool, "work")
+        monitoring.register_callback(tool, instruction, done)
+        monitoring.set_events(tool, instruction)
+        try:
+            yield
+        finally:
+            monitoring.set_events(tool, monitoring.events.NO_EVENTS)
+            monitoring.register_callback(tool, instruction, None)
+            monitoring.free_tool_id(tool)
+
+else:
+
+    @contextmanager
+    def observed(operation: Callable[[CodeType, int], None]) -> Iterator[None]:
+        """Call it with each operation that counts."""
+
+        def called(frame: FrameType, _event: str, _value: Any) -> Any:
+            if not _is_counted(frame.f_code):
+                return None
+            frame.f_trace_opcodes, frame.f_trace_lines = True, False
+            return done
+
+        def done(frame: FrameType, event: str, _value: Any) -> Any:
+            if event == "opcode":
+                operation(frame.f_code, frame.f_lasti)
+            return done
+
+        before = sys.gettrace()
+        sys.settrace(called)
         try:
             yield
         finally:
             sys.settrace(before)
-            gc.enable()
-
-    def _called(self, frame: FrameType, _event: str, _value: Any) -> Any:
-        path = frame.f_code.co_filename
-        if not path.startswith(_OURS) or not path[len(_OURS) + 1 :].startswith(_KNOWS_GAMES):
-            return None
-        frame.f_trace_opcodes, frame.f_trace_lines = True, False
-        return self._operation
-
-    def _operation(self, frame: FrameType, event: str, _value: Any) -> Any:
-        if event == "opcode":
-            self.done[frame.f_code.co_filename[len(_OURS) + 1 :]] += 1
-        return self._operation
 
 
 @dataclass
