@@ -83,12 +83,12 @@ class Network:
         assert self._server is not None
         self._is_over = True
         self._server.close()
-        await self._server.wait_closed()
         await _rounds()  # who was accepted at the last moment begins, and sees that it is over
         for task in self._open:
             task.cancel()
         await asyncio.gather(*self._open, return_exceptions=True)
         await _rounds()  # transports that were aborted close
+        await self._server.wait_closed()  # since Python 3.12 it waits for connections
 
     async def _serve(self, near: asyncio.StreamReader, near_out: asyncio.StreamWriter) -> None:
         if self._is_over:
