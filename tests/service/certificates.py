@@ -15,6 +15,22 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 DAY = timedelta(days=1)
 _CA = x509.BasicConstraints(ca=True, path_length=0)
+_SIGNS = x509.KeyUsage(
+    key_cert_sign=True,
+    digital_signature=True,
+    **dict.fromkeys(
+        (
+            "content_commitment",
+            "key_encipherment",
+            "data_encipherment",
+            "key_agreement",
+            "crl_sign",
+            "encipher_only",
+            "decipher_only",
+        ),
+        False,
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -77,8 +93,14 @@ class Authority:
             .not_valid_before(now + begins)
             .not_valid_after(now + ends)
         )
-        for extension in extensions:
-            made = made.add_extension(extension, critical=extension is _CA)
+        # Python's own clients demand identifiers of keys since 3.13, and of an authority what its key is for.
+        ids = (
+            x509.SubjectKeyIdentifier.from_public_key(key.public_key()),
+            x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key()),
+            *([_SIGNS] if _CA in extensions else []),
+        )
+        for extension in (*extensions, *ids):
+            made = made.add_extension(extension, critical=extension in (_CA, _SIGNS))
         return made.sign(self._key, SHA256())
 
     def _pair(self, name: str, key: EllipticCurvePrivateKey, certificate: x509.Certificate) -> Pair:
