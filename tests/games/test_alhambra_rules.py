@@ -775,7 +775,7 @@ def test_the_start_seat_has_fewest_cards_then_least_money_then_is_youngest() -> 
     Mutation("position.Position.neutral_draws", "self.scorings == 2", "self.scorings == 1"),
     Mutation("position.Position.neutral_draws", "if self.seats != 2", "if self.seats == 9"),
     Mutation("money.copies", "2 if", "3 if"),
-    Mutation("state.State._neutral_tiles", "self.phase = Phase.MARKET", "self.phase = Phase.HAND"),
+    Mutation("state.State._neutral_tiles", "self.phase = _MARKET", "self.phase = _HAND"),
 )
 def test_the_neutral_player_draws_six_six_and_a_third() -> None:
     def after_round(round_: int, bag: int) -> int:

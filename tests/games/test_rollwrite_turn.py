@@ -251,7 +251,7 @@ def test_dice_may_be_turned_and_two_buildings_be_built_in_one_turn() -> None:
 @mutated(
     "RNW-23",
     Mutation("state.State._virtual_buildings", "if not self.is_full(self.player, type_):", "if True:"),
-    Mutation("state.State._end_turn", "self._await_virtual(Phase.VIRTUAL)", "self._end_round()"),
+    Mutation("state.State._end_turn", "self._await_virtual(_VIRTUAL)", "self._end_round()"),
     Mutation("state.State._end_turn", "if self.seat == self.start:", "if True:"),
 )
 def test_virtual_players_build_at_the_end_of_the_round_and_not_beyond_their_boxes() -> None:

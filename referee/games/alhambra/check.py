@@ -41,6 +41,12 @@ from referee.games.alhambra.position import Position
 from referee.games.alhambra.violations import placement_violations, removal_violations, swap_violations
 from referee.games.game import ForcedPass, Violation
 
+# Found once: to find a member of an enumeration takes as long as ten other names.
+_FIRST_ROW: Final = Phase.FIRST_ROW
+_ACTION: Final = Phase.ACTION
+_PLACE: Final = Phase.PLACE
+_HAND_OUT: Final = Phase.HAND_OUT
+
 SCORING: Final = (SCORING_A, SCORING_B)
 
 
@@ -48,13 +54,13 @@ def violations(position: Position, event: Any) -> tuple[Violation, ...]:
     """Return every rule that the event breaks in this position."""
     phase = position.phase
     if isinstance(event, Action):
-        if phase is not Phase.ACTION:
+        if phase is not _ACTION:
             return _action_out_of_place(phase)
         return _action(position, event)
     if isinstance(event, Disposal):
-        if phase is Phase.ACTION:
+        if phase is _ACTION:
             return (Violation("ALH-C7", facts={"found": "a tile to be placed before the actions are over"}),)
-        if phase not in (Phase.PLACE, Phase.HAND_OUT):
+        if phase not in (_PLACE, _HAND_OUT):
             return _not_awaited(phase)
         return _disposal(position, event)
     if isinstance(event, ForcedPass):
@@ -68,9 +74,9 @@ def _not_awaited(phase: Phase) -> tuple[Violation, ...]:
 
 
 def _action_out_of_place(phase: Phase) -> tuple[Violation, ...]:
-    if phase is Phase.PLACE:
+    if phase is _PLACE:
         return (Violation("ALH-C5", facts={"awaited": "the bought tiles to be placed"}),)
-    if phase is Phase.HAND_OUT:
+    if phase is _HAND_OUT:
         return (Violation("ALH-F11", facts={"awaited": "the won tiles to be placed"}),)
     return _not_awaited(phase)
 
@@ -145,7 +151,7 @@ def _disposal(position: Position, event: Disposal) -> tuple[Violation, ...]:
         case GiveTile():
             if position.seats != 2:
                 found += (Violation("ALH-F5", facts={"seats": position.seats}),)
-            elif position.phase is Phase.HAND_OUT:
+            elif position.phase is _HAND_OUT:
                 found += (Violation("ALH-F5", facts={"found": "a tile that was not bought"}),)
             return found
         case _:
@@ -154,7 +160,7 @@ def _disposal(position: Position, event: Disposal) -> tuple[Violation, ...]:
 
 def _forced_pass(position: Position, event: ForcedPass) -> tuple[Violation, ...]:
     """Check ALH-C4, ALH-C12: only the seat on turn, and only when it has no legal action."""
-    if position.phase is not Phase.ACTION or event.seat != position.seat:
+    if position.phase is not _ACTION or event.seat != position.seat:
         return _not_awaited(position.phase)
     if listing.actions(position):
         return (Violation("ALH-C4", facts={"seat": event.seat}),)
@@ -205,7 +211,7 @@ def _hand(position: Position, seat: int, cards: tuple[int, ...]) -> tuple[Violat
 
 def _money_row(position: Position, cards: tuple[int, ...]) -> tuple[Violation, ...]:
     """Check ALH-C10, ALH-C11: turned until the row is full or no card is left; ALH-F3, ALH-F13."""
-    first_row = position.phase is Phase.FIRST_ROW
+    first_row = position.phase is _FIRST_ROW
     deck, discard = bytearray(position.deck), bytearray(position.discard)
     missing = SLOTS - len(position.row)
     turned, at = position.turned, [position.a_at, position.b_at]

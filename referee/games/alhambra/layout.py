@@ -108,8 +108,10 @@ class Layout(Copied):
         "_north",
         "_occupied",
         "_placeable",
+        "_removable",
         "_ring",
         "_south",
+        "_swappable",
         "_walked",
         "_wall",
         "_west",
@@ -153,6 +155,8 @@ class Layout(Copied):
         self._board: bytes | None = None
         self._ring: Bits | None = None
         self._placeable: dict[int, Bits] = {}
+        self._swappable: dict[int, Bits] = {}
+        self._removable: Bits | None = None
         self._walked: tuple[int, int] | None = None
         self._wall: tuple[int, int] | None = None
         self._encoded: bytes | None = None
@@ -209,6 +213,7 @@ class Layout(Copied):
         new._toggle(index, after)
         new.tiles[index] = tile
         new._ring = self._ring
+        new._neighbours = self._neighbours
         if self._walked is not None and self._ways(index, before) == self._ways(index, after):
             new._walked = self._walked
         return new
@@ -314,11 +319,12 @@ class Layout(Copied):
 
     def may_remove(self) -> Bits:
         """Return whether the tile is not shut in on four sides and cuts nothing off (ALH-D3)."""
-        occ = self._occupied
-        north, east, south, west = self._beside()
-        shut_in = north & south & west & east
-        cells: Bits = occ ^ FOUNTAIN >> self.base
-        return cells ^ cells & (shut_in | self._cut_cells())
+        if self._removable is None:
+            north, east, south, west = self._beside()
+            shut_in = north & south & west & east
+            cells: Bits = self._occupied ^ FOUNTAIN >> self.base
+            self._removable = cells ^ cells & (shut_in | self._cut_cells())
+        return self._removable
 
     def _list(self, bits: int) -> list[Cell]:
         return cells_of(bits, self.base)
@@ -336,8 +342,12 @@ class Layout(Copied):
         return self._list(self.may_place(walls))
 
     def may_swap(self, walls: int) -> Bits:
-        cells: Bits = self._occupied ^ FOUNTAIN >> self.base
-        return cells ^ cells & self._clash(walls)
+        cells = self._swappable.get(walls)
+        if cells is None:
+            cells = self._occupied ^ FOUNTAIN >> self.base
+            cells ^= cells & self._clash(walls)
+            self._swappable[walls] = cells
+        return cells
 
     def swappable(self, walls: int) -> Bits:
         """Return cells whose tile a tile with these walls may replace (ALH-D2, ALH-D4)."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import repeat
+from typing import Final
 
 from referee.games.alhambra.layout import cells_of
 from referee.games.alhambra.money import VALUE, VALUES, irredundant_payments, takings
@@ -22,6 +23,11 @@ from referee.games.alhambra.phases import FREE, Phase
 from referee.games.alhambra.position import Position
 from referee.games.alhambra.tiles import tiles_of
 from referee.games.made import made
+
+# Found once: to find a member of an enumeration takes as long as ten other names.
+_ACTION: Final = Phase.ACTION
+_PLACE: Final = Phase.PLACE
+_HAND_OUT: Final = Phase.HAND_OUT
 
 # Moves are values: equal ones, and equal lists of them, are made once, as much of listing is making objects. Most of a
 # layout's lists are those of the layout before it.
@@ -64,9 +70,9 @@ def _purchases(slot: int, first: int, counts: bytes, cost: int) -> tuple[Buy, ..
 
 def legal_moves(position: Position) -> Iterator[Move]:
     """Return the actions or the disposals, whichever the seat on turn has to choose from."""
-    if position.phase is Phase.ACTION:
+    if position.phase is _ACTION:
         return iter(actions(position))
-    if position.phase in (Phase.PLACE, Phase.HAND_OUT):
+    if position.phase in (_PLACE, _HAND_OUT):
         return iter(disposals(position))
     return iter(())
 
@@ -74,12 +80,12 @@ def legal_moves(position: Position) -> Iterator[Move]:
 def actions(position: Position) -> list[Move]:
     """Return money, purchases by slot, then the three rebuilds; payments without a card to spare (ALH-C2)."""
     moves: list[Move] = list(_takings(tuple(position.row)))
-    hand = position.hands[position.seat]
+    hand = bytes(position.hands[position.seat])
     for slot, tile in enumerate(position.market):
         if tile == FREE:
             continue
         first = position.options.slot_currencies[slot] * VALUES
-        moves += _purchases(slot, first, bytes(hand[first : first + VALUES]), position.tile_set.costs[tile])
+        moves += _purchases(slot, first, hand[first : first + VALUES], position.tile_set.costs[tile])
     layout = position.layouts[position.seat]
     reserve = [(tile, position.tile_set.walls[tile]) for tile in tiles_of(position.reserves[position.seat])]
     base = layout.base
@@ -99,18 +105,18 @@ def disposals(position: Position) -> list[Move]:
     for tile in tiles:
         moves += _placings(tile, layout.may_place(position.tile_set.walls[tile]), layout.base)
     moves += map(ReserveTile, tiles)
-    if position.seats == 2 and position.phase is Phase.PLACE:
+    if position.seats == 2 and position.phase is _PLACE:
         moves += map(GiveTile, tiles)
     return moves
 
 
 def stand_in(position: Position, seat: int) -> Move:
     """Return the least money, a tile to the reserve (TBL-2). Raise ``ValueError`` if the seat has nothing to decide."""
-    if seat == position.seat and position.phase is Phase.ACTION:
+    if seat == position.seat and position.phase is _ACTION:
         if position.row:
             return TakeMoney((min(position.row, key=lambda kind: (VALUE[kind], kind)),))
         if moves := actions(position):
             return moves[0]
-    if seat == position.seat and position.phase in (Phase.PLACE, Phase.HAND_OUT):
+    if seat == position.seat and position.phase in (_PLACE, _HAND_OUT):
         return ReserveTile(tiles_of(position.tiles_in_hand())[0])
     raise ValueError(f"seat {seat} has nothing to decide")

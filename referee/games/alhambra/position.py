@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Self
+from typing import Final, Self
 
 from referee.games.alhambra.layout import Layout, wall_points
 from referee.games.alhambra.money import KINDS, copies
@@ -14,6 +14,9 @@ from referee.games.alhambra.tiles import TYPES, TileSet, tiles_of
 from referee.games.copied import Copied
 from referee.games.game import Ending
 from referee.games.state_base import StateBase
+
+# Found once: to find a member of an enumeration takes as long as ten other names.
+_HAND_OUT: Final = Phase.HAND_OUT
 
 
 class Position(StateBase):
@@ -113,7 +116,7 @@ class Position(StateBase):
 
     def tiles_in_hand(self) -> int:
         """Bought or won tiles that the seat on turn has to dispose of."""
-        return self.won[self.seat] if self.phase is Phase.HAND_OUT else self.bought
+        return self.won[self.seat] if self.phase is _HAND_OUT else self.bought
 
     def tiles_due(self) -> int:
         """Return how many tiles the draw that is awaited has (ALH-C9, ALH-F4)."""

@@ -6,7 +6,7 @@ Whether an event may happen is asked in ``check.py``; here it has happened.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from referee.games.alhambra import chance, check, encoding, listing
 from referee.games.alhambra.as_played import AsPlayed
@@ -37,6 +37,20 @@ from referee.games.alhambra.scoring import places, score_position
 from referee.games.game import Ending, Forced, Over, Pending, Violation, decision
 from referee.games.game import chance as awaited_chance
 from referee.games.sampling import Below
+
+# Found once: to find a member of an enumeration takes as long as ten other names.
+_NEUTRAL_START: Final = Phase.NEUTRAL_START
+_MARKET: Final = Phase.MARKET
+_HAND: Final = Phase.HAND
+_FIRST_ROW: Final = Phase.FIRST_ROW
+_ACTION: Final = Phase.ACTION
+_PLACE: Final = Phase.PLACE
+_ROW: Final = Phase.ROW
+_REFILL: Final = Phase.REFILL
+_NEUTRAL: Final = Phase.NEUTRAL
+_HAND_OUT: Final = Phase.HAND_OUT
+_OVER: Final = Phase.OVER
+_BAG_EMPTY: Final = EndRule.BAG_EMPTY
 
 
 class State(Position):
@@ -79,13 +93,13 @@ class State(Position):
         kind = CHANCE_KINDS.get(self.phase)
         if kind is not None:
             return awaited_chance(kind)
-        if self.phase is Phase.ACTION:
+        if self.phase is _ACTION:
             if self.row or listing.actions(self):
                 return decision(self.seat, ACTIONS)
             return (Forced(self.seat),)
-        if self.phase is Phase.PLACE:
+        if self.phase is _PLACE:
             return decision(self.seat, DISPOSALS if self.seats == 2 else DISPOSALS[:2])
-        if self.phase is Phase.HAND_OUT:
+        if self.phase is _HAND_OUT:
             return decision(self.seat, DISPOSALS[:2])
         return (Over(self.ending, tuple(self.scores), places(self.scores)),)
 
@@ -155,32 +169,32 @@ class State(Position):
 
     def _lay(self, tile: int, index: int) -> None:
         layout = self.layouts[self.seat]
-        self._rebuilt(layout.placed(tile, index), layout.placeable(self.tile_set.walls[tile]) >> index & 1)
+        self._rebuilt(layout.placed(tile, index), layout.may_place(self.tile_set.walls[tile]) >> index - layout.base & 1)
 
     def _rebuild_remove(self, index: int) -> None:
         """ALH-D1: from the Alhambra to the reserve."""
         layout = self.layouts[self.seat]
         self.reserves[self.seat] |= 1 << layout.tiles[index]
-        self._rebuilt(layout.removed(index), layout.removable() >> index & 1)
+        self._rebuilt(layout.removed(index), layout.may_remove() >> index - layout.base & 1)
         self._end_actions()
 
     def _rebuild_swap(self, tile: int, index: int) -> None:
         """ALH-D1: one tile of the reserve against one of the Alhambra, on the same cell."""
         layout = self.layouts[self.seat]
         self.reserves[self.seat] ^= 1 << tile | 1 << layout.tiles[index]
-        self._rebuilt(layout.swapped(tile, index), layout.swappable(self.tile_set.walls[tile]) >> index & 1)
+        self._rebuilt(layout.swapped(tile, index), layout.may_swap(self.tile_set.walls[tile]) >> index - layout.base & 1)
         self._end_actions()
 
     def _end_actions(self) -> None:
         """ALH-C5, ALH-C7: after the last action the bought tiles are placed; without any the turn is over."""
         if self.bought:
-            self.phase = Phase.PLACE
+            self.phase = _PLACE
         else:
             self._end_turn()
 
     def _dispose(self, tile: int) -> None:
         """ALH-C7, ALH-F10: one tile in hand less; with the last, the turn or the seat's hand-out is over."""
-        if self.phase is Phase.HAND_OUT:
+        if self.phase is _HAND_OUT:
             self.won[self.seat] ^= 1 << tile
             if not self.won[self.seat]:
                 self._next_winner()
@@ -195,7 +209,7 @@ class State(Position):
         if self.turns >= self.options.max_turns:
             self._final_scoring(Ending.STALLED)
         elif len(self.row) < SLOTS and (any(self.deck) or any(self.discard)):
-            self.phase = Phase.ROW
+            self.phase = _ROW
         else:
             self._after_money()
 
@@ -209,12 +223,12 @@ class State(Position):
                 self._reshuffle()
             self.deck[kind] -= 1
             self.row.append(kind)
-            if self.phase is Phase.ROW and self.turned < self.stack:
+            if self.phase is _ROW and self.turned < self.stack:
                 self.turned += 1
         self.row.sort()
-        if self.phase is Phase.FIRST_ROW:
+        if self.phase is _FIRST_ROW:
             self.stack = sum(self.deck)
-            self.phase = Phase.ACTION
+            self.phase = _ACTION
         else:
             self._after_money()
 
@@ -233,7 +247,7 @@ class State(Position):
     def _after_money(self) -> None:
         """ALH-C9: the free slots are refilled with what the bag still has."""
         if self.bag and FREE in self.market:
-            self.phase = Phase.REFILL
+            self.phase = _REFILL
         else:
             self._after_refill()
 
@@ -243,8 +257,8 @@ class State(Position):
         for slot, tile in zip(free, tiles, strict=False):
             self.market[slot] = tile
             self.bag ^= 1 << tile
-        if self.phase is Phase.MARKET:
-            self.phase = Phase.HAND
+        if self.phase is _MARKET:
+            self.phase = _HAND
         else:
             self._after_refill()
 
@@ -254,21 +268,21 @@ class State(Position):
             round_, self.to_score = self.to_score[0], self.to_score[1:]
             self._score(round_)
             if self.neutral_draws():
-                self.phase = Phase.NEUTRAL
+                self.phase = _NEUTRAL
                 return
-        if FREE in self.market or (self.options.end_rule is EndRule.BAG_EMPTY and not self.bag):
+        if FREE in self.market or (self.options.end_rule is _BAG_EMPTY and not self.bag):
             self._hand_out()
         else:
             self.seat = (self.seat + 1) % self.seats
-            self.phase = Phase.ACTION
+            self.phase = _ACTION
 
     def _neutral_tiles(self, tiles: tuple[int, ...]) -> None:
         """ALH-F4: to the neutral player."""
         for tile in tiles:
             self.bag ^= 1 << tile
             self.neutral |= 1 << tile
-        if self.phase is Phase.NEUTRAL_START:
-            self.phase = Phase.MARKET
+        if self.phase is _NEUTRAL_START:
+            self.phase = _MARKET
         else:
             self._after_refill()
 
@@ -281,7 +295,7 @@ class State(Position):
         self.seat = (seat + 1) % self.seats
         if self.seat == youngest:
             self.start = self.seat = self._start_seat()
-            self.phase = Phase.FIRST_ROW
+            self.phase = _FIRST_ROW
 
     def _start_seat(self) -> int:
         """Return the seat with the fewest cards, then the least money, then the youngest (ALH-F2)."""
@@ -300,7 +314,7 @@ class State(Position):
             if most > 0 and held.count(most) == 1:
                 self.won[held.index(most)] |= 1 << tile
                 self.market[slot] = FREE
-        self.phase = Phase.HAND_OUT
+        self.phase = _HAND_OUT
         self._next_winner()
 
     def _next_winner(self) -> None:
@@ -314,7 +328,7 @@ class State(Position):
     def _final_scoring(self, ending: Ending) -> None:
         """ALH-E1, ALH-E9: the third round, and nothing for a round whose card never came."""
         self._score(3)
-        self.phase = Phase.OVER
+        self.phase = _OVER
         self.ending = ending
 
     def _score(self, round_: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import Any, Final
 
 from referee.games.game import Cell, Violation
 from referee.games.kingdomino.kingdom import in_frame
@@ -19,6 +19,13 @@ from referee.games.kingdomino.options import all_kings
 from referee.games.kingdomino.phases import CHANCE_KINDS, Phase
 from referee.games.kingdomino.position import Position
 
+# Found once: to find a member of an enumeration takes as long as ten other names.
+_CASTLE: Final = Phase.CASTLE
+_FIRST_ORDER: Final = Phase.FIRST_ORDER
+_LINE: Final = Phase.LINE
+_PLACE: Final = Phase.PLACE
+_CHOOSE: Final = Phase.CHOOSE
+
 Found = tuple[Violation, ...]
 
 
@@ -27,18 +34,18 @@ def violations(position: Position, event: Any) -> Found:
     phase = position.phase
     match event:
         case PlaceDomino():
-            placed = phase is Phase.PLACE
+            placed = phase is _PLACE
             return _place(position, event.domino, event.left, event.right) if placed else _out_of_place(phase)
         case ChooseDomino():
-            return _choose(position, event.domino) if phase is Phase.CHOOSE else _out_of_place(phase)
+            return _choose(position, event.domino) if phase is _CHOOSE else _out_of_place(phase)
         case Line():
-            return _line(position, event.dominoes) if phase is Phase.LINE else _not_awaited(phase)
+            return _line(position, event.dominoes) if phase is _LINE else _not_awaited(phase)
         case DiscardDomino():
-            return _discard(position, event.domino) if phase is Phase.PLACE else _out_of_place(phase)
+            return _discard(position, event.domino) if phase is _PLACE else _out_of_place(phase)
         case PlaceCastle():
-            return _castle(position, event.column, event.row) if phase is Phase.CASTLE else _no_castle(phase)
+            return _castle(position, event.column, event.row) if phase is _CASTLE else _no_castle(phase)
         case FirstOrder():
-            return _first_order(position, event.seats) if phase is Phase.FIRST_ORDER else _not_awaited(phase)
+            return _first_order(position, event.seats) if phase is _FIRST_ORDER else _not_awaited(phase)
     return _not_awaited(phase)
 
 
@@ -49,9 +56,9 @@ def _not_awaited(phase: Phase) -> Found:
 
 def _out_of_place(phase: Phase) -> Found:
     """Check KDO-7: a domino is placed, then one is chosen."""
-    if phase is Phase.PLACE:
+    if phase is _PLACE:
         return (Violation("KDO-7", facts={"awaited": "the king's domino to be placed"}),)
-    if phase is Phase.CHOOSE:
+    if phase is _CHOOSE:
         return (Violation("KDO-7", facts={"awaited": "a domino to be chosen"}),)
     return _not_awaited(phase)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Final, Self
 
 from referee.games.game import SetupError, Stream
 from referee.games.kingdomino.dominoes import DominoSet, numbers_of
@@ -10,6 +10,10 @@ from referee.games.kingdomino.moves import FirstOrder, Line, Outcome
 from referee.games.kingdomino.options import Draw, Options, all_kings, clockwise
 from referee.games.kingdomino.phases import Phase
 from referee.games.kingdomino.position import Position
+
+# Found once: to find a member of an enumeration takes as long as ten other names.
+_FIRST_ORDER: Final = Phase.FIRST_ORDER
+_LINE: Final = Phase.LINE
 
 
 class Dealer:
@@ -38,9 +42,9 @@ class Dealer:
 
     def outcome(self, position: Position) -> Outcome:
         """Return the outcome that ``position`` awaits. Call it once for each, in order. Raise ``SetupError``."""
-        if position.phase is Phase.FIRST_ORDER:
+        if position.phase is _FIRST_ORDER:
             return FirstOrder(self._order)
-        if position.phase is Phase.LINE:
+        if position.phase is _LINE:
             size = position.line_size()
             drawn = (position.lines - self._lines) * size
             return Line(tuple(sorted(self._dominoes[drawn : drawn + size])))

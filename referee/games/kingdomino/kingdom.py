@@ -277,8 +277,9 @@ class Kingdom(Copied):
         points = 0
         for areas in self.area_sets:
             for bits, crowns in areas:
-                squares: int = bits.bit_count()
-                points += squares * crowns
+                if crowns:  # as in few areas
+                    squares: int = bits.bit_count()
+                    points += squares * crowns
         return points
 
     def largest_area(self) -> int:

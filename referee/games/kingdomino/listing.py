@@ -12,8 +12,19 @@ from referee.games.kingdomino.moves import ChooseDomino, DiscardDomino, Move, Pl
 from referee.games.kingdomino.phases import Phase
 from referee.games.kingdomino.position import Position
 
+# Found once: to find a member of an enumeration takes as long as ten other names.
+_CASTLE: Final = Phase.CASTLE
+_PLACE: Final = Phase.PLACE
+_CHOOSE: Final = Phase.CHOOSE
+
 # Moves are values: each is made once, as much of listing is making objects.
 _CHOICES: Final = tuple(ChooseDomino(number) for number in range(COUNT + 1))
+
+
+@cache
+def _castles(size: int) -> tuple[PlaceCastle, ...]:
+    """Return every cell of a frame of this size, by column, then row (KDO-17)."""
+    return tuple([PlaceCastle(column, row) for column in range(size) for row in range(size)])
 
 
 @cache
@@ -29,18 +40,15 @@ def legal_moves(position: Position) -> Iterator[Move]:
 
 def moves(position: Position) -> list[Move]:
     """Return castles by column, then row; dominoes by number; placements by cells, or the discard if there is none."""
-    match position.phase:
-        case Phase.CASTLE:
-            size = position.options.size()
-            return [PlaceCastle(column, row) for column in range(size) for row in range(size)]
-        case Phase.CHOOSE:
-            return [_CHOICES[number] for number in position.offer if number not in position.claims]
-        case Phase.PLACE:
-            domino = position.due()
-            places = _placings(domino.number)
-            codes = position.kingdoms[position.seat].codes(domino)
-            return [places[code] for code in codes] or [DiscardDomino(domino.number)]
-    return []
+    phase = position.phase
+    if phase is _PLACE:
+        domino = position.due()
+        places = _placings(domino.number)
+        codes = position.kingdoms[position.seat].codes(domino)
+        return [places[code] for code in codes] or [DiscardDomino(domino.number)]
+    if phase is _CHOOSE:
+        return [_CHOICES[number] for number in position.offer if number not in position.claims]
+    return list(_castles(position.options.size())) if phase is _CASTLE else []
 
 
 def stand_in(position: Position, seat: int) -> Move:

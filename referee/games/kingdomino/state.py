@@ -6,7 +6,7 @@ Whether an event may happen is asked in ``check.py``; here it has happened.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from referee.games.game import Ending, Over, Pending, Violation, decision
 from referee.games.game import chance as awaited_chance
@@ -30,6 +30,14 @@ from referee.games.kingdomino.phases import CASTLES, CHANCE_KINDS, CHOICES, DISC
 from referee.games.kingdomino.position import Position
 from referee.games.kingdomino.scoring import Standing
 from referee.games.sampling import Below
+
+# Found once: to find a member of an enumeration takes as long as ten other names.
+_CASTLE: Final = Phase.CASTLE
+_FIRST_ORDER: Final = Phase.FIRST_ORDER
+_LINE: Final = Phase.LINE
+_PLACE: Final = Phase.PLACE
+_CHOOSE: Final = Phase.CHOOSE
+_OVER: Final = Phase.OVER
 
 
 class State(Position):
@@ -89,14 +97,14 @@ class State(Position):
     def pending(self) -> tuple[Pending, ...]:
         """Return one thing at a time: a decision, an outcome, or the result."""
         phase = self.phase
-        if phase is Phase.PLACE:
+        if phase is _PLACE:
             fits = self.kingdoms[self.seat].fits(self.due())
             return decision(self.seat, PLACEMENTS if fits else DISCARDS)
-        if phase is Phase.CHOOSE:
+        if phase is _CHOOSE:
             return decision(self.seat, CHOICES)
-        if phase is Phase.CASTLE:
+        if phase is _CASTLE:
             return decision(self.seat, CASTLES)
-        if phase is Phase.OVER:
+        if phase is _OVER:
             standings = [self.standing(seat) for seat in range(self.seats)]
             return (Over(Ending.RULES, self.scores, scoring.places(standings)),)
         return awaited_chance(CHANCE_KINDS[phase])
@@ -137,12 +145,12 @@ class State(Position):
         if self.order:
             self._await_line()
         else:
-            self.phase = Phase.FIRST_ORDER
+            self.phase = _FIRST_ORDER
 
     def _await_line(self) -> None:
         """KDO-6: then the king on the lowest number is on turn; before the first line, the first of the first order."""
         self.seat = self.kings[0][1] if self.kings else self.order[0]
-        self.phase = Phase.LINE
+        self.phase = _LINE
 
     def _line(self, dominoes: tuple[int, ...]) -> None:
         """KDO-9: the first line is only chosen from; before every other choice a domino is placed (KDO-7)."""
@@ -150,19 +158,19 @@ class State(Position):
             self.unseen ^= 1 << number
         self.offer = list(dominoes)
         self.lines += 1
-        self.phase = Phase.CHOOSE if self.lines == 1 else Phase.PLACE
+        self.phase = _CHOOSE if self.lines == 1 else _PLACE
 
     def _placed(self) -> None:
         """KDO-7, KDO-10: then the king chooses, unless it was the round after the last line."""
         self.kings = self.kings[1:]
         if self.offer:
-            self.phase = Phase.CHOOSE
+            self.phase = _CHOOSE
             return
         self.turns += 1
         if self.kings:
             self.seat = self.kings[0][1]
         else:
-            self.phase = Phase.OVER
+            self.phase = _OVER
 
     def _choose(self, domino: int) -> None:
         """KDO-5, KDO-11: a king on a domino; the next one is on turn, be there a choice or not."""
@@ -172,7 +180,7 @@ class State(Position):
             self.seat = self.order[len(self.claims)]
         elif self.kings:
             self.seat = self.kings[0][1]
-            self.phase = Phase.PLACE
+            self.phase = _PLACE
         else:
             self._end_round()
 
@@ -184,7 +192,7 @@ class State(Position):
         self.claims = {}
         self._await_line()
         if self.lines == self.lines_in_all:
-            self.phase = Phase.PLACE
+            self.phase = _PLACE
 
     def __repr__(self) -> str:
         return f"<Kingdomino: {self.phase.name.lower()}, seat {self.seat}, {self.turns} turns, scores {self.scores}>"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, assert_never
+from typing import Any, Final, assert_never
 
 from referee.games.game import ForcedPass, Violation
 from referee.games.rollwrite.dice import change_cost
@@ -27,6 +27,17 @@ from referee.games.rollwrite.phases import CHANCE_KINDS, Phase
 from referee.games.rollwrite.position import Position
 from referee.games.rollwrite.sheet import FACES, SECOND_COST, START_BUILDINGS, TYPES, index_of
 
+# Found once: to find a member of an enumeration takes as long as ten other names.
+_START_SEAT: Final = Phase.START_SEAT
+_START_BUILDINGS: Final = Phase.START_BUILDINGS
+_VIRTUAL_START: Final = Phase.VIRTUAL_START
+_START_DICE: Final = Phase.START_DICE
+_ACTION: Final = Phase.ACTION
+_SECOND: Final = Phase.SECOND
+_DICE: Final = Phase.DICE
+_KEEP: Final = Phase.KEEP
+_VIRTUAL: Final = Phase.VIRTUAL
+
 
 def violations(position: Position, event: Any) -> tuple[Violation, ...]:
     """Return every rule that the event breaks in this position."""
@@ -46,21 +57,21 @@ def _move(position: Position, event: Move) -> tuple[Violation, ...]:
     phase = position.phase
     match event:
         case ChangeDice(blue, yellow):
-            if phase is Phase.SECOND:
+            if phase is _SECOND:
                 return (Violation("RNW-19", facts={"found": "dice changed after the action"}),)
-            return _change_dice(position, blue, yellow) if phase is Phase.ACTION else _not_awaited(phase)
+            return _change_dice(position, blue, yellow) if phase is _ACTION else _not_awaited(phase)
         case Build(blue, yellow):
-            if phase is Phase.SECOND:
+            if phase is _SECOND:
                 return (Violation("RNW-20", facts={"found": "a second building with dice of choice"}),)
-            return _build(position, blue, yellow) if phase is Phase.ACTION else _not_awaited(phase)
+            return _build(position, blue, yellow) if phase is _ACTION else _not_awaited(phase)
         case GetCoins():
-            return () if phase is Phase.ACTION else _not_awaited(phase)
+            return () if phase is _ACTION else _not_awaited(phase)
         case BuildSecond():
             return _build_second(position)
         case EndBuilding():
-            return () if phase is Phase.SECOND else _not_awaited(phase)
+            return () if phase is _SECOND else _not_awaited(phase)
         case KeepPair(blue, yellow):
-            return _keep_pair(position, blue, yellow) if phase is Phase.KEEP else _not_awaited(phase)
+            return _keep_pair(position, blue, yellow) if phase is _KEEP else _not_awaited(phase)
         case _:
             assert_never(event)
 
@@ -98,12 +109,12 @@ def _build(position: Position, blue: int, yellow: int) -> tuple[Violation, ...]:
 
 def _build_second(position: Position) -> tuple[Violation, ...]:
     """Check RNW-20: only after a building, with the other two dice; RNW-22: for three coins."""
-    if position.phase is Phase.SECOND:
+    if position.phase is _SECOND:
         return ()
     coins = position.coins[position.seat]
-    if position.phase is Phase.DICE and position.to_roll == 1 and coins < SECOND_COST:
+    if position.phase is _DICE and position.to_roll == 1 and coins < SECOND_COST:
         return (Violation("RNW-22", facts={"cost": SECOND_COST, "coins": coins}),)
-    if position.phase in (Phase.ACTION, Phase.DICE, Phase.KEEP):
+    if position.phase in (_ACTION, _DICE, _KEEP):
         return (Violation("RNW-20", facts={"found": "no second building is possible now"}),)
     return _not_awaited(position.phase)
 
@@ -118,20 +129,20 @@ def _keep_pair(position: Position, blue: int, yellow: int) -> tuple[Violation, .
 def _outcome(position: Position, event: Any) -> tuple[Violation, ...]:
     phase = position.phase
     match event:
-        case StartSeat(seat) if phase is Phase.START_SEAT:
+        case StartSeat(seat) if phase is _START_SEAT:
             if not 0 <= seat < position.seats:
                 return (Violation("RNW-1", facts={"start": seat, "seats": position.seats}),)
             return ()
-        case StartBuildings(seat, rolls) if phase is Phase.START_BUILDINGS:
+        case StartBuildings(seat, rolls) if phase is _START_BUILDINGS:
             return _due("RNW-1", "seat", seat, position.seat) + (_faces("RNW-1", rolls) or _start_buildings(rolls))
-        case StartDice(seat, rolls) if phase is Phase.START_DICE:
+        case StartDice(seat, rolls) if phase is _START_DICE:
             rule, pairs = ("RNW-3", 2) if position.seat == position.start else ("RNW-2", 1)
             return _due("RNW-2", "seat", seat, position.seat) + _pairs(rule, rolls, pairs)
-        case Dice(rolls) if phase is Phase.DICE:
+        case Dice(rolls) if phase is _DICE:
             return _pairs("RNW-11" if position.to_roll == 1 else "RNW-17", rolls, position.to_roll)
-        case VirtualBuildings(player, rolls) if phase is Phase.VIRTUAL_START:
+        case VirtualBuildings(player, rolls) if phase is _VIRTUAL_START:
             return _due("RNW-25", "player", player, position.player) + _pairs("RNW-6", rolls, START_BUILDINGS)
-        case VirtualBuildings(player, rolls) if phase is Phase.VIRTUAL:
+        case VirtualBuildings(player, rolls) if phase is _VIRTUAL:
             found = _due("RNW-25", "player", player, position.player)
             return found + (_faces("RNW-23", rolls) or _virtual_building(position, rolls))
     return _not_awaited(phase)

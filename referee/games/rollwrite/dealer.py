@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from referee.games.game import SetupError, Stream
 from referee.games.rollwrite.moves import (
     Dice,
@@ -16,6 +18,14 @@ from referee.games.rollwrite.moves import (
 from referee.games.rollwrite.phases import Phase
 from referee.games.rollwrite.position import Position
 from referee.games.rollwrite.sheet import FACES, START_BUILDINGS
+
+# Found once: to find a member of an enumeration takes as long as ten other names.
+_START_SEAT: Final = Phase.START_SEAT
+_START_BUILDINGS: Final = Phase.START_BUILDINGS
+_VIRTUAL_START: Final = Phase.VIRTUAL_START
+_START_DICE: Final = Phase.START_DICE
+_DICE: Final = Phase.DICE
+_VIRTUAL: Final = Phase.VIRTUAL
 
 
 class Dealer:
@@ -37,19 +47,19 @@ class Dealer:
 
     def outcome(self, position: Position) -> Outcome:
         """Return the outcome that ``position`` awaits. Call it once for each, in order. Raise ``SetupError``."""
-        match position.phase:
-            case Phase.START_SEAT:
-                return StartSeat(self._stream.uniform("start", position.seats))
-            case Phase.START_BUILDINGS:
-                return StartBuildings(position.seat, self._start_buildings())
-            case Phase.VIRTUAL_START:
-                return VirtualBuildings(position.player, self._rolls(START_BUILDINGS))
-            case Phase.START_DICE:
-                return StartDice(position.seat, self._rolls(position.to_roll))
-            case Phase.DICE:
-                return Dice(self._rolls(position.to_roll))
-            case Phase.VIRTUAL:
-                return VirtualBuildings(position.player, self._virtual_building(position))
+        phase = position.phase
+        if phase is _DICE:
+            return Dice(self._rolls(position.to_roll))
+        if phase is _START_SEAT:
+            return StartSeat(self._stream.uniform("start", position.seats))
+        if phase is _START_BUILDINGS:
+            return StartBuildings(position.seat, self._start_buildings())
+        if phase is _VIRTUAL_START:
+            return VirtualBuildings(position.player, self._rolls(START_BUILDINGS))
+        if phase is _START_DICE:
+            return StartDice(position.seat, self._rolls(position.to_roll))
+        if phase is _VIRTUAL:
+            return VirtualBuildings(position.player, self._virtual_building(position))
         raise SetupError("", "no outcome is awaited")
 
     def _start_buildings(self) -> Rolls:

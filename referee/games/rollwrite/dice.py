@@ -29,3 +29,10 @@ def other(dice: Two, used: int) -> int:
     """Return the die of two that is not the used one, by what they show."""
     low, high = dice
     return high if low == used else low
+
+
+def with_die(dice: Two, die: int) -> Two:
+    """Return the dice, which ascend, with one more."""
+    if not dice:
+        return (die,)
+    return (*dice, die) if die >= dice[-1] else tuple(sorted((*dice, die)))

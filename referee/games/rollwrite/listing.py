@@ -22,6 +22,11 @@ from referee.games.rollwrite.phases import Phase
 from referee.games.rollwrite.position import Position
 from referee.games.rollwrite.sheet import FACES, index_of
 
+# Found once: to find a member of an enumeration takes as long as ten other names.
+_ACTION: Final = Phase.ACTION
+_SECOND: Final = Phase.SECOND
+_KEEP: Final = Phase.KEEP
+
 GET_COINS: Final = GetCoins()
 END_BUILDING: Final = EndBuilding()
 SECOND: Final[tuple[Move, ...]] = (BuildSecond(), END_BUILDING)
@@ -76,19 +81,19 @@ def actions(position: Position) -> list[Move]:
 
 def legal_moves(position: Position) -> Iterator[Move]:
     """Return the actions, the pairs to keep, or whether to build again, whichever the seat on turn has to choose."""
-    if position.phase is Phase.ACTION:
+    if position.phase is _ACTION:
         return iter(actions(position))
-    if position.phase is Phase.KEEP:
+    if position.phase is _KEEP:
         return iter(keeps(position.blue[position.seat], position.yellow[position.seat]))
-    return iter(SECOND if position.phase is Phase.SECOND else ())
+    return iter(SECOND if position.phase is _SECOND else ())
 
 
 def stand_in(position: Position, seat: int) -> Move:
     """Return coins, no second building, the lowest dice (TBL-2). Raise ``ValueError`` if the seat decides nothing."""
-    if seat == position.seat and position.phase is Phase.ACTION:
+    if seat == position.seat and position.phase is _ACTION:
         return GET_COINS
-    if seat == position.seat and position.phase is Phase.SECOND:
+    if seat == position.seat and position.phase is _SECOND:
         return END_BUILDING
-    if seat == position.seat and position.phase is Phase.KEEP:
+    if seat == position.seat and position.phase is _KEEP:
         return KeepPair(position.blue[seat][0], position.yellow[seat][0])
     raise ValueError(f"seat {seat} has nothing to decide")

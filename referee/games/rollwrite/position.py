@@ -90,6 +90,24 @@ class Position(StateBase):
         """Return buildings by type of every seat, then of every virtual player."""
         return [*map(self.sheet.counts, self.built), *self.virtual]
 
+    def is_newly_complete(self) -> bool:
+        """Return whether a player has all buildings of a type and no award for them, as in few rounds (RNW-26)."""
+        for type_, cells in enumerate(self.sheet.masks):
+            for seat, built in enumerate(self.built):
+                if built & cells == cells and not self._is_awarded(type_, seat, -1):
+                    return True
+            for player in range(len(self.virtual)):
+                if self.is_full(player, type_) and not self._is_awarded(type_, -1, player):
+                    return True
+        return False
+
+    def _is_awarded(self, type_: int, seat: int, player: int) -> bool:
+        """Return whether the seat or the virtual player was awarded for completing the type."""
+        for award in self.awards:  # noqa: SIM110 - compiled, a generator would be a list
+            if award.type == type_ and (seat in award.seats or player in award.virtual):
+                return True
+        return False
+
     @property
     def is_against(self) -> bool:
         """Whether the virtual players score and get a bonus (RNW-44)."""

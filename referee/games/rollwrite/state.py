@@ -6,13 +6,13 @@ Whether an event may happen is asked in ``check.py``; here it has happened.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from referee.games.game import Ending, Over, Pending, Violation, decision
 from referee.games.game import chance as awaited_chance
 from referee.games.rollwrite import chance, check, encoding, listing, scoring
 from referee.games.rollwrite.dealer import Dealer
-from referee.games.rollwrite.dice import change_cost, combinations, other
+from referee.games.rollwrite.dice import change_cost, combinations, other, with_die
 from referee.games.rollwrite.moves import (
     Build,
     BuildSecond,
@@ -35,6 +35,17 @@ from referee.games.rollwrite.position import Position
 from referee.games.rollwrite.scoring import Score, Share
 from referee.games.rollwrite.sheet import SECOND_COST, index_of
 from referee.games.sampling import Below
+
+# Found once: to find a member of an enumeration takes as long as ten other names.
+_START_BUILDINGS: Final = Phase.START_BUILDINGS
+_VIRTUAL_START: Final = Phase.VIRTUAL_START
+_START_DICE: Final = Phase.START_DICE
+_ACTION: Final = Phase.ACTION
+_SECOND: Final = Phase.SECOND
+_DICE: Final = Phase.DICE
+_KEEP: Final = Phase.KEEP
+_VIRTUAL: Final = Phase.VIRTUAL
+_OVER: Final = Phase.OVER
 
 
 class State(Position):
@@ -89,14 +100,14 @@ class State(Position):
     def pending(self) -> tuple[Pending, ...]:
         """Return one thing at a time: a decision, an outcome, or the result."""
         phase = self.phase
-        if phase is Phase.ACTION:
+        if phase is _ACTION:
             return decision(self.seat, ACTIONS[1:] if self.changed else ACTIONS)
         kind = CHANCE_KINDS.get(phase)
         if kind is not None:
             return awaited_chance(kind)
-        if phase is Phase.KEEP:
+        if phase is _KEEP:
             return decision(self.seat, KEEPING)
-        if phase is Phase.SECOND:
+        if phase is _SECOND:
             return decision(self.seat, SECOND_BUILDING)
         return (self._result(),)
 
@@ -127,7 +138,7 @@ class State(Position):
                 self._start_buildings(rolls)
             case StartSeat(seat):
                 self.start = self.seat = seat
-                self.phase = Phase.START_BUILDINGS
+                self.phase = _START_BUILDINGS
 
     # The set-up
 
@@ -137,7 +148,7 @@ class State(Position):
             self.built[self.seat] |= 1 << index_of(*roll)
         self.seat = self._left()
         if self.seat == self.start:
-            self._await_virtual(Phase.VIRTUAL_START)
+            self._await_virtual(_VIRTUAL_START)
 
     def _await_virtual(self, phase: Phase) -> None:
         """RNW-25: in the order of their rows; what follows if there is none, or when all have rolled."""
@@ -145,10 +156,10 @@ class State(Position):
             self.phase = phase
             return
         self.player = 0
-        if phase is Phase.VIRTUAL:
+        if phase is _VIRTUAL:
             self._end_round()
         else:
-            self.phase = Phase.START_DICE
+            self.phase = _START_DICE
             self.to_roll = 2
 
     def _virtual_buildings(self, rolls: tuple[Roll, ...]) -> None:
@@ -172,7 +183,7 @@ class State(Position):
         """RNW-42: the start seat begins each."""
         self.round += 1
         self.to_roll = 0
-        self.phase = Phase.ACTION
+        self.phase = _ACTION
 
     # A turn
 
@@ -183,8 +194,10 @@ class State(Position):
     def _place(self, rolls: tuple[Roll, ...]) -> None:
         """Rolled dice to those on the sheet of the seat on turn."""
         seat = self.seat
-        self.blue[seat] = tuple(sorted((*self.blue[seat], *[blue for blue, _ in rolls])))
-        self.yellow[seat] = tuple(sorted((*self.yellow[seat], *[yellow for _, yellow in rolls])))
+        blue, yellow = self.blue[seat], self.yellow[seat]
+        for roll in rolls:
+            blue, yellow = with_die(blue, roll[0]), with_die(yellow, roll[1])
+        self.blue[seat], self.yellow[seat] = blue, yellow
 
     def _change_dice(self, blue: tuple[int, ...], yellow: tuple[int, ...]) -> None:
         """RNW-13, RNW-19: a die keeps its new value, whoever has it next."""
@@ -200,7 +213,7 @@ class State(Position):
         self.built[seat] |= 1 << index_of(blue, yellow)
         self.first = blue, yellow
         if self.coins[seat] >= SECOND_COST and not self.built[seat] >> index_of(*self._unused()) & 1:
-            self.phase = Phase.SECOND
+            self.phase = _SECOND
         else:
             self._end_building()
 
@@ -230,7 +243,7 @@ class State(Position):
             self._end_turn()
         else:
             self.to_roll = 1
-            self.phase = Phase.DICE
+            self.phase = _DICE
 
     def _get_coins(self) -> None:
         """RNW-14 to RNW-16: one for each pair of dice that meets on a building, as far as the track reaches."""
@@ -249,14 +262,14 @@ class State(Position):
             return
         self.blue[self.seat] = self.yellow[self.seat] = ()
         self.to_roll = 2
-        self.phase = Phase.DICE
+        self.phase = _DICE
 
     def _dice(self, rolls: tuple[Roll, ...]) -> None:
         """RNW-11, RNW-17: to the sheet; of four, a pair goes on, RNW-24: unless there is one seat."""
         self._place(rolls)
         if self.to_roll == 2 and self.seats > 1:
             self.to_roll = 0
-            self.phase = Phase.KEEP
+            self.phase = _KEEP
         else:
             self._end_turn()
 
@@ -271,8 +284,8 @@ class State(Position):
     def _hand_on(self, blue: int, yellow: int) -> None:
         """RNW-11, RNW-13, RNW-18: a pair as it lies there, to the seat on the left, with one seat to itself."""
         to = self._left()
-        self.blue[to] = tuple(sorted((*self.blue[to], blue)))
-        self.yellow[to] = tuple(sorted((*self.yellow[to], yellow)))
+        self.blue[to] = with_die(self.blue[to], blue)
+        self.yellow[to] = with_die(self.yellow[to], yellow)
 
     def _is_last_turn(self) -> bool:
         """Return whether the game ends with this turn (RNW-42)."""
@@ -286,17 +299,19 @@ class State(Position):
         self.to_roll = 0
         self.seat = self._left()
         if self.seat == self.start:
-            self._await_virtual(Phase.VIRTUAL)
+            self._await_virtual(_VIRTUAL)
         else:
-            self.phase = Phase.ACTION
+            self.phase = _ACTION
 
     # The end of a round, and of the game
 
     def _end_round(self) -> None:
         """RNW-26: what was completed in the round is awarded; RNW-32: before the game ends, too."""
-        self.awards += scoring.awards_of_round(self.awards, self.round, self.all_counts(), self.sheet.boxes, self.seats)
+        if self.is_newly_complete():
+            counts, boxes = self.all_counts(), self.sheet.boxes
+            self.awards += scoring.awards_of_round(self.awards, self.round, counts, boxes, self.seats)
         if self.round == self.rounds:
-            self.phase = Phase.OVER
+            self.phase = _OVER
         else:
             self._begin_round()
 
