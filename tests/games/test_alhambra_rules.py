@@ -811,10 +811,8 @@ def test_the_neutral_player_draws_six_six_and_a_third() -> None:
 @mutated(
     "ALH-F6",
     Mutation("state.State._after_refill", "FREE in self.market", "not self.bag"),
-    Mutation(
-        "state.State._after_refill", "self.options.end_rule is EndRule.BAG_EMPTY and not self.bag", "not self.bag"
-    ),
-    Mutation("state.State._after_refill", "self.options.end_rule is EndRule.BAG_EMPTY and not self.bag", "False"),
+    Mutation("state.State._after_refill", "self.options.end_rule is _BAG_EMPTY and not self.bag", "not self.bag"),
+    Mutation("state.State._after_refill", "self.options.end_rule is _BAG_EMPTY and not self.bag", "False"),
     Mutation("state.State._after_money", "if self.bag and ", "if self.bag.bit_count() > 1 and "),
 )
 def test_the_game_ends_when_the_market_cannot_be_filled() -> None:

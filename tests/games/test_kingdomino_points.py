@@ -32,7 +32,7 @@ FIELD: Sequence[Placed] = [
     Mutation("kingdom._joined", "bits |= area[0]", "pass"),
     Mutation("kingdom._joined", "crowns += area[1]", "pass"),
     Mutation("kingdom._joined", "if area[0] & around:", "if True:"),
-    Mutation("kingdom.Kingdom.score", "if crowns:", "crowns = max(1, crowns)\n                if crowns:"),
+    Mutation("kingdom.Kingdom.score", "if crowns:", "if crowns := max(1, crowns):"),
 )
 def test_an_area_gives_its_squares_times_its_crowns() -> None:
     made = kingdom(FIELD)

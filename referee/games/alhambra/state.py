@@ -169,7 +169,9 @@ class State(Position):
 
     def _lay(self, tile: int, index: int) -> None:
         layout = self.layouts[self.seat]
-        self._rebuilt(layout.placed(tile, index), layout.may_place(self.tile_set.walls[tile]) >> index - layout.base & 1)
+        self._rebuilt(
+            layout.placed(tile, index), layout.may_place(self.tile_set.walls[tile]) >> index - layout.base & 1
+        )
 
     def _rebuild_remove(self, index: int) -> None:
         """ALH-D1: from the Alhambra to the reserve."""
@@ -182,7 +184,9 @@ class State(Position):
         """ALH-D1: one tile of the reserve against one of the Alhambra, on the same cell."""
         layout = self.layouts[self.seat]
         self.reserves[self.seat] ^= 1 << tile | 1 << layout.tiles[index]
-        self._rebuilt(layout.swapped(tile, index), layout.may_swap(self.tile_set.walls[tile]) >> index - layout.base & 1)
+        self._rebuilt(
+            layout.swapped(tile, index), layout.may_swap(self.tile_set.walls[tile]) >> index - layout.base & 1
+        )
         self._end_actions()
 
     def _end_actions(self) -> None:

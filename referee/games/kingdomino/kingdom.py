@@ -62,7 +62,8 @@ HALVES: Final = tuple(
     (_CELLS[index % 256], _CELLS[(index + step) % 256]) for index in range(STRIDE * STRIDE) for step in _STEPS
 )
 """The cells of a code: 4 times the left half's bit number, and the step to the right half."""
-_PLACES: Final = tuple((*left, *right) for left, right in HALVES)
+_PLACES: Final[tuple[Any, ...]] = tuple((*left, *right) for left, right in HALVES)
+"""Any: what is known to be four numbers is taken apart and put together by compiled code whenever it is passed on."""
 
 _BITS: Final[tuple[Bits, ...]] = tuple(1 << index for index in range(STRIDE * STRIDE))
 _CASTLE_BIT: Final[Bits] = 1 << index_of(CASTLE)
@@ -212,7 +213,7 @@ class Kingdom(Copied):
 
         Of the two encodings of a domino with equal halves, the smaller one.
         """
-        return [*map(_PLACES.__getitem__, self.codes(domino))]
+        return [_PLACES[code] for code in self.codes(domino)]
 
     def fits(self, domino: Domino) -> bool:
         """Return whether there is a legal placement (KDO-13)."""
