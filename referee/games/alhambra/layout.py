@@ -98,6 +98,7 @@ class Layout(Copied):
         "tile_set",
         "tiles",
         "base",
+        "_allowed",
         "_before",
         "_board",
         "_east",
@@ -107,11 +108,9 @@ class Layout(Copied):
         "_neighbours",
         "_north",
         "_occupied",
-        "_placeable",
         "_removable",
         "_ring",
         "_south",
-        "_swappable",
         "_walked",
         "_wall",
         "_west",
@@ -154,8 +153,8 @@ class Layout(Copied):
         self._faces: tuple[Bits, ...] | None = None
         self._board: bytes | None = None
         self._ring: Bits | None = None
-        self._placeable: dict[int, Bits] = {}
-        self._swappable: dict[int, Bits] = {}
+        self._allowed: dict[int, Bits] = {}
+        """By walls ``may_place``, by ~walls ``may_swap``: one dictionary is sooner made than two."""
         self._removable: Bits | None = None
         self._walked: tuple[int, int] | None = None
         self._wall: tuple[int, int] | None = None
@@ -310,11 +309,11 @@ class Layout(Copied):
         )
 
     def may_place(self, walls: int) -> Bits:
-        cells = self._placeable.get(walls)
+        cells = self._allowed.get(walls)
         if cells is None:
             cells = self._one_block() & self._contact(walls)
             cells ^= cells & self._clash(walls)
-            self._placeable[walls] = cells
+            self._allowed[walls] = cells
         return cells
 
     def may_remove(self) -> Bits:
@@ -342,11 +341,11 @@ class Layout(Copied):
         return self._list(self.may_place(walls))
 
     def may_swap(self, walls: int) -> Bits:
-        cells = self._swappable.get(walls)
+        cells = self._allowed.get(~walls)
         if cells is None:
             cells = self._occupied ^ FOUNTAIN >> self.base
             cells ^= cells & self._clash(walls)
-            self._swappable[walls] = cells
+            self._allowed[~walls] = cells
         return cells
 
     def swappable(self, walls: int) -> Bits:
