@@ -12,10 +12,11 @@ from referee.games.alhambra.phases import CHANCE_KINDS, SLOTS
 from referee.games.alhambra.piles import card_windows, splits
 from referee.games.alhambra.position import Position
 from referee.games.alhambra.tiles import TileSet, tiles_of
+from referee.games.copied import Copied
 from referee.games.game import SetupError, Stream
 
 
-class Dealer:
+class Dealer(Copied):
     """The order that a stream gives: tiles, money with the scoring cards in their piles, and every reshuffle."""
 
     def __init__(self, seats: int, options: Options, tile_set: TileSet, stream: Stream) -> None:
@@ -33,7 +34,7 @@ class Dealer:
         ``scoring``: of each scoring card that is still to come its number, and how many money cards lie above it; the
         upper one first.
         """
-        new = cls.__new__(cls)
+        new = Copied.__new__(cls)
         new._stream = stream
         bag = tiles_of(position.bag)
         new._tiles = [bag[i] for i in stream.permutation("", len(bag))]

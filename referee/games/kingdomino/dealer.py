@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final, Self
 
+from referee.games.copied import Copied
 from referee.games.game import SetupError, Stream
 from referee.games.kingdomino.dominoes import DominoSet, numbers_of
 from referee.games.kingdomino.moves import FirstOrder, Line, Outcome
@@ -16,7 +17,7 @@ _FIRST_ORDER: Final = Phase.FIRST_ORDER
 _LINE: Final = Phase.LINE
 
 
-class Dealer:
+class Dealer(Copied):
     """The order that a stream gives: the dominoes, the first ones of which are played with, and the first order."""
 
     def __init__(self, seats: int, options: Options, domino_set: DominoSet, stream: Stream) -> None:
@@ -33,7 +34,7 @@ class Dealer:
     @classmethod
     def going_on(cls, position: Position, stream: Stream) -> Self:
         """Return an order of what is still to come of a game that has begun."""
-        new = cls.__new__(cls)
+        new = Copied.__new__(cls)
         unseen = numbers_of(position.unseen)
         new._dominoes = [unseen[i] for i in stream.permutation("", len(unseen))]
         new._order = () if position.order else first_order(position.seats, position.options.first_order, stream)
