@@ -15,9 +15,8 @@ from referee.cli.output import write
 from referee.log.dsse import intent_encoding
 from referee.log.entry import decode_entry
 from referee.log.errors import Code, LogError
-from referee.log.events import act_name
 from referee.log.fork import Side, read_file
-from referee.log.intent import Place, author_of, decode_intent
+from referee.log.intent import Place, act_name, author_of, decode_intent
 from referee.log.keys import PublicKey
 from referee.log.note import Checkpoint
 from referee.log.replay import check_link, signed_part

@@ -12,8 +12,7 @@ from referee.live.errors import MalformedIntent, MalformedMove, NotAwaited, Weak
 from referee.live.view import awaited_text
 from referee.log.entry import Clock
 from referee.log.errors import Code, LogError
-from referee.log.events import act_name
-from referee.log.intent import Author, Role, author_of
+from referee.log.intent import Author, Role, act_name, author_of
 from referee.log.keys import key_id
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2

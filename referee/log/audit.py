@@ -5,9 +5,7 @@ A visitor of the one reader. Every layer is followed as far as it goes, and the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import BinaryIO
+from typing import BinaryIO, Final
 
 from referee.games.results import Contest
 from referee.log import file
@@ -17,16 +15,17 @@ from referee.log.deck import SEED_BYTES
 from referee.log.engines import Engines, installed
 from referee.log.entry import NO_ENTRY, Clock, clock_of, decode_entry, decode_open, event_name
 from referee.log.errors import Code, LogError
-from referee.log.events import Opened, act_name
+from referee.log.events import Opened
 from referee.log.frames import Frame, FrameType
 from referee.log.game import LoggedGame, Phase
 from referee.log.header import check_descriptors, check_header, decode_header, rules_hash
 from referee.log.heads import Heads, check_head
 from referee.log.identity import game_id
-from referee.log.intent import Author, Place, Role, decode_intent
+from referee.log.intent import Author, Place, Role, act_name, decode_intent
 from referee.log.judge import judge, take
 from referee.log.merkle import Tree, leaf_hash
-from referee.log.note import Checkpoint, Note, VerifierKey, open_checkpoint
+from referee.log.note import Checkpoint, Note, open_checkpoint
+from referee.log.policy import Policy as Policy  # noqa: PLC0414 - who audits needs one
 from referee.log.reading import read_entry
 from referee.log.remarks import WITH_WORDS, Remarks, committed
 from referee.log.replay import check_link, digest_differs, signed_part_of
@@ -42,32 +41,20 @@ _DISCLOSE = b"\x82\x01\x22\x0a\x20"
 _TAG_AT = -len(_DISCLOSE) - SEED_BYTES
 """Where it stands."""
 # Of an enumeration a member is found as slowly as a method is called, and these are asked for with every entry.
-_ENTRY, _CERTIFICATE = int(FrameType.ENTRY), int(FrameType.CERTIFICATE)
-_DECODE, _CHAIN, _AUTHORS, _RULES = Layer.DECODE, Layer.CHAIN, Layer.AUTHORS, Layer.RULES
+_ENTRY: Final = int(FrameType.ENTRY)
+_CERTIFICATE: Final = int(FrameType.CERTIFICATE)
+_DECODE: Final = Layer.DECODE
+_CHAIN: Final = Layer.CHAIN
+_AUTHORS: Final = Layer.AUTHORS
+_RULES: Final = Layer.RULES
 
-
-_TOGETHER = 256
+_TOGETHER: Final = 256
 """Signatures that are verified in a row. Between them the entries would take a fifth longer: verifying and following
 a game drive each other out of the processor's caches."""
 
 
 class _WrongSignature(Exception):
     """One of the signatures that were deferred. What comes of it is seen by verifying each before going on."""
-
-
-@dataclass(frozen=True)
-class Policy:
-    """Whom the caller trusts."""
-
-    verifier: VerifierKey | None = None
-    """The referee's. Without it nothing can be COMPLETE."""
-    seat_keys: Mapping[int, bytes] = field(default_factory=dict)
-    """Public keys of seats, where known from elsewhere."""
-    scribe_keys: Mapping[int, bytes] = field(default_factory=dict)
-    receipts: tuple[bytes, ...] = ()
-    """Signed checkpoints of this game that somebody was given."""
-    logged: tuple[Checkpoint, ...] = ()
-    """Heads that a public log has; those of other games are passed over."""
 
 
 def audit(stream: BinaryIO, policy: Policy, *, engines: Engines | None = None) -> Report:

@@ -11,11 +11,8 @@ from typing import Any, ClassVar, Final, assert_never
 
 from referee.games.game import Ending, ForcedPass
 from referee.games.results import Result
-from referee.log.intent import Author
+from referee.log.author import Author
 from referee.log.v1 import log_pb2
-
-_which = log_pb2.Intent.WhichOneof
-"""The method itself: to find it in a message takes as long as to call it."""
 
 UNNAMED: Final = -1
 """The seat of an act that names none."""
@@ -397,11 +394,6 @@ def change_of(event: Event) -> Any:
             return None
         case _:
             assert_never(event)
-
-
-def act_name(intent: log_pb2.Intent) -> str:
-    """Return the field of an intent's act, such as ``take_back``, for messages that know no game."""
-    return _which(intent, "act") or ""
 
 
 def needs_rule(ruling: Ruling) -> bool:

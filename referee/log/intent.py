@@ -6,12 +6,12 @@ Knows the format and keys, not the state of a game.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from enum import StrEnum
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from referee.log import deck
+from referee.log.author import Author as Author  # noqa: PLC0414 - who makes intents needs both
+from referee.log.author import Role as Role  # noqa: PLC0414
 from referee.log.dsse import intent_encoding
 from referee.log.errors import Code, LogError, malformed, misfit
 from referee.log.identity import GAME_ID_BYTES
@@ -19,20 +19,10 @@ from referee.log.keys import KEY_ID_BYTES, PUBLIC_KEY_BYTES, SIGNATURE_BYTES, Pr
 from referee.log.merkle import HASH_BYTES
 from referee.log.v1 import log_pb2
 from referee.wire import strict
-from referee.words.catalogue import Phrase
 
-_which = log_pb2.Intent.WhichOneof
+_which: Final = log_pb2.Intent.WhichOneof
 """The method itself: to find it in a message takes as long as to call it."""
-_NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
-
-
-class Role(StrEnum):
-    """In what capacity somebody signs; the values are the fields of ``Intent.author``."""
-
-    SEAT = "seat"
-    SCRIBE = "scribe"
-    ARBITER = "arbiter"
-
+_NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 TableAct = (
     log_pb2.Resign
@@ -56,23 +46,7 @@ _FIELD_OF: dict[type[TableAct], str] = {
     log_pb2.ChangeKey: "change_key",
 }
 
-_ROLES = {role.value: role for role in Role}
-
-
-@dataclass(frozen=True, slots=True)
-class Author:
-    """The signer: a seat's number, or an index into the game's scribe or arbiter keys."""
-
-    role: Role
-    index: int
-
-    def __str__(self) -> str:
-        return f"{self.role} {self.index}"
-
-    @property
-    def phrase(self) -> Phrase:
-        """The same, for a place of another phrase."""
-        return Phrase(f"{self.role} {{n}}", {"n": self.index})
+_ROLES: Final = {role.value: role for role in Role}
 
 
 class SignedIntent(NamedTuple):
@@ -191,6 +165,11 @@ def author_of(intent: log_pb2.Intent) -> Author:
 @lru_cache(maxsize=1024)
 def _author(role: str, index: int) -> Author:
     return Author(_ROLES[role], index)
+
+
+def act_name(intent: log_pb2.Intent) -> str:
+    """Return the field of an intent's act, such as ``take_back``, for messages that know no game."""
+    return _which(intent, "act") or ""
 
 
 def check_signed_lengths(thing: str, signed: log_pb2.Signed | log_pb2.Refused | SignedIntent) -> None:

@@ -35,6 +35,9 @@ ED25519 = 0x01
 
 _DASH = "\u2014 "
 _DECIMAL = re.compile(r"(0|[1-9][0-9]{0,18})\Z", re.ASCII)
+_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f]")
+"""What no note has; a newline is not among them."""
+_NAME = re.compile(r"[!-*,-~]+")
 _HEX_ID = re.compile(r"[0-9a-f]{8}\Z")
 
 
@@ -78,7 +81,7 @@ class Note:
             whole = data.decode()
         except UnicodeDecodeError:
             raise _bad("the note is not UTF-8") from None
-        if any(c < " " and c != "\n" for c in whole):
+        if _CONTROL.search(whole):
             raise _bad("control character in the note", "newlines only")
         text, blank, below = whole.rpartition("\n\n")
         if not blank or not text:
@@ -252,7 +255,7 @@ NAME_EXPECTED: Final = "a name of printable ASCII without spaces and plus signs"
 def is_name(name: str) -> bool:
     """Return whether a referee can sign under this name."""
     # Go's note package takes any script; which characters are printable there differs with the version of Unicode.
-    return bool(name) and "+" not in name and all("!" <= c <= "~" for c in name)
+    return _NAME.fullmatch(name) is not None
 
 
 def check_name(name: str) -> None:

@@ -15,8 +15,8 @@ from referee.live.turns import Work
 from referee.live.view import awaited_text
 from referee.log import remarks
 from referee.log.errors import LogError
-from referee.log.events import TABLE_ACTS, act_name
-from referee.log.intent import Role
+from referee.log.events import TABLE_ACTS
+from referee.log.intent import Role, act_name
 from referee.log.v1 import log_pb2
 from referee.service.auth import Caller, PermissionDenied
 from referee.service.docket import call_message, docket_message

@@ -25,9 +25,8 @@ from referee.live.turns import Work
 from referee.live.view import game_message
 from referee.live.watch import Commit, SeatWatcher, Watcher
 from referee.log.errors import Code, LogError
-from referee.log.events import act_name
 from referee.log.identity import parse_game_id
-from referee.log.intent import Author, Role, author_of, decode_intent
+from referee.log.intent import Author, Role, act_name, author_of, decode_intent
 from referee.log.keys import SIGNATURE_BYTES
 from referee.publishing.proofs import Missing, NotLogged, prove
 from referee.publishing.sequencer import Sequencer

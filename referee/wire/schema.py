@@ -14,6 +14,8 @@ from google.protobuf.descriptor_pb2 import FileDescriptorProto
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 
+from referee.wire.checks import Check, all_in, at_most, every, is_in, on_elements, on_member, on_submessage
+
 MAX_NESTING = 8
 """Messages inside each other; the outermost is the first."""
 MAX_REPEATED = 512
@@ -54,9 +56,6 @@ class Field:
     oneof: str | None
     schema: Schema | None
     numbers: frozenset[int] | None
-
-
-Check = Callable[[Message], bool]
 
 
 @dataclass(slots=True)
@@ -147,59 +146,24 @@ def _all_of(
         if field.schema is None or (inner := inner_check(field.schema)) is None:
             continue
         if field.unpacked:
-            checks.append(_on_elements(field.name, inner))
+            checks.append(on_elements(field.name, inner))
         elif field.oneof is not None:
             members.setdefault(field.oneof, {})[field.name] = inner
         else:
-            checks.append(_on_submessage(field.name, inner))
-    checks += [_on_member(schema.message_class.WhichOneof, oneof, inners) for oneof, inners in members.items()]
-    if len(checks) <= 1:
-        return checks[0] if checks else None
-
-    def every(message: Message) -> bool:
-        for check in checks:  # noqa: SIM110 - a generator costs more than most checks
-            if not check(message):
-                return False
-        return True
-
-    return every
-
-
-def _on_elements(name: str, check: Check) -> Check:
-    def elements(message: Message) -> bool:
-        for element in getattr(message, name):  # noqa: SIM110 - as above
-            if not check(element):
-                return False
-        return True
-
-    return elements
-
-
-def _on_submessage(name: str, check: Check) -> Check:
-    return lambda message: not message.HasField(name) or check(getattr(message, name))
-
-
-def _on_member(which: Callable[[Message, str], str | None], oneof: str, checks: dict[str, Check]) -> Check:
-    """Check the member that is set, if it is one of these."""
-
-    def member(message: Message) -> bool:
-        name = which(message, oneof)
-        return name not in checks or checks[name](getattr(message, name))
-
-    return member
+            checks.append(on_submessage(field.name, inner))
+    checks += [on_member(schema.message_class.WhichOneof, oneof, inners) for oneof, inners in members.items()]
+    return every(checks)
 
 
 def _field_enum_check(field: Field) -> Check | None:
     name, numbers = field.name, field.numbers
     if numbers is None:
         return None
-    if field.packed:
-        return lambda message: numbers.issuperset(getattr(message, name))
-    return lambda message: getattr(message, name) in numbers
+    return all_in(name, numbers) if field.packed else is_in(name, numbers)
 
 
 def _field_count_check(field: Field) -> Check | None:
     name = field.name
     if not (field.packed or field.unpacked):
         return None
-    return lambda message: len(getattr(message, name)) <= MAX_REPEATED
+    return at_most(name, MAX_REPEATED)
