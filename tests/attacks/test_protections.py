@@ -15,6 +15,7 @@ from tests.sizes import sample_of
 PAGE = Path(__file__).parents[2] / "docs" / "security.md"
 
 
+@removal.needs_pure
 @pytest.mark.parametrize("protection", sample_of([*PROTECTIONS], 16))
 def test_no_protection_is_for_nothing(protection: str) -> None:
     """The page has the row as it is: what gets through, and what else would notice."""
