@@ -5,6 +5,7 @@ Everybody signs again here, so that the layers before it have nothing to object 
 
 from __future__ import annotations
 
+from referee import core
 from referee.log.errors import Code
 from referee.log.header import header_hash
 from referee.log.v1 import log_pb2
@@ -151,13 +152,16 @@ def r_withheld(table: str, played: Played) -> Forgery | None:
 # --- rules -----------------------------------------------------------------------------------------------------------
 
 
-@attack
 def illegal_move_let_through(table: str, played: Played) -> Forgery | None:
     """The seat signs it, the referee enters the position that it leads to, and then ends the game."""
     if (found := misruled(table)) is None:
         return None
     rigged, at = found
     return against_rules(rigged.file(), Code.RULES, at)
+
+
+if not core.is_compiled():  # a compiled referee cannot be made to overlook it
+    attack(illegal_move_let_through)
 
 
 @attack

@@ -10,7 +10,6 @@ from functools import cache
 
 import pytest
 
-from referee import core
 from referee.log.verdict import Report, Verdict
 from tests.attacks.corpus import TABLES, game
 from tests.attacks.everything import ATTACKS
@@ -19,9 +18,6 @@ from tests.attacks.protections import PROTECTIONS
 
 # The smallest games, and the one in which no deck doubles what is looked at, first.
 _ORDER = ["toy, declared", "toy, dealt", *TABLES]
-
-
-needs_pure = pytest.mark.skipif(core.is_compiled(), reason="of a compiled auditor nothing can be taken away")
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,9 @@ from tests.attacks.__main__ import PIECES, piece
 from tests.attacks.corpus import game, small_game, whole_game
 from tests.attacks.damage import Target, Wrong
 from tests.attacks.everything import ATTACKS
-from tests.attacks.removal import needs_pure, taken_away
+from tests.attacks.removal import taken_away
 from tests.cli.inside import referee
+from tests.core import needs_source
 from tests.log.games import SIGNER
 from tests.sizes import campaign
 
@@ -53,7 +54,7 @@ def test_whole_games(rules_id: str, places: int) -> None:
         target.at_random(rng)
 
 
-@needs_pure
+@needs_source
 def test_an_auditor_that_overlooks_damage_is_told() -> None:
     """One without checksums, and one that finds nothing missing."""
     target = Target(small_game("rollwrite"))
@@ -63,7 +64,7 @@ def test_an_auditor_that_overlooks_damage_is_told() -> None:
         target.cut(target.ends[-2])
 
 
-@needs_pure
+@needs_source
 def test_all_of_it_is_cut_into_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """As ``make attack`` does it: nothing is left out, and what is overlooked comes back with its number."""
     target = Target(small_game("rollwrite"))

@@ -10,12 +10,13 @@ import pytest
 from tests.attacks import removal
 from tests.attacks.everything import ATTACKS
 from tests.attacks.protections import PROTECTIONS
+from tests.core import needs_source
 from tests.sizes import sample_of
 
 PAGE = Path(__file__).parents[2] / "docs" / "security.md"
 
 
-@removal.needs_pure
+@needs_source
 @pytest.mark.parametrize("protection", sample_of([*PROTECTIONS], 16))
 def test_no_protection_is_for_nothing(protection: str) -> None:
     """The page has the row as it is: what gets through, and what else would notice."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from hashlib import sha256
+from typing import Any
 
 from referee.games import registry
 from referee.games.game import Chance, Forced, ForcedPass, Over
@@ -13,8 +14,11 @@ from referee.harness import Shuffler
 SEEDS = 4
 
 
-def digest(rules_id: str, seats: int, seed: int) -> str:
-    """Play, and return the SHA-256 of every position, with its list of moves and what a wrong event breaks."""
+def digest(rules_id: str, seats: int, seed: int, copied: Callable[[Any], Any] = lambda state: state) -> str:
+    """Play, and return the SHA-256 of every position, with its list of moves and what a wrong event breaks.
+
+    After each event the game goes on with what ``copied`` makes of the position.
+    """
     rng, game, found = random.Random(seed), registry.get(rules_id), sha256()
     state, dealer = game.new(seats), game.dealer(seats, None, None, Shuffler(rng))
     before = None
@@ -31,7 +35,7 @@ def digest(rules_id: str, seats: int, seed: int) -> str:
         # An event of the position before is legal or not, and that too is an answer.
         found.update(repr((state.check(before), state.check(event))).encode())
         state.apply(event)
-        before = event
+        state, before = copied(state), event
     found.update(state.encode() + repr(awaited).encode())
     return found.hexdigest()
 

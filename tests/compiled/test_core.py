@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import copy
 import os
+import pickle
 import subprocess
 import sys
+from collections.abc import Callable
 from hashlib import sha256
 from importlib import import_module
 from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import compiled_build
 from compiled_build import sources
 from referee import core
-from tests.compiled.digests import lines
+from referee.games import registry
+from tests.compiled.digests import digest, lines
 
 PURE = "REFEREE_TESTS_PURE"
 """In the environment of tests that are to run with the compiled core: where the same project lies without it."""
@@ -32,6 +37,17 @@ def test_the_same_games_come_of_both() -> None:
     done = subprocess.run(command, cwd=pure, env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines() == list(lines())
+
+
+@pytest.mark.parametrize("way", ["copy", "deepcopy", "pickle"])
+@pytest.mark.parametrize("rules_id", registry.names())
+def test_a_position_that_python_copies_goes_on_as_it_would(rules_id: str, way: str) -> None:
+    ways: dict[str, Callable[[Any], Any]] = {
+        "copy": copy.copy,
+        "deepcopy": copy.deepcopy,
+        "pickle": lambda state: pickle.loads(pickle.dumps(state)),
+    }
+    assert digest(rules_id, 3, 0, ways[way]) == digest(rules_id, 3, 0)
 
 
 @needs_compiled

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from referee.games.copied import Copied
 from referee.games.game import SetupError
 
 TERRAINS: Final = ("wheat", "forest", "lake", "meadow", "swamp", "mine")
@@ -74,7 +75,7 @@ DOMINOES: Final = _pieces(_PIECES)
 contradicted by one or two. The examples of the Czech rule text show dominoes that are not among them."""
 
 
-class DominoSet:
+class DominoSet(Copied):
     """The dominoes of a game. ``dominoes[number - 1]`` has the number."""
 
     __slots__ = ("all", "dominoes")
