@@ -8,6 +8,7 @@ from pathlib import Path
 
 from referee.log.verdict import Verdict
 from tests.attacks.everything import ATTACKS
+from tests.core import needs_source
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "security.md").read_text()
@@ -27,6 +28,7 @@ def test_named_tests_exist() -> None:
         assert name in functions_of(ROOT / path), f"{path}::{name}"
 
 
+@needs_source
 def test_named_attacks_exist() -> None:
     named = set(re.findall(r"(?<!\*)\*([^*\n]+)\*(?!\*)", PAGE)) - {"italics"}
     assert len(named) > 50
