@@ -105,7 +105,7 @@ def test_acts_at_two_referees(postgres: Postgres) -> None:
 @pytest.mark.parametrize(
     ("call", "count"),
     [
-        ("postgresql.measured(4, rounds=1, times=60, nodes=2)", 10),
+        ("postgresql.measured(4, rounds=1, times=60, nodes=2)", 11),
         ("take_over.measured(rounds=1, entries=5, games=2, entries_each=5)", 11),
     ],
 )

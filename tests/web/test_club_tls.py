@@ -27,7 +27,7 @@ COMMANDS = re.findall(r"^ {4,}(\S.*)$", SECTION.partition("\n## ")[0].replace("\
 """In their order; a line that goes on is one."""
 INSTALL = COMMANDS[-2:]
 """On a player's Linux."""
-SIGNED = COMMANDS[1:4]
+SIGNED = COMMANDS[1:5]
 """What makes a certificate of the authority."""
 BY_NUMBER, BY_NAME = "https://192.168.1.20:8443", "https://club.example:8443"
 PLAIN, BANK = "http://192.168.1.20:8080", "https://bank.example"
