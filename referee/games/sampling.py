@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from hashlib import sha256
 from typing import TypeVar
 
+from referee.games.copied import Copied
+
 Below = Callable[[int], int]
 """Return a number in 0..n-1, all equally likely: ``random.Random(1).randrange``."""
 
@@ -31,7 +33,7 @@ def weighted(weights: Sequence[int], below: Below) -> int:
     raise AssertionError  # pragma: no cover - ``below`` returned what it must not
 
 
-class Expanded:
+class Expanded(Copied):
     """Uniform draws without end, all of which follow from one: what else the source is asked for changes none.
 
     Blocks of SHA-256 over the seed and a counter; numbers that would make some likelier are passed over.
@@ -51,7 +53,7 @@ class Expanded:
                 return number % n
 
 
-class Sampled:
+class Sampled(Copied):
     """A dealer's stream of such draws; what it gives depends on no label."""
 
     def __init__(self, below: Below) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import random
 from collections import Counter
 from itertools import islice
@@ -114,3 +116,13 @@ def test_all_is_decided_at_once(rules_id: str) -> None:
     assert length > 10
     assert one[:length] == other[:length]
     assert drawn(state.determinize(random.Random(8).randrange), 1) != one
+
+
+@pytest.mark.parametrize("rules_id", registry.names())
+def test_a_copy_brings_the_same(rules_id: str) -> None:
+    """Also where it was pickled, as for another process."""
+    state = next(islice(positions(rules_id, 2, 5), 4, None))
+    deck = state.determinize(random.Random(7).randrange)
+    copies = [copy.deepcopy(deck), pickle.loads(pickle.dumps(deck)), deck]
+    first, *others = [played(state, each, random.Random(1)) for each in copies]
+    assert others == [first, first]

@@ -169,9 +169,9 @@ class State(Position):
 
     def _lay(self, tile: int, index: int) -> None:
         layout = self.layouts[self.seat]
-        self._rebuilt(
-            layout.placed(tile, index), layout.may_place(self.tile_set.walls[tile]) >> index - layout.base & 1
-        )
+        at = index - layout.base  # below 0 for a cell that no tile of the layout is beside
+        legal = layout.may_place(self.tile_set.walls[tile]) >> at & 1 if at >= 0 else 0
+        self._rebuilt(layout.placed(tile, index), legal)
 
     def _rebuild_remove(self, index: int) -> None:
         """ALH-D1: from the Alhambra to the reserve."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from referee.games.copied import Copied
 from referee.games.game import SetupError, Stream
 from referee.games.rollwrite.moves import (
     Dice,
@@ -28,7 +29,7 @@ _DICE: Final = Phase.DICE
 _VIRTUAL: Final = Phase.VIRTUAL
 
 
-class Dealer:
+class Dealer(Copied):
     """Rolls from a stream: the start seat from ``start``, the pairs of the game from ``dice/0``, ``dice/1``, …"""
 
     def __init__(self, stream: Stream) -> None:
