@@ -19,6 +19,7 @@ from referee.log.v1 import log_pb2
 from referee.log.verdict import Report, Verdict
 from tests.cli.inside import referee
 from tests.contested.games import game
+from tests.core import needs_source
 from tests.log.games import SIGNER, Played
 from tests.log.games import small_header as a_small_header
 from tests.log.proved import with_frames
@@ -118,6 +119,7 @@ def test_contested_games_have_all_that_can_be_proved(tmp_path: Path) -> None:
         assert proofs.checked == proofs.wanted > 0
 
 
+@needs_source
 def test_the_opposite_is_kept_and_told() -> None:
     """Of a referee whose engine forgot a rule: the certificate is evidence."""
     played = misjudged()
