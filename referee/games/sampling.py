@@ -36,14 +36,15 @@ def weighted(weights: Sequence[int], below: Below) -> int:
 class Expanded(Copied):
     """Uniform draws without end, all of which follow from one: what else the source is asked for changes none.
 
-    Blocks of SHA-256 over the seed and a counter; numbers that would make some likelier are passed over.
+    Blocks of SHA-256 over the seed and a counter; numbers that would make some likelier are passed over. Called itself,
+    as a method of it would not be copied with what has it where the class is compiled.
     """
 
     def __init__(self, below: Below) -> None:
         self._seed = below(1 << 128).to_bytes(16, "big")
         self._blocks = 0
 
-    def below(self, n: int) -> int:
+    def __call__(self, n: int) -> int:
         """Return a number in 0..n-1; ``n`` is at most 2^128."""
         limit = (1 << 256) - (1 << 256) % n
         while True:

@@ -67,7 +67,7 @@ def determinized(position: Position, below: Below) -> Dealer:
     """Return a deck that fits the position: tiles and money that are still to come, every order equally likely, and the
     scoring cards where they may lie.
     """
-    below = Expanded(below).below
+    below = Expanded(below)
     return Dealer.going_on(position, Sampled(below), _scoring_places(position, below))
 
 

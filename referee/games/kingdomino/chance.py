@@ -45,4 +45,4 @@ def sample(position: Position, below: Below) -> Outcome:
 
 def determinized(position: Position, below: Below) -> Dealer:
     """Return a deck that fits the position: all that is still to come, every order of it equally likely."""
-    return Dealer.going_on(position, Sampled(Expanded(below).below))
+    return Dealer.going_on(position, Sampled(Expanded(below)))

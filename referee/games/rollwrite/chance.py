@@ -92,4 +92,4 @@ def sample(position: Position, below: Below) -> Outcome:
 
 def determinized(position: Position, below: Below) -> Dealer:  # noqa: ARG001 - dice forget
     """Return dice that will show the same, whatever is built meanwhile: the first roll, the second, …"""
-    return Dealer(Sampled(Expanded(below).below))
+    return Dealer(Sampled(Expanded(below)))
