@@ -309,6 +309,7 @@ class Layout(Copied):
         )
 
     def may_place(self, walls: int) -> Bits:
+        """Return what ``placeable`` does, counted from ``base`` on: lists need no more."""
         cells = self._allowed.get(walls)
         if cells is None:
             cells = self._one_block() & self._contact(walls)
@@ -317,7 +318,7 @@ class Layout(Copied):
         return cells
 
     def may_remove(self) -> Bits:
-        """Return whether the tile is not shut in on four sides and cuts nothing off (ALH-D3)."""
+        """Return what ``removable`` does, counted from ``base`` on: tiles with a free side that cut nothing off."""
         if self._removable is None:
             north, east, south, west = self._beside()
             shut_in = north & south & west & east
@@ -341,6 +342,7 @@ class Layout(Copied):
         return self._list(self.may_place(walls))
 
     def may_swap(self, walls: int) -> Bits:
+        """Return what ``swappable`` does, counted from ``base`` on."""
         cells = self._allowed.get(~walls)
         if cells is None:
             cells = self._occupied ^ FOUNTAIN >> self.base

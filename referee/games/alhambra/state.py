@@ -169,24 +169,20 @@ class State(Position):
 
     def _lay(self, tile: int, index: int) -> None:
         layout = self.layouts[self.seat]
-        at = index - layout.base  # below 0 for a cell that no tile of the layout is beside
-        legal = layout.may_place(self.tile_set.walls[tile]) >> at & 1 if at >= 0 else 0
-        self._rebuilt(layout.placed(tile, index), legal)
+        self._rebuilt(layout.placed(tile, index), layout.placeable(self.tile_set.walls[tile]) >> index & 1)
 
     def _rebuild_remove(self, index: int) -> None:
         """ALH-D1: from the Alhambra to the reserve."""
         layout = self.layouts[self.seat]
         self.reserves[self.seat] |= 1 << layout.tiles[index]
-        self._rebuilt(layout.removed(index), layout.may_remove() >> index - layout.base & 1)
+        self._rebuilt(layout.removed(index), layout.removable() >> index & 1)
         self._end_actions()
 
     def _rebuild_swap(self, tile: int, index: int) -> None:
         """ALH-D1: one tile of the reserve against one of the Alhambra, on the same cell."""
         layout = self.layouts[self.seat]
         self.reserves[self.seat] ^= 1 << tile | 1 << layout.tiles[index]
-        self._rebuilt(
-            layout.swapped(tile, index), layout.may_swap(self.tile_set.walls[tile]) >> index - layout.base & 1
-        )
+        self._rebuilt(layout.swapped(tile, index), layout.swappable(self.tile_set.walls[tile]) >> index & 1)
         self._end_actions()
 
     def _end_actions(self) -> None:
