@@ -82,19 +82,45 @@ def _homes() -> list[Any]:
 
 
 class RuleTests:
-    """The register of one game."""
+    """The register of one game.
 
-    def __init__(self, package: str) -> None:
+    ``modules``: the tests of its rules. Each enters its cases as it is imported, when the register is read.
+    """
+
+    def __init__(self, package: str, *modules: str) -> None:
         self.package = package
-        self.broken: list[tuple[str, Callable[[], Broken]]] = []
-        self.mutants: list[tuple[str, Mutation, Callable[[], None]]] = []
-        self.derived: list[str] = []
+        self._modules = modules
+        self._broken: list[tuple[str, Callable[[], Broken]]] = []
+        self._mutants: list[tuple[str, Mutation, Callable[[], None]]] = []
+        self._derived: list[str] = []
+
+    @property
+    def broken(self) -> list[tuple[str, Callable[[], Broken]]]:
+        """Return rule ids with the cases that break them."""
+        self._fill()
+        return self._broken
+
+    @property
+    def mutants(self) -> list[tuple[str, Mutation, Callable[[], None]]]:
+        """Return rule ids with defects of the engine, and the test that has to find each of these."""
+        self._fill()
+        return self._mutants
+
+    @property
+    def derived(self) -> list[str]:
+        """Return the ids of rules that have a property."""
+        self._fill()
+        return self._derived
+
+    def _fill(self) -> None:
+        for module in self._modules:
+            importlib.import_module(module)
 
     def violates(self, rule_id: str) -> Callable[[Callable[[], Broken]], Callable[[], Broken]]:
         """Registers a case: its event breaks exactly this rule."""
 
         def register(case: Callable[[], Broken]) -> Callable[[], Broken]:
-            self.broken.append((rule_id, case))
+            self._broken.append((rule_id, case))
             return case
 
         return register
@@ -104,7 +130,7 @@ class RuleTests:
         assert mutations
 
         def register(test: Test) -> Test:
-            self.mutants += [(rule_id, mutation, test) for mutation in mutations]
+            self._mutants += [(rule_id, mutation, test) for mutation in mutations]
             return test
 
         return register
@@ -113,7 +139,7 @@ class RuleTests:
         """Registers a property that is the derived rule."""
 
         def register(test: Test) -> Test:
-            self.derived.append(rule_id)
+            self._derived.append(rule_id)
             return test
 
         return register

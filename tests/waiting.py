@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
@@ -28,3 +29,12 @@ async def until(holds: Callable[[], object], what: str, *, every_s: float = 0) -
     async with waiting_for(what):
         while not holds():  # noqa: ASYNC110 - nobody is told
             await asyncio.sleep(every_s)
+
+
+def is_there(pid: int) -> bool:
+    """Return whether there is a process, a dead one that has not been waited for included."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True

@@ -15,7 +15,7 @@ from playwright.async_api import Page, expect
 from tests.bench.measure import Figure
 from tests.bench.web import page
 from tests.web.in_browser import PYODIDE, lacking
-from tests.web.test_verify_page import FROZEN, INTACT, KEY, judged, payload
+from tests.web.verify_page import FROZEN, INTACT, KEY, judged, payload
 
 RUNS = 3
 FIRST_MOST_S, AGAIN_MOST_S = 10.0, 3.0

@@ -27,7 +27,7 @@ from referee.pairing.planned import planned
 from referee.pairing.swiss import Paired, swiss
 from tests.bench.__main__ import table_of
 from tests.bench.measure import Figure
-from tests.events.test_check import game, result_of
+from tests.events.check import game, result_of
 from tests.games.event_rules import SEED, terms
 from tests.log.games import SIGNER, key
 from tests.pairing.events import Event

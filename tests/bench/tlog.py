@@ -10,8 +10,8 @@ from referee.tlog.policy import LogPolicy
 from referee.tlog.proof import check_head_logged, prove_head
 from referee.tlog.tiles import Edge, TileTree
 from tests.bench.measure import RUNS, Figure, rate
+from tests.tlog.checkpoint import MlDsaWitness
 from tests.tlog.logs import LOG, Memory, cosigned, head, leaves, policy_text
-from tests.tlog.test_checkpoint import MlDsaWitness
 
 LEAVES, BATCH = 70_000, 355
 _CHECKS = 200

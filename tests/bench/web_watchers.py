@@ -25,7 +25,7 @@ from tests.bench.acts import REFEREE, Stream, opened, rate, running
 from tests.bench.crowd import OPTIONS, crowd, endless, memory, paced
 from tests.bench.measure import Figure
 from tests.web.conftest import BROWSERS
-from tests.web.test_verify_page import FROZEN, INTACT, KEY
+from tests.web.verify_page import FROZEN, INTACT, KEY
 from tests.web.words import address_in
 
 WATCHERS, EVENTS_S, EVENTS = 100, 10, 100

@@ -18,8 +18,7 @@ from tests.bulk.conftest import KEY
 from tests.cli.command import REFEREE
 from tests.small_disk import small_disk
 from tests.tlog.logs import policy_text
-from tests.waiting import MOST_S
-from tests.workers.test_workers import is_there
+from tests.waiting import MOST_S, is_there
 
 
 class Audit:

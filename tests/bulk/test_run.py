@@ -21,7 +21,7 @@ from referee.bulk.errors import OtherVersion, PlaceLost, TooManyLost
 from referee.bulk.isolated import Limits
 from referee.bulk.run import Done, Place, run
 from tests.bulk.jobs import LastWords, do, last_words
-from tests.workers.test_workers import is_there
+from tests.waiting import is_there
 
 FEW = Limits(memory_mib=100, seconds=60.0)
 NEIGHBOURS = [f"echo:{number}" for number in range(20)]

@@ -22,13 +22,14 @@ from referee.report.adjudication import adjudicate
 from referee.report.rulings import Policy
 from referee.transcript.recorder import Recorder
 from referee.transcript.rehearsal import recorded
+from tests.cli.adjudicate import fact, keys, spoilt
 from tests.cli.inside import referee
 from tests.log import registered
 from tests.log.games import SIGNER
 from tests.log.games import play as play_log
 from tests.notation.page import BOARDS
 from tests.notation.setups import PLAIN, name_of, play, text_of
-from tests.report.test_adjudication import AWAY, START
+from tests.report.adjudication import AWAY, START
 
 NAMES = '[Player0 "Weiß & <b>Söhne</b>"]\n[Player1 "Rot"]\n'
 
@@ -44,16 +45,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     record = START.replace('"2"]\n', f'"2"]\n{NAMES}')
     (folder / "foul.txt").write_text(f"{record}{AWAY}\n0: choose 23\n", encoding="utf-8")
     return folder
-
-
-def keys(folder: Path, *names: str) -> list[str | Path]:
-    options = {"scribe": "--key", "referee": "--referee-key", "arbiter": "--arbiter-key"}
-    return [word for name in names for word in (options[name], folder / f"{name}.pem")]
-
-
-def fact(name: str, told: str) -> str:
-    (value,) = re.findall(rf"^ *{name} +(\S+)$", told, re.MULTILINE)
-    return str(value)
 
 
 @pytest.mark.parametrize(
@@ -129,22 +120,6 @@ def test_a_fair_game_is_complete(folder: Path) -> None:
     told = referee("score", log).stdout
     assert told.startswith("Kingdomino, 2 seats, rules version 1\n")
     assert all(f"{points} points, place " in told for points in result.split())
-
-
-def spoilt(rng: random.Random, lines: list[str]) -> list[str]:
-    """A record with a line left out, doubled, exchanged with the next, or with another digit."""
-    at = rng.randrange(lines.index("") + 1, len(lines) - 1)
-    before, line, after = lines[:at], lines[at], lines[at + 1 :]
-    digit = str(rng.randrange(7))
-    changed = re.sub(r"\d(?=[^\d]*\Z)", digit, line)
-    return rng.choice(
-        (
-            [*before, *after],
-            [*before, line, line, *after],
-            [*before, *after[:1], line, *after[1:]],
-            [*before, changed, *after],
-        )
-    )
 
 
 @pytest.mark.long

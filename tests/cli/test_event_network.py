@@ -28,7 +28,7 @@ from referee_clients.sdk.channel import Security
 from tests.addresses import free_address
 from tests.cli.command import REFEREE
 from tests.cli.inside import referee
-from tests.events.test_check import game as log_of_game
+from tests.events.check import game as log_of_game
 from tests.service.conftest import running
 from tests.service.player import Client, bearer, connected, refused
 from tests.service.process import serve

@@ -5,11 +5,6 @@ from __future__ import annotations
 import json
 import random
 import shutil
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from time import time
 
@@ -22,6 +17,7 @@ from referee.log.note import Checkpoint, CheckpointSigner
 from referee.notation.times import moment_utc
 from referee.tlog.leaf import leaf_of
 from tests.cli.inside import referee
+from tests.cli.log import served
 from tests.log.alhambra import CODEC, alhambra, at_random
 from tests.log.games import ORIGIN, SIGNER, Played, key, play
 from tests.tlog.logs import NOW_S, head, leaves, policy_text, publish
@@ -108,28 +104,6 @@ def test_a_witness_that_is_ahead_or_absent_keeps_no_game_young(watcher: Watcher)
     _, found = watcher.look()
     seen = [each["seen_s"] for each in found["unended"]]  # type: ignore[attr-defined]
     assert [abs(seen_s - time()) < 600 for seen_s in seen] == [True, True]
-
-
-@contextmanager
-def served(folder: Path) -> Iterator[str]:
-    """Serve a folder as any web server would."""
-
-    class Quiet(SimpleHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the library's own
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder)))
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 def test_a_web_server_with_the_files_is_a_log(watcher: Watcher) -> None:

@@ -12,8 +12,8 @@ from referee.publishing.sequencer import Sequencer
 from tests.cli.command import referee as command
 from tests.cli.inside import referee
 from tests.service.conftest import running
-from tests.service.test_again import moved
-from tests.service.test_public_log import proved
+from tests.service.public_log import proved
+from tests.service.resend import moved
 from tests.waiting import until
 
 

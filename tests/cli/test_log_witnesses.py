@@ -16,7 +16,7 @@ from referee.tlog.folder import CHECKPOINT
 from referee.tlog.tiles import Edge
 from referee.tlog.witness import Request, Witness, WitnessFile, origin_hash
 from tests.cli.inside import referee
-from tests.cli.test_log import served
+from tests.cli.log import served
 from tests.log.games import key
 from tests.tlog.logs import LOG, leaves, policy, policy_text, publish
 

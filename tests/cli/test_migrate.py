@@ -12,10 +12,10 @@ from referee.service.files import STORE_ADDRESS_FILE, STORE_FILE
 from referee.v1 import access_service_pb2 as access
 from referee.v1 import game_service_pb2 as pb
 from tests.cli.inside import referee
+from tests.service.access import Office
 from tests.service.conftest import running
 from tests.service.player import bearer
-from tests.service.test_access import Office
-from tests.service.test_again import audited, moved, send_all_again
+from tests.service.resend import audited, moved, send_all_again
 from tests.store.postgres import Postgres
 
 

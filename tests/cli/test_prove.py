@@ -15,6 +15,7 @@ import pytest
 
 from tests.cli.command import REFEREE
 from tests.cli.inside import referee
+from tests.cli.prove import FIELDS, lines, prove
 from tests.games.layouts import engine_layout, random_boards
 from tests.notation.questions import TILE_SET, ask, names
 from tests.sizes import campaign
@@ -23,19 +24,6 @@ from tests.waiting import MOST_S
 LAYOUT = {"0,-1": "pavilion-2-NEW"}
 LEGAL = {"game": "alhambra", "layout": LAYOUT, "action": {"place": "tower-8-NES", "at": [1, 0]}}
 ILLEGAL = {"game": "alhambra", "layout": LAYOUT, "action": {"place": "tower-12", "at": [1, -1]}}
-FIELDS = ["verdict", "rules", "reasons", "core", "certificate", "ms"]
-
-
-def lines(questions: list[Any]) -> str:
-    return "".join(json.dumps(question) + "\n" for question in questions)
-
-
-def prove(questions: list[Any], *words: str | Path) -> list[dict[str, Any]]:
-    done = referee("prove", *words, stdin=lines(questions))
-    assert (done.returncode, done.stderr) == (0, "")
-    answers = [json.loads(line) for line in done.stdout.splitlines()]
-    assert len(answers) == len(questions)
-    return answers
 
 
 def test_the_forms_of_answers() -> None:

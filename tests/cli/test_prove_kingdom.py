@@ -12,7 +12,7 @@ import pytest
 from referee.notation.kingdomino.claims import claim, describe, written
 from referee.notation.strict_json import QueryError
 from tests.cli.inside import referee
-from tests.cli.test_prove import FIELDS, lines, prove
+from tests.cli.prove import FIELDS, lines, prove
 
 FRAME = {"size": 5, "castle": [2, 2]}
 KINGDOM = [[20, 1, 0, 2, 0]]

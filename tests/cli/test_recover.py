@@ -24,13 +24,13 @@ from referee.service.files import STORE_FILE, VERIFIER_FILE
 from referee.store.sql import MARKS_FILE, SEAL_FILE
 from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
-from tests.attacks.test_database import another_header
+from tests.attacks.database import another_header
 from tests.cli import command
 from tests.cli.inside import referee
-from tests.live.test_scrub import DAMAGE, ending_edited
+from tests.live.scrub import DAMAGE, ending_edited
 from tests.service.conftest import running
 from tests.service.player import SCRIBE, Play, bearer, refused
-from tests.service.test_again import moved
+from tests.service.resend import moved
 from tests.store.changes import UNLISTED
 
 

@@ -22,8 +22,8 @@ from tests.contested.games import game
 from tests.core import needs_source
 from tests.log.games import SIGNER, Played
 from tests.log.games import small_header as a_small_header
+from tests.log.kingdomino_certificates import LENIENT, a_game, claims, frames, misjudged
 from tests.log.proved import with_frames
-from tests.log.test_kingdomino_certificates import LENIENT, a_game, claims, frames, misjudged
 
 UNKNOWN = 0x9F
 """A type of frames that no reader knows, and none minds."""

@@ -9,13 +9,13 @@ import pytest
 
 from referee.log.keys import PrivateKey
 from referee.notation.game_text import write
+from tests.cli.adjudicate import fact, keys
 from tests.cli.inside import referee
-from tests.cli.test_adjudicate import fact, keys
 from tests.log import registered
 from tests.log.games import SIGNER
 from tests.log.games import play as play_log
 from tests.notation.setups import PLAIN, play, text_of
-from tests.report.test_adjudication import AWAY, FINE, NEXT, OUTSIDE, START
+from tests.report.adjudication import AWAY, FINE, NEXT, OUTSIDE, START
 
 RIGHT = "1: buy tower-12 (slot 3) with ducat-5 ducat-9"
 

@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
+import json
 import os
 import shutil
 import subprocess
 from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import Sequence
 from hashlib import sha256
+from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from referee_clients import Join, format_join
+from referee.log.audit import Policy, audit
+from referee.log.note import VerifierKey
+from referee.log.verdict import Verdict
+from referee_clients import GameResult, Join, format_join
+from referee_clients.sdk.organiser import Opened, organiser
+from tests.clients.referee_process import Referee
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "clients" / "js"
@@ -89,3 +98,34 @@ class Node:
         )
         assert (done.returncode, done.stderr) == (0, "")
         return done.stdout
+
+
+BOT_S = 300
+"""No bot takes so long, unless it waits for what does not come."""
+
+
+async def ended(bot: Process) -> tuple[int | None, str, str]:
+    """Exit code, and what the bot said."""
+    try:
+        out, err = await asyncio.wait_for(bot.communicate(), BOT_S)
+    except TimeoutError:
+        bot.kill()
+        out, err = await bot.communicate()
+    return bot.returncode, out.decode(), err.decode()
+
+
+async def check(
+    referee: Referee, opened: Opened, bot: Process, others: Sequence[GameResult], folder: Path, **pinned: Any
+) -> None:
+    """The bot ended well, saw the same result as everybody, and the log audits COMPLETE."""
+    code, out, err = await ended(bot)
+    assert (code, err) == (0, "")
+    told = json.loads(out)
+    assert told["ending"] == "ENDING_RULES"
+    assert {tuple(told["scores"])} == {other.scores for other in others}
+    assert {tuple(told["places"])} == {other.places for other in others}
+    async with organiser(referee.address, referee.token) as organising:
+        await organising.save_log(opened.game_id, folder / "game")
+    data = BytesIO((folder / "game").read_bytes())
+    report = audit(data, Policy(VerifierKey.parse(opened.verifier), **pinned))
+    assert report.verdict is Verdict.COMPLETE, report.as_text()

@@ -35,7 +35,7 @@ from referee_clients.sdk.errors import Denied, Distrust, Unreachable, WentOn
 from referee_clients.sdk.events import EventKeeper, PartlyEntered
 from tests.addresses import free_address
 from tests.cli.inside import referee as look
-from tests.clients.event_desk.test_event_desk import Desk
+from tests.clients.event_desk.event_desk import Desk
 from tests.service.conftest import running
 from tests.service.event import SEED, acts_of, over_the_board
 from tests.service.player import bearer, connected

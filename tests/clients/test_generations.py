@@ -15,9 +15,8 @@ from referee.log.note import CheckpointSigner
 from referee_clients import Denied, Distrust, play_async
 from referee_clients.bots import load
 from referee_clients.sdk.organiser import Opened, organiser
-from tests.clients.javascript import Node
+from tests.clients.javascript import Node, ended
 from tests.clients.referee_process import Referee
-from tests.clients.test_javascript import ended
 from tests.sizes import campaign
 
 CLIENT, ORGANISER = "update the client", "the organiser has to update the referee"

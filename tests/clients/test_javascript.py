@@ -6,10 +6,7 @@ import asyncio
 import json
 import re
 import signal
-from asyncio.subprocess import Process
-from collections.abc import Sequence
 from dataclasses import replace
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -29,13 +26,13 @@ from referee.service.tls import Certificates, Tls
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import game_service_pb2_grpc
 from referee.vectors import DATA
-from referee_clients import GameResult, Join, play_async
+from referee_clients import Join, play_async
 from referee_clients.bot_check.faults import Party, Way
 from referee_clients.bot_check.relay import Relay
 from referee_clients.bots import load
 from referee_clients.sdk.channel import Security
 from referee_clients.sdk.organiser import Opened, organiser
-from tests.clients.javascript import SOURCE, Node
+from tests.clients.javascript import SOURCE, Node, check, ended
 from tests.clients.referee_process import Referee
 from tests.rig.network import Network, cutting
 from tests.service.certificates import Authority
@@ -43,8 +40,6 @@ from tests.service.conftest import running
 from tests.service.player import bearer
 
 VECTORS = DATA / "log"
-BOT_S = 300
-"""No bot takes so long, unless it waits for what does not come."""
 
 
 @pytest.fixture(scope="module")
@@ -55,33 +50,6 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Node:
 async def open_game(referee: Referee, seats: int = 3, game: str = "alhambra") -> Opened:
     async with organiser(referee.address, referee.token) as organising:
         return await organising.open_game(game, seats)
-
-
-async def ended(bot: Process) -> tuple[int | None, str, str]:
-    """Exit code, and what the bot said."""
-    try:
-        out, err = await asyncio.wait_for(bot.communicate(), BOT_S)
-    except TimeoutError:
-        bot.kill()
-        out, err = await bot.communicate()
-    return bot.returncode, out.decode(), err.decode()
-
-
-async def check(
-    referee: Referee, opened: Opened, bot: Process, others: Sequence[GameResult], folder: Path, **pinned: Any
-) -> None:
-    """The bot ended well, saw the same result as everybody, and the log audits COMPLETE."""
-    code, out, err = await ended(bot)
-    assert (code, err) == (0, "")
-    told = json.loads(out)
-    assert told["ending"] == "ENDING_RULES"
-    assert {tuple(told["scores"])} == {other.scores for other in others}
-    assert {tuple(told["places"])} == {other.places for other in others}
-    async with organiser(referee.address, referee.token) as organising:
-        await organising.save_log(opened.game_id, folder / "game")
-    data = BytesIO((folder / "game").read_bytes())
-    report = audit(data, Policy(VerifierKey.parse(opened.verifier), **pinned))
-    assert report.verdict is Verdict.COMPLETE, report.as_text()
 
 
 async def test_a_whole_game(referee: Referee, node: Node, tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from referee_clients.bots import RESIGN, Ending, Table, UnknownBot, load
 from referee_clients.bots.program import Program, ProgramFailed, ProgramLate
 from referee_clients.match import IllegalMove, Outcome, play_game
 from referee_clients.sdk.organiser import organiser
+from tests.clients.programs import python
 from tests.clients.referee_process import Referee
 from tests.waiting import until
 
@@ -37,12 +38,6 @@ for line in sys.stdin:
     elif kind == "turn":
         print('{"move":0}', flush=True)
 """
-
-
-def python(folder: Path, code: str, name: str = "bot.py") -> str:
-    """The name of a bot of this code."""
-    (folder / name).write_text(code)
-    return f"exec:{shlex.quote(sys.executable)} {shlex.quote(str(folder / name))}"
 
 
 def played(name: str, game: str = "kingdomino", seed: int = 1) -> Outcome:

@@ -41,11 +41,12 @@ from referee_clients.sdk.errors import Answer, denied
 from referee_clients.sdk.ledger import Ledger
 from referee_clients.sdk.organiser import Opened, organiser
 from tests.clients.referee_process import Referee
+from tests.clients.sdk import Stopped, StopsAt
 from tests.rig.network import Network, cutting
+from tests.service.access import Office
 from tests.service.conftest import running
 from tests.service.player import connected, token_of
-from tests.service.test_access import Office
-from tests.service.test_play_stream import Stream
+from tests.service.streams import Stream
 from tests.sizes import campaign
 from tests.waiting import waiting_for
 
@@ -140,24 +141,6 @@ async def test_who_comes_second_decides_again(referee: Referee, tmp_path: Path) 
     results.append(await play_async(opened.joins[0], load("greedy"), on_commit=other_comes_first))
     await asyncio.to_thread(other.join)
     await check_log(referee, opened, results, tmp_path)
-
-
-class Stopped(Exception):
-    """The bot's process is gone."""
-
-
-class StopsAt:
-    """Greedy, until it has been asked so often."""
-
-    def __init__(self, times: int) -> None:
-        self._left = times
-        self._bot = load("greedy")
-
-    def choose(self, observation: Any, legal_moves: Sequence[Any]) -> Any:
-        self._left -= 1
-        if not self._left:
-            raise Stopped
-        return self._bot.choose(observation, legal_moves)
 
 
 async def test_a_bot_with_a_saved_key_comes_back(referee: Referee, tmp_path: Path) -> None:

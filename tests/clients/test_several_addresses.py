@@ -31,8 +31,8 @@ from referee_clients.sdk.channel import (
 from referee_clients.sdk.organiser import organiser
 from tests.addresses import NOBODY
 from tests.clients.javascript import Node
+from tests.clients.javascript import check as check_bot
 from tests.clients.referee_process import Referee
-from tests.clients.test_javascript import check as check_bot
 from tests.service.certificates import Authority
 from tests.service.conftest import running
 from tests.service.player import Client

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 from compiled_build import OUT, ROOT, build, made, no_compiler, unpack
-from tests.compiled.test_core import PURE
+from tests.core import PURE
 
 TESTED = ("tests/compiled", "tests/games", "tests/wire", "tests/log", "tests/frozen", "tests/attacks", "tests/cli")
 

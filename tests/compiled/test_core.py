@@ -21,9 +21,7 @@ from compiled_build import sources
 from referee import core
 from referee.games import registry
 from tests.compiled.digests import digest, lines
-
-PURE = "REFEREE_TESTS_PURE"
-"""In the environment of tests that are to run with the compiled core: where the same project lies without it."""
+from tests.core import PURE
 
 needs_compiled = pytest.mark.skipif(PURE not in os.environ, reason="the core is pure Python here: make test-compiled")
 

@@ -20,7 +20,7 @@ from referee.transcript.game_file import GameFile, as_text
 from referee_clients.desk.history import History, entry_line
 from tests.contested.campaign import games, sampled
 from tests.log.games import key
-from tests.transcript.test_contested import is_act, rounds_of
+from tests.transcript.contested import is_act, rounds_of
 
 EACH = pytest.mark.parametrize("rules_id", registry.names())
 PLACES_AT = 4

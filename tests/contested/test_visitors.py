@@ -26,7 +26,7 @@ from referee_clients.desk.history import History
 from referee_clients.sdk.ledger import Ledger
 from tests.contested.campaign import games
 from tests.contested.games import Contested
-from tests.frozen.test_frozen import LOGS
+from tests.frozen.report import LOGS
 from tests.log.games import SIGNER
 
 EACH = pytest.mark.parametrize("rules_id", registry.names())

@@ -10,9 +10,9 @@ import pytest
 
 from referee.events.game_logs import audit_alone
 from referee.log.note import Checkpoint
+from tests.cli.audit_log import Log
 from tests.cli.inside import referee
-from tests.cli.test_audit_log import Log
-from tests.events.test_check import POLICY, with_games
+from tests.events.check import POLICY, with_games
 from tests.log.games import SIGNER
 from tests.log.verify_js import FOLDER, why_not
 from tests.tlog.logs import policy_text

@@ -27,9 +27,9 @@ from referee.log.events import Moved
 from referee.wire.event import CODECS
 from tests.core import needs_source
 from tests.events import faults
-from tests.events.test_check import with_games
-from tests.events.test_simulated import simulated
-from tests.games import test_event_constraints, test_event_scoring
+from tests.events.check import with_games
+from tests.events.simulation import simulated
+from tests.events.verify_js import written
 from tests.games.event_rules import RULES, SEED, terms
 from tests.log.games import SIGNER, key
 from tests.log.verify_js import FOLDER, node, why_not
@@ -41,8 +41,6 @@ POLICY = Policy(verifier=SIGNER.verifier)
 CODEC = CODECS[1]
 UNCHECKED = {"EVT-P8"}
 """What the verifier does not look at."""
-REGISTERED = (test_event_constraints, test_event_scoring)
-"""The tests of the rules, which have entered themselves in the register."""
 
 # Reads an event a line: its terms, its acts, and acts that may follow; writes the digest and which rules those break.
 _EVENTS = """
@@ -214,13 +212,6 @@ def test_many_strange_acts_break_the_same_rules() -> None:
 
 
 # --- files -------------------------------------------------------------------------------------------------------
-
-
-def written(folder: Path, seed: int, players: int, rounds: int) -> Path:
-    log, _ = simulated(random.Random(seed), players, rounds)
-    path = folder / f"{seed}.eventlog"
-    path.write_bytes(log.file(SIGNER))
-    return path
 
 
 def test_frozen_events() -> None:

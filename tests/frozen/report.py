@@ -9,6 +9,7 @@ from referee.log.audit import Policy, audit
 from referee.log.note import VerifierKey
 
 HERE = Path(__file__).parent
+LOGS = sorted(HERE.glob("*.gamelog"))
 
 
 def report_of(log: Path) -> str:

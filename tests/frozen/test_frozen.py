@@ -11,9 +11,7 @@ import pytest
 from referee.games import registry
 from referee.notation import old_names
 from tests.frozen.make import GAMES
-from tests.frozen.report import HERE, report_of
-
-LOGS = sorted(HERE.glob("*.gamelog"))
+from tests.frozen.report import LOGS, report_of
 
 
 @pytest.mark.parametrize("game", registry.games(), ids=lambda game: f"{game.rules_id}-{game.version}")

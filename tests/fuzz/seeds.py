@@ -53,8 +53,8 @@ from tests.log.games import (
 )
 from tests.log.registered import at_random
 from tests.notation import setups
+from tests.notation.contested import contested
 from tests.notation.page import BOARDS
-from tests.notation.test_contested import contested
 from tests.tlog import logs
 
 VERIFIER = SIGNER.verifier

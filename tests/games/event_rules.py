@@ -25,7 +25,7 @@ from referee.games.event.scoring import standings_hash
 from referee.games.event.situation import situation
 from tests.rules import RuleTests
 
-RULES = RuleTests("referee.games.event")
+RULES = RuleTests("referee.games.event", "tests.games.test_event_constraints", "tests.games.test_event_scoring")
 violates, mutated, derives = RULES.violates, RULES.mutated, RULES.derives
 
 SEED = bytes(range(32))

@@ -22,7 +22,9 @@ from tests.games.kingdomino_positions import (
 )
 from tests.rules import Broken, RuleTests
 
-RULES = RuleTests("referee.games.kingdomino")
+RULES = RuleTests(
+    "referee.games.kingdomino", "tests.games.test_kingdomino_course", "tests.games.test_kingdomino_points"
+)
 violates = RULES.violates
 
 

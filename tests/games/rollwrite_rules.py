@@ -10,7 +10,12 @@ from referee.games.rollwrite.phases import Phase
 from tests.games.rollwrite_positions import all_of, position
 from tests.rules import RuleTests
 
-RULES = RuleTests("referee.games.rollwrite")
+RULES = RuleTests(
+    "referee.games.rollwrite",
+    "tests.games.test_rollwrite_constraints",
+    "tests.games.test_rollwrite_scoring",
+    "tests.games.test_rollwrite_turn",
+)
 violates, mutated, derives = RULES.violates, RULES.mutated, RULES.derives
 
 PAVILION, SERAGLIO, ARCADES, CHAMBERS, GARDEN, TOWER = range(6)

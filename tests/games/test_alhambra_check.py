@@ -33,8 +33,8 @@ from referee.games.alhambra.tiles import tiles_of
 from referee.games.game import Cell, Chance, Forced, ForcedPass, Over
 from referee.harness import Shuffler
 from tests.games import oracle
+from tests.games.alhambra_game import CHOICES, options_for, watch
 from tests.games.positions import TILE_SET, counts, position
-from tests.games.test_alhambra_game import CHOICES, options_for, watch
 from tests.games.words import kind_of, kinds
 from tests.sizes import sample_of
 

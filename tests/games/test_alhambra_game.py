@@ -3,91 +3,23 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
-from dataclasses import fields, replace
-from typing import Any
 
 import pytest
 
-from referee.games.alhambra import GAME, Options, State
-from referee.games.alhambra.money import KINDS
+from referee.games.alhambra import GAME, Options
 from referee.games.alhambra.moves import (
-    Buy,
     Event,
-    GiveTile,
-    PlaceTile,
-    RebuildAdd,
-    RebuildRemove,
-    RebuildSwap,
-    ReserveTile,
-    TakeMoney,
 )
-from referee.games.alhambra.options import EndRule, LoopRule
-from referee.games.alhambra.phases import FREE, Phase
-from referee.games.alhambra.tiles import tile_set, tiles_of
+from referee.games.alhambra.phases import Phase
+from referee.games.alhambra.tiles import tile_set
 from referee.games.game import Chance, Ending, Forced, ForcedPass, Over
-from referee.harness import Choose, Shuffler, by_kind, check_game, evenly
-from tests.games.options import TURNED
+from referee.harness import Shuffler, check_game
+from tests.games.alhambra_game import CHOICES, OPTIONS, options_for, watch
 from tests.games.slow_alhambra import SlowGame
 from tests.games.words import slow_game, slow_table_of, table_of, words
 from tests.sizes import sample_of
 
 TILE_SET = tile_set()
-
-ORDER = (TakeMoney, Buy, RebuildAdd, RebuildRemove, RebuildSwap, PlaceTile, ReserveTile, GiveTile)
-
-
-def canonical(move: Any) -> tuple[Any, ...]:
-    """The place of a move in the canonical order: its kind, then its parts as they are written."""
-    return ORDER.index(type(move)), *(getattr(move, field.name) for field in fields(move))
-
-
-def builder(rng: random.Random, state: Any, moves: Sequence[Any]) -> Any:
-    """Buys and places whenever it can, so that layouts grow large and the game comes to its end by the rules."""
-    for kinds in ((PlaceTile,), (Buy,), (RebuildAdd,)):
-        wanted = [move for move in moves if isinstance(move, kinds)]
-        if wanted and rng.random() < 0.85:
-            return rng.choice(wanted)
-    return by_kind(rng, state, moves)
-
-
-def hoarder(rng: random.Random, state: Any, moves: Sequence[Any]) -> Any:
-    """Takes money as long as there is any."""
-    money = [move for move in moves if isinstance(move, TakeMoney)]
-    return rng.choice(money) if money and rng.random() < 0.98 else by_kind(rng, state, moves)
-
-
-CHOICES: dict[str, Choose] = {"evenly": evenly, "by kind": by_kind, "builder": builder, "hoarder": hoarder}
-
-OPTIONS = {
-    "default": Options(),
-    "one less, bag empty": Options(loop_rule=LoopRule.ONE_LESS, end_rule=EndRule.BAG_EMPTY),
-    "short": Options(max_turns=40),
-    "currencies": Options(slot_currencies=TURNED, end_rule=EndRule.BAG_EMPTY),
-}
-
-
-def options_for(rng: random.Random, name: str, seats: int) -> Options:
-    """With a random age order."""
-    return replace(OPTIONS[name], age_order=tuple(rng.sample(range(seats), seats)))
-
-
-def watch(state: State) -> None:
-    """What holds before every event of a legal game."""
-    in_play = [state.bag, state.bought, state.neutral, *state.reserves, *state.won]
-    tiles = [tile for bits in in_play for tile in tiles_of(bits)]
-    tiles += [tile for tile in state.market if tile != FREE]
-    for layout in state.layouts:
-        tiles += layout.tiles.values()
-    assert sorted(tiles) == list(range(54)), "a tile was lost or doubled"
-    cards = [*state.hands, state.deck, state.discard]
-    assert [sum(c[kind] for c in cards) + state.row.count(kind) for kind in range(KINDS)] == [
-        2 if state.seats == 2 else 3
-    ] * KINDS, "a card was lost or doubled"
-    moves = list(state.legal_moves())
-    assert moves == sorted(moves, key=canonical), "not in canonical order"
-    assert len(state.row) <= 4
-    assert state.row == sorted(state.row)
 
 
 @pytest.mark.parametrize(("seats", "name"), sample_of([(s, name) for s in range(2, 7) for name in OPTIONS], 7))

@@ -14,7 +14,7 @@ import pytest
 from referee.games import registry
 from referee.games.alhambra.money import KINDS
 from referee.games.game import Chance, Decision, Forced, ForcedPass, Over
-from tests.games.test_sampling import positions
+from tests.games.sampling import positions
 from tests.sizes import campaign
 
 FEW = 60

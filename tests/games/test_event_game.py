@@ -19,11 +19,7 @@ from referee.v1.game_service_pb2 import CreateGameRequest
 from referee.wire import event_position
 from referee.wire.event import Codec
 from referee.wire.strict import MalformedError
-from tests.games import test_event_constraints
 from tests.games.event_rules import RULES, SEED, terms
-
-REGISTERED = (test_event_constraints,)
-"""The acts that its cases are about."""
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -21,12 +21,8 @@ from referee.games.event.situation import situation
 from referee.log.judge import Happened
 from referee.log.keys import PrivateKey
 from referee.log.replay import Record
-from tests.games import test_event_constraints, test_event_scoring
 from tests.games.event_rules import RULES, SEED, derives, terms
 from tests.rules import Mutation
-
-REGISTERED = (test_event_constraints, test_event_scoring)
-"""The tests of all other rules, which have entered themselves in the register."""
 
 OFTEN = Chances(absent=0.05, late=0.1, withdraw=0.05, no_show=0.03, forfeit=0.03, amend=0.05)
 SIZES = {

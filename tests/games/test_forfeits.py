@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from referee.games.forfeits import is_decided, places_after, places_by, places_of_last
+from tests.rules import Mutation
 
 
 def ranked(worth: list[int]) -> tuple[int, ...]:
@@ -89,3 +93,32 @@ def test_virtual_players_keep_their_places() -> None:
     """A seat that is third behind two of them stays there, and so does the place that a fine cannot compare."""
     assert places_by((60,), (5,), (3,)) == (3,)
     assert places_after((3,), ()) == (3,)
+
+
+MUTANTS: list[tuple[str, str, str, Callable[..., Any]]] = [
+    ("is_decided", "seats - 1", "seats", test_the_last_seat_is_first),
+    ("is_decided", "bool(out) and ", "", test_the_last_seat_is_first),
+    ("places_after", "last - out.index(seat)", "seats", test_who_stays_is_before_who_forfeits),
+    ("places_after", "last - out.index(seat)", "out.index(seat) + 2", test_who_stays_is_before_who_forfeits),
+    ("places_after", "max(seats, 1 + len(out))", "seats", test_a_solo_game_that_is_forfeited_has_no_winner),
+    ("places_after", "< place for", "<= place for", test_who_stays_is_before_who_forfeits),
+    ("places_by", "penalty - score", "-score", test_penalties_come_off_before_the_tie_is_broken),
+    (
+        "places_by",
+        "(penalty - score, place)",
+        "(penalty - score, 0)",
+        test_a_fine_undoes_a_tie_break,
+    ),
+]
+"""Function, what is altered, and the test that finds it out."""
+
+
+BROKEN = (AssertionError, pytest.fail.Exception)
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: f"{mutant[0]}: {mutant[1]} is {mutant[2]}")
+def test_a_mutant_is_found_out(mutant: tuple[str, str, str, Callable[..., Any]]) -> None:
+    name, old, new, test = mutant
+    test()
+    with Mutation(f"forfeits.{name}", old, new).applied("referee.games"), pytest.raises(BROKEN):
+        test()

@@ -26,9 +26,9 @@ from referee.games.kingdomino.moves import (
 from referee.games.kingdomino.options import Draw, Frame, kings_of
 from referee.games.kingdomino.phases import Phase
 from referee.harness import Shuffler
+from tests.games.kingdomino_game import CHOICES, watch
 from tests.games.kingdomino_positions import DOMINO_SET, RELATIVE, names, opening, random_states, slow
 from tests.games.slow_kingdomino import sides
-from tests.games.test_kingdomino_game import CHOICES, watch
 
 WILD = (-1, -2, 0, 49, 50, 63, 64, 255, 256, -(1 << 40), 1 << 40, -(1 << 200), 1 << 200)
 RULES = {rule.id for rule in CATALOGUE}

@@ -9,7 +9,6 @@ import pytest
 from referee.games.game import SetupError
 from referee.games.kingdomino.catalogue import CATALOGUE
 from referee.games.kingdomino.moves import PlaceDomino
-from tests.games import test_kingdomino_course, test_kingdomino_points  # noqa: F401 - their tests are registered
 from tests.games.kingdomino_cases import RULES, WHEAT
 from tests.games.kingdomino_positions import placing
 from tests.rules import Broken, Mutation

@@ -28,9 +28,9 @@ from referee.games.rollwrite.moves import (
 )
 from referee.games.rollwrite.phases import Phase
 from referee.harness import Shuffler
+from tests.games.rollwrite_game import CHOICES, TABLES, watch
 from tests.games.rollwrite_positions import all_of, position, words
 from tests.games.slow_rollwrite import SlowGame
-from tests.games.test_rollwrite_game import CHOICES, TABLES, watch
 
 FACES = range(1, 7)
 ROLLS = [(blue, yellow) for blue in FACES for yellow in FACES]

@@ -14,7 +14,7 @@ from referee.games.game import Chance, Over
 from referee.games.rollwrite import Options, State
 from referee.games.rollwrite.options import Solo
 from referee.harness import Shuffler
-from tests.games.test_rollwrite_game import CHOICES
+from tests.games.rollwrite_game import CHOICES
 
 
 class Reader:

@@ -15,13 +15,8 @@ from referee.games.rollwrite.catalogue import CATALOGUE
 from referee.games.rollwrite.moves import ChangeDice, StartBuildings, VirtualBuildings
 from referee.games.rollwrite.phases import Phase
 from referee.games.rollwrite.scoring import share, share_places
-from tests.games import test_rollwrite_constraints, test_rollwrite_scoring, test_rollwrite_turn
 from tests.games.rollwrite_rules import RULES, derives, play
 from tests.rules import Mutation, RuleTests
-
-REGISTERED = (test_rollwrite_constraints, test_rollwrite_scoring, test_rollwrite_turn)
-"""The tests of all other rules, which have entered themselves in the register."""
-
 
 # Derived rules: properties of games that ran by the rules
 

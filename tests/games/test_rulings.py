@@ -19,11 +19,11 @@ from referee.games.kingdomino import Options as KingdominoOptions
 from referee.games.kingdomino.moves import PlaceDomino
 from referee.games.kingdomino.options import Central, Frame
 from tests.games import oracle, rollwrite_positions, slow_alhambra, slow_rollwrite, words
+from tests.games.kingdomino_game import worth
 from tests.games.kingdomino_positions import names
 from tests.games.layouts import engine_layout
 from tests.games.rulings import play
 from tests.games.slow_kingdomino import SlowKingdom
-from tests.games.test_kingdomino_game import worth
 from tests.sizes import campaign
 
 Hits = Counter[str]

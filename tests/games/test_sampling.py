@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator
 from fractions import Fraction
 from itertools import islice
 from typing import Any
@@ -13,8 +12,9 @@ import pytest
 
 from referee.games import registry
 from referee.games.alhambra.money import KINDS
-from referee.games.game import Chance, Decision, Forced, ForcedPass, Over
+from referee.games.game import Chance
 from referee.games.sampling import drawn, weighted
+from tests.games.sampling import positions
 from tests.sizes import campaign
 
 MOST_WAYS = 4_000
@@ -63,23 +63,6 @@ def likelihoods(state: Any, most_draws: int = 40) -> tuple[dict[Any, Fraction], 
             so_far = tuple(at for at, _ in script.drawn[:place])
             open_ways.extend((*so_far, other) for other in range(1, n))
     return found, left
-
-
-def positions(rules_id: str, seats: int, seed: int, options: Any = None) -> Iterator[Any]:
-    """Positions of a random game in which chance is awaited; what comes is sampled."""
-    rng = random.Random(seed)
-    state: Any = registry.get(rules_id).new(seats, options, None)
-    while True:
-        match state.pending()[0]:
-            case Over():
-                return
-            case Chance():
-                yield state
-                state.apply(state.sample(rng.randrange))
-            case Forced(seat):
-                state.apply(ForcedPass(seat))
-            case Decision():
-                state.apply(rng.choice(tuple(state.legal_moves())))
 
 
 @pytest.mark.parametrize(("rules_id", "seats"), [("alhambra", 2), ("alhambra", 4), ("kingdomino", 3), ("rollwrite", 2)])

@@ -41,14 +41,14 @@ from referee.service.server import Server
 from referee.store.errors import StoreDamaged, StoreFailed
 from referee.store.store import Change, Row
 from referee.v1 import game_service_pb2 as pb
+from tests.log.certificates import LenientGame, slip
 from tests.log.proved import an_attempt
-from tests.log.test_certificates import LenientGame, slip
 from tests.service.conftest import running
 from tests.service.facts import sql_store
 from tests.service.player import Client, Play, bearer, connected, refused, token_of
 from tests.service.process import serve
-from tests.service.test_again import moved
-from tests.service.test_whole_games import SHORT
+from tests.service.resend import moved
+from tests.service.whole_games import SHORT
 from tests.sizes import campaign
 from tests.waiting import until, waiting_for
 

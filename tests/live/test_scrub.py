@@ -20,13 +20,13 @@ from referee.live.scrub import ROWS_AT_ONCE, Scrub
 from referee.service.files import STORE_FILE
 from referee.service.server import Server
 from referee.store.errors import StoreFailed
-from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
-from tests.attacks.test_database import CASES, a_signature_edited, another_header
+from tests.attacks.database import another_header
+from tests.live.scrub import DAMAGE
 from tests.service.conftest import running
+from tests.service.limits import games_that_are_over
+from tests.service.metrics import scrape
 from tests.service.player import Client, bearer, refused
-from tests.service.test_limits_replays import games_that_are_over
-from tests.service.test_metrics import scrape
 from tests.waiting import until
 
 
@@ -34,17 +34,6 @@ from tests.waiting import until
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Begin when the referee does."""
     monkeypatch.setattr(scrub_module, "START_S", 0.0)
-
-
-def ending_edited(store: sqlite3.Connection, game: int, _: int) -> None:
-    """The result that lists show."""
-    (data,) = store.execute("SELECT data FROM closed WHERE game = ?", (game,)).fetchone()
-    ended = game_pb2.Game.FromString(data)
-    ended.result.scores.append(99)
-    store.execute("UPDATE closed SET data = ? WHERE game = ?", (ended.SerializeToString(), game))
-
-
-DAMAGE = [*(case for case in CASES if case.__name__ != "deleted_altogether"), a_signature_edited, ending_edited]
 
 
 def damage(data: Path, *, header: bool = False) -> None:

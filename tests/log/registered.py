@@ -88,3 +88,11 @@ def play_with_attempts(played: Played, seed: int, every: int = 3, acts: int = 10
         if not step(played, remember):
             break
     return played
+
+
+KINDS: dict[str, dict[str, Any]] = {
+    "dealt": {},
+    "dealt, one scribed": {"scribed": (1,)},
+    "declared": {"dealt": False},
+    "declared, all scribed": {"dealt": False, "scribed": (0, 1, 2, 3, 4, 5)},
+}

@@ -31,7 +31,7 @@ from referee.wire import strict
 from tests.core import needs_source
 from tests.log import evil, games
 from tests.log.games import SIGNER, Played, key, play, seat_key, seed, start
-from tests.log.test_record import KINDS
+from tests.log.record import KINDS
 from tests.log.toy import CARDS, ENGINES, engines
 
 

@@ -12,12 +12,6 @@ from typing import Any
 import pytest
 
 from referee.certificates.alhambra.claims import HandOutClaim, StepClaim
-from referee.games import registry as rules
-from referee.games.alhambra.moves import PlaceTile
-from referee.games.alhambra.phases import Phase
-from referee.games.alhambra.state import State
-from referee.games.alhambra.tiles import tiles_of
-from referee.games.game import Violation
 from referee.log import intent
 from referee.log.certificates import encode_proof
 from referee.log.engines import Engines, installed
@@ -30,6 +24,7 @@ from referee.log.verdict import Layer, Report, Verdict
 from tests.core import needs_source
 from tests.log import evil, second
 from tests.log.alhambra import CODEC, COMPONENTS, HEADER, alhambra, at_random
+from tests.log.certificates import LenientGame, slip
 from tests.log.games import SIGNER, Played, game_open, join_and_reveal, seat_key, start, step
 from tests.log.proved import PROVABLE, Certificates, a_game, certificates, claims, with_frames
 
@@ -290,22 +285,6 @@ def test_a_legal_move_that_was_refused() -> None:
     assert any(f"{later} certificates belong to entries whose position is not known" in r for r in report.remarks)
 
 
-class LenientGame:
-    """An engine that forgot a rule: walls may meet open sides."""
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(rules.get("alhambra", 2), name)
-
-    def new(self, seats: int, options: Any, components: Any) -> State:
-        class Lenient(State):
-            __slots__ = ()
-
-            def check(self, event: object) -> tuple[Violation, ...]:
-                return tuple(v for v in super().check(event) if v.rule_id != "ALH-A2")
-
-        return Lenient(seats, options, components)
-
-
 @needs_source
 def test_an_engine_that_is_wrong_is_found_out() -> None:
     """Its own auditor finds nothing wrong with the moves; the certificate of one does."""
@@ -352,19 +331,6 @@ def a_game_with_a_slip(engines: Engines) -> tuple[Played, int]:
             if not step(played, choose):
                 break
     raise AssertionError("no tile can be laid wrongly")
-
-
-def slip(state: Any) -> PlaceTile | None:
-    """A placement that breaks ALH-A2 and nothing else."""
-    if state.phase is not Phase.PLACE:
-        return None
-    strict = State.check
-    tile = tiles_of(state.tiles_in_hand())[0]
-    for x, y in state.layouts[state.seat].cells():
-        for cell in ((x + 1, y), (x - 1, y), (x, y + 1), (x, y - 1)):
-            if [violation.rule_id for violation in strict(state, PlaceTile(tile, cell))] == ["ALH-A2"]:
-                return PlaceTile(tile, cell)
-    return None
 
 
 @pytest.mark.parametrize("seed", [3, 4])

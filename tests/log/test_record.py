@@ -17,17 +17,8 @@ from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from tests.log import games
 from tests.log.games import Played, key, play, seat_key, seed, start
+from tests.log.record import KINDS
 from tests.log.toy import ENGINES, engines
-
-KINDS: list[dict[str, Any]] = [
-    {},
-    {"dealt": False},
-    {"scribed": (1,)},
-    {"dealt": False, "scribed": (0, 1)},
-    {"seats": 4},
-    {"seats": 1},
-    {"recorded": True},
-]
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)

@@ -14,7 +14,7 @@ from referee.log.v1 import log_pb2
 from referee.log.verdict import Verdict
 from tests.log import evil, games, second
 from tests.log.games import SECRET, SIGNER, Played, key, start
-from tests.log.test_record import KINDS
+from tests.log.record import KINDS
 
 ROOT = games.seed("lost root")
 

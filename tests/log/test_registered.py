@@ -22,7 +22,7 @@ from referee.log.verdict import Layer, Verdict
 from tests.core import needs_source
 from tests.log import evil, games
 from tests.log.games import Played, abort, join_and_reveal, play, step
-from tests.log.registered import at_random, codec, header, opened, play_with_attempts
+from tests.log.registered import KINDS, at_random, codec, header, opened, play_with_attempts
 
 NAMES = registry.names()
 DOCS = Path(__file__).parent.parent.parent / "docs"
@@ -43,14 +43,6 @@ def seat_counts() -> list[tuple[str, int]]:
         for game in (registry.get(name),)
         for seats in sorted({game.min_seats, 3, game.max_seats})
     ]
-
-
-KINDS: dict[str, dict[str, Any]] = {
-    "dealt": {},
-    "dealt, one scribed": {"scribed": (1,)},
-    "declared": {"dealt": False},
-    "declared, all scribed": {"dealt": False, "scribed": (0, 1, 2, 3, 4, 5)},
-}
 
 
 @pytest.mark.parametrize("kind", KINDS)

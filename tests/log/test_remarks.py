@@ -13,7 +13,7 @@ from referee.log.errors import Code, LogError
 from referee.log.remarks import MAX_CHARACTERS, check, commitment, decode_remark, encode_remark
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Layer, Verdict
-from tests.log.test_arbitration import Table
+from tests.log.arbitration import Table
 
 SALT = b"s" * 16
 

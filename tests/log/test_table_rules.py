@@ -18,9 +18,9 @@ from referee.log.judge import judge
 from referee.log.reading import read_entry
 from referee.log.v1 import log_pb2
 from tests.log import toy
+from tests.log.arbitration import INCREMENT, RECORDED, Table
 from tests.log.games import key
 from tests.log.opening import Opening
-from tests.log.test_arbitration import INCREMENT, RECORDED, Table
 
 PAUSE, RESUME = log_pb2.Pause(), log_pb2.Resume()
 

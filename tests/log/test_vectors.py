@@ -14,7 +14,7 @@ from referee.log.verdict import Verdict
 from tests.log import evil, games, second, toy, vectors
 from tests.log.alhambra import alhambra, at_random
 from tests.log.games import SIGNER, Played, play, start
-from tests.log.test_record import KINDS
+from tests.log.record import KINDS
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "log-format.md"
 

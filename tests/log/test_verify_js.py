@@ -31,8 +31,7 @@ from tests.attacks.everything import ATTACKS
 from tests.attacks.forge import act_in, acts, put_act, reopened
 from tests.log import evil, games, seated, vectors
 from tests.log.games import ORIGIN, SIGNER, abort, join_and_reveal, key, play, seat_key, step
-from tests.log.registered import at_random, opened, play_with_attempts
-from tests.log.test_registered import KINDS
+from tests.log.registered import KINDS, at_random, opened, play_with_attempts
 from tests.log.verify_js import (
     FOLDER,
     NAMES,

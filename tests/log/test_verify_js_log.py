@@ -10,13 +10,13 @@ import pytest
 
 from referee.log.note import Checkpoint, CheckpointSigner
 from referee.log.verdict import Verdict
+from tests.cli.audit_log import Log, head_of
 from tests.cli.inside import referee
-from tests.cli.test_audit_log import Log, head_of
 from tests.log.games import ORIGIN, SIGNER, Played, build_file, key, play
 from tests.log.registered import at_random, opened
 from tests.log.verify_js import FOLDER, why_not
+from tests.tlog.checkpoint import MlDsaWitness
 from tests.tlog.logs import policy_text
-from tests.tlog.test_checkpoint import MlDsaWitness
 
 
 @pytest.fixture(autouse=True)

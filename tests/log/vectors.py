@@ -23,7 +23,7 @@ from referee.log.v1 import log_pb2
 from referee.vectors import DATA
 from tests.log import games, toy
 from tests.log.games import Played, play, start
-from tests.wire.test_strict import REFUSED
+from tests.wire.hostile_bytes import REFUSED
 
 FOLDER = DATA / "log"
 GAME_ID = bytes(range(16))

@@ -18,6 +18,7 @@ from referee.notation.errors import Kind, NotationError
 from referee.notation.game_text import GameText, line, read, read_line, write
 from referee.notation.headers import Setup
 from referee.notation.registry import notation
+from tests.notation.game_text import CHOSEN, KINGS
 from tests.notation.setups import PLAIN, SETUPS, name_of, play, text_of
 
 
@@ -138,11 +139,6 @@ def test_components_and_options_that_are_the_defaults_are_no_others(setup: Setup
 
 # What is wrong
 
-KINGS = '[Game "kingdomino"]\n[Seats "2"]\n'
-CHOSEN = (
-    f"{KINGS}0: castle 2,2\n1: castle 2,2\nfirst order: 0 1 0 1\nline: 3 5 17 22\n"
-    "0: choose 3\n1: choose 5\n0: choose 17\n1: choose 22\nline: 33 34 35 36\n"
-)
 TILES = '[Game "alhambra"]\n[Seats "2"]\n'
 DICE = '[Game "rollwrite"]\n[Seats "2"]\n[start_seat "0"]\n'
 

@@ -22,7 +22,7 @@ from referee.transcript.recorder import Recorder
 from referee.transcript.rehearsal import recorded, rehearse
 from tests.cli.inside import referee
 from tests.contested.games import Contested, kept
-from tests.notation.test_game_text import CHOSEN, KINGS
+from tests.notation.game_text import CHOSEN, KINGS
 
 LINES = [
     "1: resign",

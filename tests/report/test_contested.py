@@ -26,8 +26,8 @@ from referee.report.text import text as report_text
 from referee.transcript.game_file import GameFile, as_text, told_by
 from referee.transcript.recorder import obstacle
 from referee.transcript.rehearsal import recorded
-from tests.notation.test_contested import GAMES, at, contested, contests
-from tests.report.test_adjudication import AWAY, FINE, NEXT, judged
+from tests.notation.contested import GAMES, at, contested, contests
+from tests.report.adjudication import AWAY, FINE, NEXT, judged
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from referee.report.page import html
 from referee.report.rulings import Policy
 from referee.report.text import summary, text
 from tests.notation.setups import PLAIN, name_of, play, text_of
-from tests.report.test_adjudication import AWAY, OUTSIDE, START
+from tests.report.adjudication import AWAY, OUTSIDE, START
 
 HOSTILE = "<script>alert(1)</script>'><img src=x onerror=alert(1)>&amp;{{7*7}}"
 VOID = {"meta", "rect", "path", "use", "circle", "ellipse", "line", "polygon", "stop"}

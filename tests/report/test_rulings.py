@@ -28,7 +28,7 @@ from referee.report.rulings import LineRuling, PointsOff, Policy, RulingError, r
 from referee.report.text import text as as_text
 from referee.transcript.rehearsal import recorded
 from tests.notation.setups import PLAIN, name_of, play, text_of
-from tests.report.test_adjudication import AWAY, FINE, NEXT, OUTSIDE, START
+from tests.report.adjudication import AWAY, FINE, NEXT, OUTSIDE, START
 
 SIGNER = CheckpointSigner("club.example", PrivateKey.generate())
 KEYS = [PrivateKey.generate() for _ in range(3)]

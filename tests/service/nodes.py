@@ -6,6 +6,7 @@ import asyncio
 import shutil
 from pathlib import Path
 
+from referee.log.v1 import log_pb2
 from referee.service.data import found_cluster
 
 OF_A_NODE = ("lock", "alive", "address", "marks.db*", "cluster.mark")
@@ -17,3 +18,6 @@ async def directories(url: str | None, *paths: Path) -> None:
     await asyncio.to_thread(found_cluster, paths[0], url)
     for path in paths[1:]:
         shutil.copytree(paths[0], path, ignore=shutil.ignore_patterns(*OF_A_NODE, "organiser.token"))
+
+
+CLOCKS = log_pb2.Terms(clock=log_pb2.ClockTerms(increment=log_pb2.Increment(base_ms=600_000, increment_ms=1_000)))

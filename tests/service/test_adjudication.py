@@ -35,14 +35,14 @@ from referee.v1 import adjudication_service_pb2 as pb
 from referee.v1 import adjudication_service_pb2_grpc as pb_grpc
 from referee_clients.sdk.adjudication import ACCEPT_AS_PLAYED, HTML, SKIP, STOP, TEXT, Adjudicator
 from referee_clients.sdk.errors import Denied
+from tests.cli.acts_of_texts import BASE, WRONG
+from tests.cli.adjudicate import spoilt
 from tests.cli.inside import referee
-from tests.cli.test_acts_of_texts import BASE, WRONG
-from tests.cli.test_adjudicate import spoilt
+from tests.notation.contested import contested
 from tests.notation.page import BOARDS
 from tests.notation.setups import PLAIN, name_of, play, text_of
-from tests.notation.test_contested import contested
-from tests.report.test_adjudication import AWAY, OUTSIDE, START
-from tests.report.test_sheet import POSITION
+from tests.report.adjudication import AWAY, OUTSIDE, START
+from tests.report.sheet import POSITION
 from tests.service.conftest import running
 from tests.service.engines import place
 from tests.service.facts import believing_in_less

@@ -17,8 +17,8 @@ from referee.service.calls import PAID_BYTES
 from referee.v1 import game_service_pb2 as pb
 from tests.service.conftest import running
 from tests.service.facts import impatient
+from tests.service.limits import SPARSE, let_in, to_the_end
 from tests.service.player import Client, bearer, connected, refusal, refused
-from tests.service.test_limits import SPARSE, let_in, to_the_end
 
 METHODS = ("referee.v1.GameService/SubmitIntent", "referee.v1.GameService/WatchGame", "grpc.health.v1.Health/Check")
 

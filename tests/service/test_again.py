@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from io import BytesIO, StringIO
+from io import StringIO
 from pathlib import Path
 
 import grpc
@@ -12,38 +12,19 @@ import pytest
 
 from referee.games.alhambra import Options
 from referee.live import history
-from referee.log.audit import Policy, audit
-from referee.log.note import VerifierKey
 from referee.log.replay import Record
 from referee.log.terms import MAX_ATTEMPTS
 from referee.log.v1 import log_pb2
-from referee.log.verdict import Verdict
 from referee.service.data import DataError, open_data
 from referee.service.server import Config, Server
 from referee.v1 import game_service_pb2 as pb
 from referee.wire.registry import codec
 from tests.service.conftest import on_both_engines, running
 from tests.service.engines import Engine, place
-from tests.service.player import Client, Play, against_the_rules, bearer, connected, refused, token_of
+from tests.service.player import Play, against_the_rules, bearer, connected, refused, token_of
+from tests.service.resend import audited, moved, send_all_again
 
 SHORT = codec("alhambra", 2).encode_options(Options(max_turns=30))
-
-
-def moved(play: Play, client: Client) -> None:
-    """The players go on through another channel."""
-    play.client, play.stream = client, None
-
-
-async def send_all_again(play: Play) -> None:
-    for request, token, answer in list(play.sent):
-        assert await play.client.games.SubmitIntent(request, metadata=bearer(token)) == answer
-
-
-async def audited(play: Play) -> None:
-    receipts = tuple(answer.accepted.checkpoint for _, _, answer in play.sent if answer.HasField("accepted"))
-    policy = Policy(VerifierKey.parse(play.created.verifier_key), receipts=receipts)
-    report = audit(BytesIO(await play.client.log(play.id)), policy)
-    assert report.verdict is Verdict.COMPLETE, report.as_text()
 
 
 async def test_the_same_intent_gets_the_first_answer(play: Play) -> None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,42 +14,20 @@ from referee.log import intent
 from referee.log.entry import decode_entry
 from referee.log.intent import Author, Role
 from referee.log.v1 import log_pb2
-from referee.service.data import Data
 from referee.service.files import ALIVE_FILE
-from referee.service.server import Config, Server
 from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
 from referee_clients.join import Join
 from referee_clients.sdk.ledger import Ledger
 from referee_clients.sdk.player import Player
 from tests.log.games import key
-from tests.service.engines import place
+from tests.service.clocks import START_MS, timed
 from tests.service.player import Client, Play, bearer, connected, refused, seat_key, token_of
 from tests.service.process import serve
 from tests.virtual_time import VirtualTime
 from tests.waiting import until, waiting_for
 
-START_MS = 1_800_000_000_000
 CLOCK = log_pb2.ClockTerms(increment=log_pb2.Increment(base_ms=60_000, increment_ms=2_000), lag_ms=400)
-
-
-class TimedServer(Server):
-    """A referee whose time passes when it is told to."""
-
-    def __init__(self, config: Config, data: Data) -> None:
-        self.time = VirtualTime(START_MS)
-        super().__init__(config, replace(data, time=self.time))
-
-
-@asynccontextmanager
-async def timed(path: Path) -> AsyncIterator[tuple[TimedServer, Client]]:
-    server = await TimedServer.start(Config(path, store=place(path)))
-    assert isinstance(server, TimedServer)
-    try:
-        async with connected(server.address, server.data.token_path.read_text().strip()) as client:
-            yield server, client
-    finally:
-        await server.stop(grace_s=0)
 
 
 async def get(play: Play) -> game_pb2.Game:

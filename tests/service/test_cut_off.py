@@ -16,10 +16,9 @@ from referee.service.server import Config, Server
 from referee.store import nodes
 from referee.v1 import game_service_pb2 as pb
 from tests.nemesis.relay import Relay
-from tests.service.nodes import directories
+from tests.service.nodes import CLOCKS, directories
 from tests.service.player import Client, Play, bearer, connected, refused, token_of
-from tests.service.test_again import moved, send_all_again
-from tests.service.test_nodes import CLOCKS
+from tests.service.resend import moved, send_all_again
 from tests.store.postgres import USER, Postgres
 from tests.waiting import until, waiting_for
 

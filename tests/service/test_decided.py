@@ -16,8 +16,7 @@ from referee_clients.sdk.errors import Denied
 from referee_clients.sdk.solver import Solver
 from tests.games.kingdomino_positions import kingdom, last_round
 from tests.service.player import bearer, refused
-from tests.service.test_kingdomino_solver import a_game
-from tests.service.test_solver import solving
+from tests.service.solver import a_game, solving
 
 
 def text_of(state: State) -> str:

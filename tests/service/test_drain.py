@@ -29,8 +29,7 @@ from tests.service.engines import Engine, place
 from tests.service.facts import NOT_SERVING, commit_under_way, is_draining, under_way
 from tests.service.player import Client, Play, bearer, connected, refused, seat_key, seat_seed, token_of
 from tests.service.process import serve
-from tests.service.test_play_stream import Stream
-from tests.service.test_watching import rest
+from tests.service.streams import Stream, rest
 from tests.waiting import until, waiting_for
 
 NARROW = {"grpc.http2.lookahead_bytes": 1024, "grpc.http2.bdp_probe": 0, "grpc.use_local_subchannel_pool": 1}

@@ -25,11 +25,11 @@ from referee.v1 import access_service_pb2 as access
 from referee.v1 import game_pb2, game_service_pb2_grpc
 from referee.v1 import game_service_pb2 as pb
 from referee_clients.sdk.channel import Security, open_channel
+from tests.service.access import LateAnswer, Office
 from tests.service.certificates import Authority
 from tests.service.conftest import running
 from tests.service.nodes import directories
 from tests.service.player import Client, Play, bearer, refused, token_of
-from tests.service.test_access import LateAnswer, Office
 from tests.store.postgres import Postgres
 from tests.waiting import until, waiting_for
 

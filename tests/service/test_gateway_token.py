@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import suppress
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
@@ -21,19 +20,14 @@ from referee.service.limits import Accounts, host_named, host_of
 from referee.v1 import access_service_pb2 as access
 from referee.v1 import game_service_pb2 as pb
 from referee.v1.rules_service_pb2 import ListRulesRequest
+from tests.service.access import Office
 from tests.service.conftest import running
+from tests.service.gateway_token import Metadata, forwarded
 from tests.service.player import Client, bearer, refusal, refused
-from tests.service.test_access import Office
 from tests.waiting import waiting_for
 
-Metadata = Sequence[tuple[str, str]]
 RATE = 1.0
 """Requests a second of one caller; of an address that a gateway names a tenth, and so one request and then a wait."""
-
-
-def forwarded(token: str, address: str, own: str = "") -> Metadata:
-    """What a gateway sends for somebody there, whose token is ``own``."""
-    return (*(bearer(own) if own else ()), (GATEWAY, f"Bearer {token}"), (FOR, address))
 
 
 def asked(client: Client, metadata: Metadata) -> Any:

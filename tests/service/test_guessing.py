@@ -19,10 +19,10 @@ from referee.service.slowing import Guesses
 from referee.store.store import Grant
 from referee.v1 import access_service_pb2 as access
 from referee.v1 import game_service_pb2 as pb
+from tests.service.access import Office
 from tests.service.conftest import running
+from tests.service.limits import SPARSE
 from tests.service.player import Client, Refusal, bearer, connected, refused
-from tests.service.test_access import Office
-from tests.service.test_limits import SPARSE
 from tests.waiting import until, waiting_for
 
 ALONE: Mapping[str, Any] = {"grpc.use_local_subchannel_pool": 1}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import random
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -17,26 +16,18 @@ from referee.log.audit import Policy, audit
 from referee.log.note import VerifierKey
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Report, Verdict
-from referee.v1 import game_service_pb2 as games_pb
 from referee.v1 import solver_service_pb2 as pb
 from referee_clients.sdk.solver import Solver
 from referee_solver.kingdomino.judge import points
 from tests.service.conftest import running
-from tests.service.player import Client, Play, bearer, refused
-from tests.service.test_solver import solving
+from tests.service.player import Play, refused
+from tests.service.solver import a_game, solving
 from tests.waiting import waiting_for
 
 FRAME = Frame(5, (2, 2))
 KINGDOM = Kingdom(FRAME, (Placed(DOMINOES[0], (1, 0), (2, 0)),))
 LEGAL = PlacementClaim(KINGDOM, Placed(DOMINOES[47], (1, 1), (0, 1)))
 ILLEGAL = PlacementClaim(KINGDOM, Placed(DOMINOES[47], (2, 0), (3, 0)))
-
-
-async def a_game(client: Client, **fields: Any) -> Play:
-    """Of two, dealt, with nobody in it."""
-    request = games_pb.CreateGameRequest(rules_id="kingdomino", seats=[log_pb2.Seat(), log_pb2.Seat()], **fields)
-    created = await client.games.CreateGame(request, metadata=bearer(client.organiser))
-    return Play(client, created, random.Random(5))
 
 
 async def test_the_client(tmp_path: Path) -> None:

@@ -18,11 +18,10 @@ from referee.live import games
 from referee.service import auth
 from referee.v1 import access_service_pb2 as access
 from referee.v1 import game_service_pb2 as pb
+from tests.service.access import SHORT, Office, with_principal
 from tests.service.conftest import running
 from tests.service.player import Client, bearer, refused
-from tests.service.test_access import SHORT, Office, with_principal
-from tests.service.test_play_stream import Stream, play_seat
-from tests.service.test_watching import watched
+from tests.service.streams import Stream, play_seat, watched
 from tests.sizes import campaign
 
 KEPT = 2

@@ -17,6 +17,8 @@ from referee.v1.rules_service_pb2 import ListRulesRequest
 from tests.service.conftest import running
 from tests.service.engines import Engine
 from tests.service.facts import impatient
+from tests.service.gateway_token import forwarded
+from tests.service.limits import SPARSE, let_in, to_the_end
 from tests.service.player import (
     CODE,
     Client,
@@ -28,9 +30,8 @@ from tests.service.player import (
     refused,
     token_of,
 )
-from tests.service.test_gateway_token import forwarded
-from tests.service.test_play_stream import Stream
-from tests.waiting import until, waiting_for
+from tests.service.streams import Stream
+from tests.waiting import until
 
 
 async def test_room_for_so_many_watchers(tmp_path: Path) -> None:
@@ -149,24 +150,7 @@ async def test_a_stream_lasts_until_it_was_read(tmp_path: Path) -> None:
             await let_in(client, play.id)
 
 
-async def let_in(client: Client, game_id: str) -> Any:
-    """A stream, as soon as there is room for it."""
-    async with waiting_for("room"):
-        while True:
-            stream = client.games.WatchGame(pb.WatchGameRequest(game_id=game_id))
-            try:
-                await stream.read()
-            except grpc.aio.AioRpcError as error:
-                if refusal(error).reason != "LIMIT":
-                    raise
-            else:
-                return stream
-
-
 # --- how much one caller may take ------------------------------------------------------------------------------
-
-SPARSE = 0.01
-"""Requests a second: one call, and then none for longer than any test takes."""
 
 
 @pytest.mark.usefixtures("nothing_refills")
@@ -400,11 +384,6 @@ async def test_messages_of_so_many_bytes(play: Play) -> None:
     await stream.call.write(pb.PlayGameRequest(act=pb.SignedAct(intent=bytes(20 << 10))))
     assert (await refused(to_the_end(stream.call))).reason == "LIMIT"
     await play.steps(2)
-
-
-async def to_the_end(call: Any) -> None:
-    while await call.read() is not grpc.aio.EOF:
-        pass
 
 
 async def test_a_call_takes_so_long(tmp_path: Path, engine: Engine) -> None:

@@ -19,6 +19,7 @@ from referee.service.server import Server
 from referee.v1 import game_service_pb2 as pb
 from tests.service.conftest import running
 from tests.service.engines import Engine
+from tests.service.limits import games_that_are_over
 from tests.service.player import Client, bearer, connected, refused
 from tests.waiting import until
 
@@ -42,19 +43,6 @@ class Replayed:
 
     def _next_round(self) -> None:
         self._in_this_round = 0
-
-
-async def games_that_are_over(data: Path, count: int, moves: int = 12) -> list[str]:
-    """And a referee that has been started again since, so that none of them is in memory."""
-    games: list[str] = []
-    async with running(data) as (_, client):
-        for seed in range(count):
-            play = await client.play(seed=seed)
-            await play.until_play()
-            await play.steps(moves)
-            await client.games.AbortGame(pb.AbortGameRequest(game_id=play.id), metadata=bearer(client.organiser))
-            games.append(play.id)
-    return games
 
 
 async def test_few_entries_are_replayed_between_two_acts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,7 +27,7 @@ from tests.service.conftest import of_postgresql, of_sqlite, on_both_engines, ru
 from tests.service.engines import Engine
 from tests.service.facts import sql_store
 from tests.service.player import Play, bearer, refused
-from tests.service.test_again import moved
+from tests.service.resend import moved
 from tests.waiting import MOST_S
 
 

@@ -20,12 +20,12 @@ from referee.store.errors import StoreFailed
 from referee.store.sql import MARKS_FILE
 from referee.v1 import access_service_pb2 as access
 from referee.v1 import game_service_pb2 as pb
+from tests.service.access import Office
 from tests.service.conftest import running
 from tests.service.engines import Engine
 from tests.service.facts import held
 from tests.service.player import Client, Play, bearer, connected, refused, seat_key, seat_seed, token_of
 from tests.service.process import serve
-from tests.service.test_access import Office
 from tests.waiting import until, waiting_for
 
 

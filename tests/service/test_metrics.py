@@ -11,7 +11,6 @@ from pathlib import Path
 
 import grpc
 import pytest
-from prometheus_client.parser import text_string_to_metric_families
 
 from referee import __version__
 from referee.log.entry import decode_entry
@@ -19,46 +18,11 @@ from referee.service.counters import Commits, Distribution
 from referee.v1 import game_service_pb2 as pb
 from tests.cli.command import referee
 from tests.service.conftest import running
+from tests.service.metrics import http, scrape
 from tests.service.player import against_the_rules, bearer, connected, refused, token_of
-from tests.service.test_play_stream import Stream, play_seat
-from tests.service.test_watching import rest
+from tests.service.streams import Stream, play_seat, rest
 from tests.small_disk import small_disk
 from tests.waiting import until
-
-
-class Samples(dict[tuple[str, frozenset[str]], float]):
-    """Values by the name and the values of labels; an empty label is none."""
-
-    def of(self, name: str, *labels: str) -> float:
-        return self[name, frozenset(labels)]
-
-    def sum(self, name: str) -> float:
-        return sum(value for (found, _), value in self.items() if found == name)
-
-
-async def http(address: str, request: bytes) -> tuple[str, bytes]:
-    """The status line and the body."""
-    reader, writer = await asyncio.open_connection(*address.rsplit(":", 1))
-    writer.write(request)
-    await writer.drain()
-    head, _, body = (await reader.read()).partition(b"\r\n\r\n")
-    writer.close()
-    return head.split(b"\r\n")[0].decode(), body
-
-
-async def scrape(address: str) -> Samples:
-    """Everything that there is, and every family documented."""
-    status, body = await http(address, b"GET /metrics HTTP/1.1\r\nHost: here\r\n\r\n")
-    assert status == "HTTP/1.1 200 OK"
-    samples = Samples()
-    for family in text_string_to_metric_families(body.decode()):
-        assert family.documentation
-        assert family.type in {"counter", "gauge", "histogram"}, family
-        for sample in family.samples:
-            key = (sample.name, frozenset(filter(None, sample.labels.values())))
-            assert key not in samples
-            samples[key] = sample.value
-    return samples
 
 
 async def test_what_was_done_is_what_was_counted(tmp_path: Path) -> None:

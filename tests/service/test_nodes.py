@@ -22,7 +22,6 @@ from referee.live.errors import Unsound
 from referee.live.games import LiveGames
 from referee.live.watch import Ending
 from referee.log.entry import decode_entry
-from referee.log.v1 import log_pb2
 from referee.service import play_stream, seats_elsewhere
 from referee.service.data import DataError
 from referee.service.forwarding import Forwarder
@@ -36,19 +35,17 @@ from referee.v1 import access_service_pb2 as access
 from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
 from tests.cli.command import REFEREE
+from tests.service.access import SHORT, Office, with_principal
 from tests.service.conftest import running
 from tests.service.engines import PostgreSQL
-from tests.service.nodes import directories
+from tests.service.nodes import CLOCKS, directories
 from tests.service.player import Client, Play, bearer, connected, refused, token_of
 from tests.service.process import serve
-from tests.service.test_access import SHORT, Office, with_principal
-from tests.service.test_again import audited, moved, send_all_again
+from tests.service.resend import audited, moved, send_all_again
 from tests.store.postgres import Postgres
 from tests.waiting import until, waiting_for
 
 pytestmark = pytest.mark.usefixtures("unhurried")
-
-CLOCKS = log_pb2.Terms(clock=log_pb2.ClockTerms(increment=log_pb2.Increment(base_ms=600_000, increment_ms=1_000)))
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from referee.store.store import Store
 from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
 from tests.service.conftest import running
-from tests.service.test_again import audited, send_all_again
+from tests.service.resend import audited, send_all_again
 from tests.store.memory import MemoryStore
 
 

@@ -18,6 +18,7 @@ from referee.log.v1 import log_pb2
 from referee.v1 import access_service_pb2 as access
 from referee.v1 import game_service_pb2 as pb
 from referee_clients.sdk.channel import Security, open_channel
+from tests.service.access import Office
 from tests.service.certificates import Authority
 from tests.service.conftest import of_postgresql
 from tests.service.engines import Engine
@@ -33,8 +34,7 @@ from tests.service.player import (
     token_of,
 )
 from tests.service.process import serve
-from tests.service.test_access import Office
-from tests.service.test_again import audited, moved, send_all_again
+from tests.service.resend import audited, moved, send_all_again
 from tests.sizes import campaign
 
 

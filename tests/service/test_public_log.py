@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 from pathlib import Path
 
@@ -22,9 +21,10 @@ from tests.publishing.club import published
 from tests.publishing.witness import SmallWitness, serving
 from tests.service.conftest import running
 from tests.service.engines import Engine
+from tests.service.metrics import scrape
 from tests.service.player import Client, Play
-from tests.service.test_metrics import scrape
-from tests.waiting import until, waiting_for
+from tests.service.public_log import proved
+from tests.waiting import until
 
 
 def _policy(data: Path, witness: SmallWitness | None = None) -> LogPolicy:
@@ -47,22 +47,6 @@ async def _missing(client: Client, game: str, size: int = 0) -> str:
     assert answer.reason == "NOT_LOGGED"
     assert (answer.retry_s is not None) == (answer.metadata["missing"] in {"turn", "checkpoint"})
     return answer.metadata["missing"]
-
-
-async def proved(client: Client, play: Play, size: int = 0) -> pb.GetLogProofResponse:
-    """Returns it once it is there."""
-    async with waiting_for("the proof"):
-        while True:
-            try:
-                found: pb.GetLogProofResponse = await client.games.GetLogProof(
-                    pb.GetLogProofRequest(game_id=play.id, size=size)
-                )
-            except grpc.aio.AioRpcError as error:
-                if answer_of(error).retry_s is None:
-                    raise
-            else:
-                return found
-            await asyncio.sleep(0.05)
 
 
 async def test_a_game_is_logged_when_it_opens_and_when_it_ends(engine: Engine, tmp_path: Path) -> None:

@@ -15,10 +15,10 @@ from referee.store.errors import StoreFailed
 from referee.store.store import Grant
 from referee.v1 import access_service_pb2 as access
 from referee.v1 import game_service_pb2 as pb
+from tests.service.access import Office, closing, with_principal
 from tests.service.conftest import running
 from tests.service.engines import place
 from tests.service.player import Client, bearer, connected, refused
-from tests.service.test_access import Office, closing, with_principal
 from tests.waiting import until, waiting_for
 
 

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -13,12 +9,11 @@ from typing import Any
 import pytest
 
 from referee.certificates.alhambra.claims import DistanceClaim, NoPlacementClaim, Place, Remove, StepClaim, Swap
-from referee.certificates.alhambra.wire import message_of, placed_tiles
+from referee.certificates.alhambra.wire import placed_tiles
 from referee.games.alhambra.moves import PlaceTile, RebuildRemove
 from referee.games.alhambra.phases import Phase
 from referee.games.alhambra.tiles import NAMES
 from referee.games.game import Cell
-from referee.service.server import Server
 from referee.v1 import game_service_pb2 as games_pb
 from referee.v1 import solver_service_pb2 as pb
 from referee.v1 import solver_service_pb2_grpc as pb_grpc
@@ -27,19 +22,9 @@ from referee_clients.sdk.solver import Solver
 from referee_solver import requests
 from tests.service import boaster
 from tests.service.conftest import running
-from tests.service.player import Client, Play, bearer, refused, token_of
+from tests.service.player import Play, bearer, refused, token_of
+from tests.service.solver import ILLEGAL, LAYOUT, LEGAL, WALL, Asker, lines_of, proving, solving
 
-LAYOUT = {(1, 0): "garden-10-N", (2, 0): "chambers-10", (-1, 0): "seraglio-9"}
-LEGAL = StepClaim(LAYOUT, Place("tower-12", (0, 1)))
-ILLEGAL = StepClaim(LAYOUT, Place("tower-7-NEW", (0, 1)))
-
-
-def proving(claim: Any, **fields: Any) -> pb.ProveMoveRequest:
-    return pb.ProveMoveRequest(alhambra=message_of(claim), **fields)
-
-
-WALL = pb.FindLongestWallRequest(tiles=["garden-10-N", "tower-9-NE", "chambers-6-ES", "pavilion-6-N"])
-ENDLESS = pb.FindLongestWallRequest(tiles=NAMES)
 QUESTIONS: dict[str, list[Any]] = {
     "ProveMove": [
         proving(LEGAL),
@@ -59,35 +44,6 @@ QUESTIONS: dict[str, list[Any]] = {
     ],
     "FindLongestWall": [WALL],
 }
-
-
-class Asker:
-    """Who asks with one token."""
-
-    def __init__(self, client: Client, token: str = "") -> None:
-        self._stub: Any = pb_grpc.SolverServiceStub(client.channel)
-        self._metadata = bearer(token or client.organiser)
-
-    def ask(self, method: str, request: Any, **options: Any) -> Any:
-        return getattr(self._stub, method)(request, metadata=self._metadata, **options)
-
-
-@asynccontextmanager
-async def solving(path: Path, **config: Any) -> AsyncIterator[tuple[Server, Client, Asker]]:
-    """With workers that have answered before, as many as may be."""
-    async with running(path / "data", **config) as (server, client):
-        asker = Asker(client)
-        await asker.ask("ProveMove", proving(LEGAL))
-        yield server, client, asker
-    assert not any(map(is_there, server.workers.pids))
-
-
-def is_there(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
 
 
 def without_words(response: Any) -> Any:
@@ -252,10 +208,6 @@ async def test_what_a_certificate_does_not_say_is_not_believed(tmp_path: Path) -
             with pytest.raises(Distrust):
                 await solver.explain("alhambra", play.id, move, rlimit=rlimit)
         assert (await solver.prove("alhambra", ILLEGAL)).violations
-
-
-def lines_of(logged: StringIO) -> Iterator[dict[str, Any]]:
-    return map(json.loads, logged.getvalue().splitlines())
 
 
 # --- the client ----------------------------------------------------------------------------------------------

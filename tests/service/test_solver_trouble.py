@@ -21,11 +21,11 @@ from referee.v1 import status_service_pb2, status_service_pb2_grpc
 from tests.service.conftest import running
 from tests.service.engines import place
 from tests.service.facts import believing_in_less
+from tests.service.metrics import scrape
 from tests.service.player import bearer, connected, refused, token_of
 from tests.service.process import serve
-from tests.service.test_metrics import scrape
-from tests.service.test_solver import ENDLESS, ILLEGAL, LEGAL, WALL, Asker, is_there, lines_of, proving, solving
-from tests.waiting import until, waiting_for
+from tests.service.solver import ENDLESS, ILLEGAL, LEGAL, WALL, Asker, lines_of, proving, solving
+from tests.waiting import is_there, until, waiting_for
 
 # --- workers that fail ---------------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from referee.notation.position_text import Position, write
 from referee.report.sheet import replay
 from referee.service.solver_worker import answers
 from referee.v1 import solver_service_pb2 as pb
-from tests.notation.test_contested import contested
+from tests.notation.contested import contested
 
 BUDGET = pb.Budget(rlimit=1000)
 

@@ -20,7 +20,7 @@ from tests.service.conftest import running
 from tests.service.engines import Engine
 from tests.service.facts import of_game, status, under_way
 from tests.service.player import SCRIBE, Client, Play, against_the_rules, bearer, refused, seat_key, token_of
-from tests.service.test_play_stream import Stream
+from tests.service.streams import Stream
 from tests.waiting import waiting_for
 
 

@@ -29,9 +29,9 @@ from tests.cli.inside import referee
 from tests.rig.network import ByteFault, Mishap, Network
 from tests.service.certificates import DAY, Authority, Pair
 from tests.service.conftest import running
+from tests.service.metrics import scrape
 from tests.service.player import Client, bearer, refused
 from tests.service.process import serve
-from tests.service.test_metrics import scrape
 from tests.waiting import until
 
 

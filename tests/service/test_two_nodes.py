@@ -30,10 +30,10 @@ from referee_clients.sdk.seats import play_all
 from tests.addresses import free_address
 from tests.cli.command import REFEREE
 from tests.crash.journal import Told
+from tests.service.access import Office
 from tests.service.nodes import directories
 from tests.service.player import Client, bearer, connected, refused
 from tests.service.process import Referee, serve
-from tests.service.test_access import Office
 from tests.store.postgres import Postgres
 from tests.waiting import until
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 
 import grpc
 
@@ -14,22 +13,7 @@ from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
 from tests.service.conftest import running
 from tests.service.player import Client, Play, bearer, connected
-
-
-async def watched(client: Client, game_id: str, after_seq: int | None = None) -> list[pb.WatchGameResponse]:
-    """Everything up to Closing, heartbeats left out."""
-    stream = client.games.WatchGame(pb.WatchGameRequest(game_id=game_id, after_seq=after_seq))
-    messages = [message async for message in stream]
-    assert messages[-1].WhichOneof("item") == "closing"
-    return [message for message in messages if not message.HasField("heartbeat")]
-
-
-async def rest(stream: Any) -> list[pb.WatchGameResponse]:
-    """What is still to be read, heartbeats left out."""
-    messages = []
-    while (message := await stream.read()) is not grpc.aio.EOF:
-        messages += [] if message.HasField("heartbeat") else [message]
-    return messages
+from tests.service.streams import rest, watched
 
 
 def entries_of(messages: list[pb.WatchGameResponse]) -> list[bytes]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from referee.games import alhambra, kingdomino, registry, rollwrite
+from referee.games import kingdomino, registry, rollwrite
 from referee.games.kingdomino.options import Frame
 from referee.games.rollwrite.options import Solo
 from referee.log.audit import Policy, audit
@@ -20,8 +20,8 @@ from referee.log.v1 import log_pb2
 from referee.log.verdict import Verdict
 from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
-from referee.wire.registry import codec
 from tests.service.player import OTHER_SCRIBE, SCRIBE, Client, bearer, seat_key
+from tests.service.whole_games import SHORT, options
 from tests.sizes import sample_of
 
 RECORDED = log_pb2.Terms(illegal_moves=log_pb2.ILLEGAL_MOVE_POLICY_RECORDED)
@@ -29,13 +29,6 @@ SCRIBES = [SCRIBE.public.raw, OTHER_SCRIBE.public.raw]
 DECLARING = SCRIBE.public.raw
 
 
-def options(chosen: Any) -> bytes:
-    """Encoded; the game is the one whose options they are."""
-    rules_id = type(chosen).__module__.split(".")[2]
-    return codec(rules_id, 1).encode_options(chosen)
-
-
-SHORT = options(alhambra.Options(max_turns=30))
 DUEL = options(kingdomino.Options(Frame.RELATIVE, mighty_duel=True))
 ORDER = options(kingdomino.Options(declared_order=(1, 2, 0), wider_offer=True))
 AGAINST = options(rollwrite.Options(virtual_players=3, solo=Solo.AGAINST))

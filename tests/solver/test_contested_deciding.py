@@ -20,13 +20,13 @@ from referee.games.kingdomino.phases import Phase
 from referee.games.results import Contest
 from referee.harness import Shuffler
 from referee_solver.alhambra.runs import longest_after, longest_at_least
+from tests.games.alhambra_boards import as_played, illegal_boards
 from tests.games.layouts import REAL
 from tests.games.rulings import standing
-from tests.games.test_alhambra_as_played import as_played, illegal_boards
 from tests.sizes import campaign
+from tests.solver.alhambra_deciding import changed, hold_against_play, midgame
 from tests.solver.alhambra_endgames import compare
-from tests.solver.test_alhambra_deciding import changed, hold_against_play, midgame
-from tests.solver.test_kingdomino_deciding import VARIANTS, check_all_ends, check_end, play_on
+from tests.solver.kingdomino_deciding import VARIANTS, check_all_ends, check_end, play_on
 
 
 def contest(rng: random.Random, seats: int) -> Contest:

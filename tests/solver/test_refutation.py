@@ -21,7 +21,7 @@ from referee_solver.alhambra.wall_clauses import Closed, Cut, Question
 from referee_solver.alhambra.walls import refutation, refuting
 from referee_solver.alhambra.walls.refuting import part
 from referee_solver.z3run import Budget
-from tests.solver.test_walls import layouts, walls_of
+from tests.solver.walls import layouts, walls_of
 
 TWO_SINGLES = ("pavilion-6-N", "chambers-9-S")
 ENDS = ("arcades-4-NES", "tower-8-NES", "arcades-6-NE")

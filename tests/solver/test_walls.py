@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 
 import pytest
 
@@ -12,7 +12,7 @@ from referee.games.alhambra.layout import Layout
 from referee.games.alhambra.tiles import NAMES, parse_tile, tile_set
 from referee.games.alhambra.violations import layout_violations
 from referee.games.game import Cell
-from referee_solver.alhambra.judge import FOUNTAIN, IllegalLayout, beside, wall_length
+from referee_solver.alhambra.judge import FOUNTAIN, IllegalLayout, wall_length
 from referee_solver.alhambra.wall_clauses import Question
 from referee_solver.alhambra.walls import longest_wall
 from referee_solver.alhambra.walls.asking import answer
@@ -20,33 +20,10 @@ from referee_solver.alhambra.walls.losing import Losing, losses
 from referee_solver.alhambra.walls.winding import wind
 from referee_solver.z3run import Budget
 from tests.sizes import sample_of
+from tests.solver.walls import layouts, walls_of
 
 TILE_SET = tile_set()
 KINDS = sorted({parse_tile(name).walls for name in NAMES})
-
-
-def layouts(masks: tuple[int, ...]) -> Iterator[dict[Cell, int]]:
-    """Every legal layout of some of the tiles: any that can be walked through is grown, then judged."""
-    seen = set()
-    todo: list[tuple[dict[Cell, int], tuple[int, ...]]] = [({}, tuple(sorted(masks)))]
-    while todo:
-        layout, left = todo.pop()
-        key = frozenset(layout.items())
-        if key in seen:
-            continue
-        seen.add(key)
-        try:
-            wall_length(layout)
-            yield layout
-        except IllegalLayout as error:
-            if "ALH-A2" in str(error):
-                continue  # no tile more mends it; a hole may be filled
-        cells = {FOUNTAIN, *layout}
-        for spot in {beside(cell, side) for cell in cells for side in range(4)} - cells:
-            for mask in set(left):
-                rest = list(left)
-                rest.remove(mask)
-                todo.append(({**layout, spot: mask}, tuple(rest)))
 
 
 def box_of(layout: dict[Cell, int]) -> tuple[int, int]:
@@ -92,10 +69,6 @@ def names(masks: tuple[int, ...]) -> list[str]:
         chosen.append(next(name for name in left if parse_tile(name).walls == mask))
         left.remove(chosen[-1])
     return chosen
-
-
-def walls_of(rng: random.Random, count: int) -> tuple[int, ...]:
-    return tuple(parse_tile(name).walls for name in rng.sample(NAMES, count))
 
 
 @pytest.mark.parametrize("seed", sample_of(range(6), 2))

@@ -6,20 +6,20 @@ from base64 import b64encode
 from typing import Any
 
 import pytest
-from cryptography.hazmat.primitives.asymmetric.mldsa import MLDSA44PrivateKey
 from hypothesis import given
 from hypothesis import strategies as st
 
 from referee.log.errors import Code, LogError
-from referee.log.note import Checkpoint, CheckpointSigner, Note, NoteSignature, TreeHead, VerifierKey
+from referee.log.note import Checkpoint, CheckpointSigner, Note, NoteSignature, TreeHead
 from referee.log.tlog_proof import TlogProof
 from referee.tlog.checkpoint import demand_quorum, open_log_checkpoint, parse_log_note
-from referee.tlog.cosignature import ML_DSA_44, ml_dsa_message
+from referee.tlog.cosignature import ml_dsa_message
 from referee.tlog.leaf import leaf_of, read_leaf
 from referee.tlog.policy import MAX_DEFINED, LogPolicy
 from referee.tlog.proof import check_head_logged, prove_head
 from referee.tlog.tiles import Edge, TileTree
 from tests.log.games import ORIGIN, key
+from tests.tlog.checkpoint import MlDsaWitness
 from tests.tlog.logs import LOG, NOW_S, Memory, cosigned, head, leaves, policy, policy_text
 
 SIZE = 300
@@ -33,21 +33,6 @@ def test_as_many_witnesses_as_a_policy_may_have_can_all_sign() -> None:
     note = cosigned(NOTE, *names, "one-more")
     assert len(parse_log_note(note).signatures) == MAX_DEFINED + 1
     assert len(open_log_checkpoint(note, policy("all", names)).cosigned) == len(names)
-
-
-class MlDsaWitness:
-    """A witness as later ones will be."""
-
-    def __init__(self, name: str) -> None:
-        self._key = MLDSA44PrivateKey.from_seed_bytes(name.encode().ljust(32, b"."))
-        self.vkey = VerifierKey(f"{name}.example", ML_DSA_44, self._key.public_key().public_bytes_raw())
-
-    def cosign(self, note: bytes, time_s: int = NOW_S) -> bytes:
-        parsed = parse_log_note(note)
-        message = ml_dsa_message(self.vkey.name, TreeHead.parse(parsed.text), time_s)
-        value = time_s.to_bytes(8, "big") + self._key.sign(message)
-        line = NoteSignature(self.vkey.name, self.vkey.id, value)
-        return Note(parsed.text, (*parsed.signatures, line)).encode()
 
 
 def test_a_leaf_is_these_bytes() -> None:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from io import BytesIO
 
 import pytest
 
 from referee.games import registry
-from referee.notation.errors import NotationError
-from referee.notation.grammar import grammar
 from referee.notation.registry import notation
 from referee.transcript.game_file import GameFile
 from tests.contested.campaign import games, sampled
 from tests.contested.games import Contested
 from tests.contested.live import digest_of
+from tests.transcript.contested import rounds_of
 
 AT = 6
 """Entries of each game at which it is read."""
@@ -41,27 +39,6 @@ def true_rounds(made: Contested) -> dict[int, list[str]]:
                 found[seq] = lines
                 held += len(lines)
     return found
-
-
-def rounds_of(game_file: GameFile) -> dict[int, list[str]]:
-    """The lines of scoring rounds, by the entry that brought them."""
-    found: dict[int, list[str]] = {}
-    seq = -1
-    for told in game_file.numbered_moves():
-        if (numbered := re.match(r" *(\d+)  ", told)) is not None and int(numbered[1]) == seq + 1:
-            seq += 1
-        elif not is_act(game_file, told):
-            found.setdefault(seq, []).append(told.strip())
-    return found
-
-
-def is_act(game_file: GameFile, words: str) -> bool:
-    """Whether it is a line of notation: an entry may have more than one."""
-    try:
-        grammar(game_file.record.opened.rules_id).parse(words.partition("  [")[0].strip(), "act")
-    except NotationError:
-        return False
-    return True
 
 
 def compare(made: Contested, game_file: GameFile, at: int) -> None:

@@ -14,7 +14,7 @@ from referee.log.replay import Record
 from referee.notation import game_text, position_text
 from referee.notation.position_text import Position
 from referee.transcript.game_file import GameFile, as_text, told_by
-from tests.frozen.test_frozen import LOGS
+from tests.frozen.report import LOGS
 from tests.sizes import sample_of
 
 CONTESTED = [log for log in LOGS if log.stem.endswith(("contested", "corrected"))]

@@ -15,11 +15,11 @@ from referee_clients import format_link
 from tests.service.player import connected
 from tests.waiting import MOST_S
 from tests.web.engines import ENGINES, Tab, seen
+from tests.web.games_api import kingdomino
 from tests.web.gateway import reached
 from tests.web.hand import audited, bots
-from tests.web.test_games_api import kingdomino
-from tests.web.test_serve_web import serving
-from tests.web.test_verify_page import FROZEN, INTACT, KEY, ONE_FILE
+from tests.web.serve_web import serving
+from tests.web.verify_page import FROZEN, INTACT, KEY, ONE_FILE
 
 SAVED = """
   const buttons = [...document.querySelectorAll(".taking button")];

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,12 +11,12 @@ from pathlib import Path
 from playwright.async_api import Browser, Page, expect
 
 from referee.games.event.acts import EnterResult
+from tests.service.arbiter import ARBITERS
 from tests.service.conftest import running
 from tests.service.event import event_until
-from tests.service.test_arbiter import ARBITERS
 from tests.web.club import pages
+from tests.web.games_api import kingdomino
 from tests.web.hand import Hand, bots
-from tests.web.test_games_api import kingdomino
 
 WIDTHS = {360: 740, 1280: 900}
 """And the height that goes with it: a phone's, a laptop's."""
@@ -130,3 +130,51 @@ async def site(browser: Browser, folder: Path, words: Path | None = None, *optio
 def is_of(look: Look, route: str) -> bool:
     """Return whether the page is what the gateway has there; ``route``: as Starlette writes paths."""
     return re.fullmatch(re.sub(r"\\\{[^}]*\\\}", "[^/]+", re.escape(route)), look.path) is not None
+
+
+AXE = Path(__file__).parent / "axe" / "axe.min.js"
+
+
+_AXE = """async () => {
+    const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+    const found = await axe.run(document, {resultTypes: ["violations"], runOnly: {type: "tag", values: tags}});
+    return found.violations.map(({id, nodes}) => `${id}: ${nodes.slice(0, 3).map(({html}) => html.slice(0, 120))}`);
+}"""
+
+
+_SMALL = """() => {
+    // A link in a sentence is as high as its line, and what a label encloses is as large as the label (WCAG 2.5.8).
+    const targets = document.querySelectorAll(
+        "button, select, summary, a[href], input:not(label input), label:has(input), [role=gridcell]");
+    const inSentence = "p a, li:not(:has(> a:only-child)) a, dd a, .skip, .broken-rules a";
+    return [...targets]
+        .filter((each) => each.closest("nav") || !each.matches(inSentence))
+        .map((each) => [each.getAttribute("aria-label") ?? each.textContent, each.getBoundingClientRect()])
+        .filter(([, {width, height}]) => width && (width < 43.99 || height < 43.99))
+        .map(([name, {width, height}]) => `${name.trim()}: ${width} by ${height}`);
+}"""
+
+
+async def problems(at: Site, look: Look, views: Iterable[tuple[str, int]]) -> list[str]:
+    """Everything that is wrong with a page; one load serves all views."""
+    page = at.page
+    found: list[str] = []
+
+    def add(where: str, all_of: Iterable[str]) -> None:
+        found.extend(f"{look.name}, {where}: {each}" for each in all_of)
+
+    await at.open(look)
+    await page.evaluate(AXE.read_text(encoding="utf-8"))
+    for theme, width in views:
+        await at.seen(theme, width)
+        add(f"{theme}, {width} px", await page.evaluate(_AXE))
+        add(f"{width} px", await page.evaluate(_SMALL))
+        if (scrolls := await page.evaluate("document.documentElement.scrollWidth")) > width:
+            add(f"{width} px", [f"{scrolls} px wide"])
+    # Twice as large on a phone of 720 px is as wide as 360 px; WCAG asks for 320 CSS px (1.4.10).
+    await page.set_viewport_size({"width": 320, "height": 256})
+    if (scrolls := await page.evaluate("document.documentElement.scrollWidth")) > 320:
+        add("320 px", [f"{scrolls} px wide"])
+    assert (await page.title()).endswith("Tile Referee")
+    assert await page.get_by_role("heading", level=1).count() == 1
+    return found

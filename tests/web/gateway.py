@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import http.client
 import json
+import time
 from base64 import b64decode
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import uvicorn
@@ -185,3 +188,69 @@ async def gateway(
                     yield Gateway(referee, browser, port, counted, server)
             finally:
                 await referee.close()  # streams end, so that the server can
+
+
+JUDGE = "/api/v1/position"
+
+
+@dataclass
+class Got:
+    """A response."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def refusal(self) -> dict[str, Any]:
+        """Its body, which is that of a refusal."""
+        found: dict[str, Any] = json.loads(self.body)
+        assert set(found) == {"reason", "message", "metadata"}
+        return found
+
+
+@dataclass
+class Caller:
+    """Asks the gateway."""
+
+    address: str
+
+    def __call__(self, method: str, path: str, body: bytes | None = None, **headers: str | None) -> Got:
+        """``headers``: with underscores; None leaves one out that is there otherwise.
+
+        All tests of a process share one address, and with it its limit; who is told to wait does.
+        """
+        while (got := self._once(method, path, body, headers)).status == 429:
+            time.sleep(int(got.headers["retry-after"]))
+        return got
+
+    def _once(self, method: str, path: str, body: bytes | None, headers: dict[str, str | None]) -> Got:
+        sent = {"Host": self.host}
+        if method == "POST":
+            sent |= {"Origin": self.address, "Content-Type": "application/json"}
+        for name, value in headers.items():
+            word = name.replace("_", "-").title()
+            sent.pop(word, None)
+            if value is not None:
+                sent[word] = value
+        connection = http.client.HTTPConnection(self.host, timeout=60)
+        try:
+            connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
+            for word, value in sent.items():
+                connection.putheader(word, value)
+            if body is not None:
+                connection.putheader("Content-Length", str(len(body)))
+            connection.endheaders(body)
+            response = connection.getresponse()
+            return Got(response.status, {k.lower(): v for k, v in response.getheaders()}, response.read())
+        finally:
+            connection.close()
+
+    @property
+    def host(self) -> str:
+        """Host and port."""
+        return urlsplit(self.address).netloc
+
+    def judge(self, question: dict[str, Any], **headers: str | None) -> Got:
+        """Ask for a judgement."""
+        return self("POST", JUDGE, json.dumps(question).encode(), **headers)

@@ -212,3 +212,12 @@ async def audited(client: Client, made: pb.CreateGameResponse, *receipts: bytes)
 
 def _text(path: Path) -> str:
     return path.read_text(encoding="ascii")
+
+
+async def key_of_browser(page: Page) -> bytes:
+    """Have the browser make a key; return the public one, as the page shows it."""
+    panel = page.locator("details", has_text="Token and key")
+    if await panel.get_attribute("open") is None:
+        await panel.locator("summary").click()
+    await panel.get_by_role("button", name="Make a key for this browser").click()
+    return bytes.fromhex(await panel.locator("code.key").inner_text())

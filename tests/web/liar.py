@@ -20,8 +20,8 @@ from referee_clients.web.errors import beyond_head
 from referee_clients.web.hub import event
 from referee_clients.web.upstream import Upstream
 from tests.log.games import SIGNER
+from tests.web.feed import Commit, Gateway, b64
 from tests.web.gateway import serving
-from tests.web.test_feed import Commit, Gateway, b64
 
 
 @dataclass

@@ -21,8 +21,8 @@ from referee_clients.web.bodies import MOST_BYTES, PROTOBUF
 from referee_clients.web.upstream import Upstream
 from tests.service.player import Play, seat_key
 from tests.web.club import Club
+from tests.web.games_api import NOBODYS, kingdomino
 from tests.web.gateway import check_refusal
-from tests.web.test_games_api import NOBODYS, kingdomino
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.async_api import Browser, Page, expect
 
-from tests.web.test_position_page import BROKEN, KINGDOM, LEGAL, SHEET, cell, link_of, opened
+from tests.web.position_page import BROKEN, KINGDOM, LEGAL, SHEET, cell, link_of, opened
 
 MOST_STOPS = 60
 

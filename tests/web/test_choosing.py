@@ -33,7 +33,7 @@ from referee.games.rollwrite.options import Options as Rollwrite
 from referee.games.rollwrite.options import Solo
 from referee.wire.registry import codec
 from tests.sizes import campaign
-from tests.web.test_positions import at_random
+from tests.web.positions import at_random
 from tests.web.words import wordy
 
 # For each turn [all moves that can be chosen in full, as [bytes, whether the last tap was on a legal mark, taps], those

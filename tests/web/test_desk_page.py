@@ -16,10 +16,11 @@ from referee.log.v1 import log_pb2
 from referee.v1 import arbiter_service_pb2 as table_pb
 from referee_clients.prepared import Prepared
 from tests.cli import inside
+from tests.service.arbiter import ARBITERS, Table
 from tests.service.player import Play, bearer
-from tests.service.test_arbiter import ARBITERS, Table
 from tests.sizes import campaign
 from tests.web.club import Club
+from tests.web.hand import key_of_browser
 
 EVENT = (1 << 63) + 1  # more than a number of JavaScript holds exactly
 HOSTILE = "<img src=x onerror=alert(1)> ${7*7} {{7*7}}"
@@ -43,15 +44,6 @@ async def fill(detail: Locator, kind: str, **fields: str) -> None:
         tag = await field.evaluate("each => each.tagName")
         await (field.select_option(value) if tag == "SELECT" else field.fill(value))
     await detail.get_by_role("button", name="Show what would be signed").click()
-
-
-async def key_of_browser(page: Page) -> bytes:
-    """Have the browser make a key; return the public one, as the page shows it."""
-    panel = page.locator("details", has_text="Token and key")
-    if await panel.get_attribute("open") is None:
-        await panel.locator("summary").click()
-    await panel.get_by_role("button", name="Make a key for this browser").click()
-    return bytes.fromhex(await panel.locator("code.key").inner_text())
 
 
 async def test_calls_and_protests_with_a_token_that_nobody_sees(page: Page, club: Club) -> None:

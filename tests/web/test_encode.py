@@ -17,7 +17,7 @@ from referee.log.replay import signed_part
 from referee.log.v1 import log_pb2
 from referee.v1 import arbiter_service_pb2
 from referee.v1 import game_service_pb2 as pb
-from tests.web.test_verify_page import FROZEN
+from tests.web.verify_page import FROZEN
 from tests.web.words import wordy
 
 AGAIN = """async ([file, name, encoded]) => {

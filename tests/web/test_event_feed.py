@@ -16,7 +16,7 @@ from referee.log.identity import game_id
 from referee.log.merkle import leaf_hash, root
 from tests.core import needs_source
 from tests.events import faults
-from tests.events.test_verify_js import written
+from tests.events.verify_js import written
 from tests.log import evil
 from tests.log.games import SIGNER
 from tests.log.verify_js import why_not

@@ -18,10 +18,10 @@ from referee.games.event.acts import Act, Award, Enter, EnterResult, OpenTable, 
 from referee.games.event.scoring import standings
 from referee.games.event.terms import shown
 from tests.cli import inside
+from tests.service.arbiter import ARBITERS
 from tests.service.event import CODEC, Desk, Events, event_until
-from tests.service.test_arbiter import ARBITERS
 from tests.web.club import Club
-from tests.web.test_desk_page import key_of_browser
+from tests.web.hand import key_of_browser
 
 
 async def begun(club: Club, *more_keys: bytes, until: type[Act] | None = EnterResult) -> Desk:

@@ -28,25 +28,16 @@ from referee_clients.web.hub import HubLimits
 from tests.clients.referee_process import Referee
 from tests.frozen.report import HERE
 from tests.service.conftest import running
-from tests.service.player import Client, Play, bearer, connected
+from tests.service.player import Client, bearer, connected
 from tests.waiting import until, waiting_for
+from tests.web.games_api import NOBODYS, kingdomino
 from tests.web.gateway import Gateway, check_refusal, gateway
-
-NOBODYS = "0" * 32
 
 
 @pytest.fixture
 async def served(tmp_path: Path) -> AsyncIterator[tuple[Server, Client]]:
     async with running(tmp_path / "data") as both:
         yield both
-
-
-async def kingdomino(client: Client, steps: int = 0, **fields: Any) -> Play:
-    """A game of two in play."""
-    play = await client.play(rules_id="kingdomino", **fields)
-    await play.until_play()
-    await play.steps(steps)
-    return play
 
 
 async def watching(client: Client) -> int:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import gzip
-import http.client
 import json
 import random
 import socket
-import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -22,72 +19,9 @@ from referee_clients.web.bodies import MOST_BYTES
 from referee_clients.web.joined import joined
 from referee_clients.web.pages import VERIFY_CSP, static_files
 from referee_clients.web.safety import HEADERS
+from tests.web.gateway import JUDGE, Caller
 
-JUDGE = "/api/v1/position"
 PAGES = ("/", "/position", "/verify", "/rules", "/rules/alhambra", "/rules/kingdomino", "/rules/rollwrite")
-
-
-@dataclass
-class Got:
-    """A response."""
-
-    status: int
-    headers: dict[str, str]
-    body: bytes
-
-    @property
-    def refusal(self) -> dict[str, Any]:
-        """Its body, which is that of a refusal."""
-        found: dict[str, Any] = json.loads(self.body)
-        assert set(found) == {"reason", "message", "metadata"}
-        return found
-
-
-@dataclass
-class Caller:
-    """Asks the gateway."""
-
-    address: str
-
-    def __call__(self, method: str, path: str, body: bytes | None = None, **headers: str | None) -> Got:
-        """``headers``: with underscores; None leaves one out that is there otherwise.
-
-        All tests of a process share one address, and with it its limit; who is told to wait does.
-        """
-        while (got := self._once(method, path, body, headers)).status == 429:
-            time.sleep(int(got.headers["retry-after"]))
-        return got
-
-    def _once(self, method: str, path: str, body: bytes | None, headers: dict[str, str | None]) -> Got:
-        sent = {"Host": self.host}
-        if method == "POST":
-            sent |= {"Origin": self.address, "Content-Type": "application/json"}
-        for name, value in headers.items():
-            word = name.replace("_", "-").title()
-            sent.pop(word, None)
-            if value is not None:
-                sent[word] = value
-        connection = http.client.HTTPConnection(self.host, timeout=60)
-        try:
-            connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
-            for word, value in sent.items():
-                connection.putheader(word, value)
-            if body is not None:
-                connection.putheader("Content-Length", str(len(body)))
-            connection.endheaders(body)
-            response = connection.getresponse()
-            return Got(response.status, {k.lower(): v for k, v in response.getheaders()}, response.read())
-        finally:
-            connection.close()
-
-    @property
-    def host(self) -> str:
-        """Host and port."""
-        return urlsplit(self.address).netloc
-
-    def judge(self, question: dict[str, Any], **headers: str | None) -> Got:
-        """Ask for a judgement."""
-        return self("POST", JUDGE, json.dumps(question).encode(), **headers)
 
 
 @pytest.fixture

@@ -15,11 +15,11 @@ import pytest
 
 from referee.cli.web import TOKEN_VARIABLE
 from referee.v1 import access_service_pb2 as access
+from tests.service.access import Office
 from tests.service.conftest import running
-from tests.service.test_access import Office
 from tests.waiting import waiting_for
 from tests.web.gateway import check_refusal, gateway, reached
-from tests.web.test_serve_web import serving
+from tests.web.serve_web import serving
 from tests.web.words import address_in
 
 FLOOD, OTHER = "198.51.100.7", "198.51.100.8"

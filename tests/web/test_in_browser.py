@@ -24,7 +24,7 @@ from tests.attacks import corpus
 from tests.attacks.everything import ATTACKS
 from tests.bench.acts import REFEREE
 from tests.events import faults
-from tests.events.test_verify_js import written
+from tests.events.verify_js import written
 from tests.log import evil
 from tests.log.games import SIGNER, seat_key
 from tests.log.proved import a_game, with_frames
@@ -32,8 +32,8 @@ from tests.log.verify_js import NAMES, TRUSTED, Job, dealt, flipped, small
 from tests.sizes import sample_of
 from tests.web.club import Club
 from tests.web.in_browser import NEEDED, PYODIDE, Auditor, lacking
-from tests.web.test_verify_page import INTACT, judged, payload, verify
-from tests.web.test_verify_page import KEY as FROZEN_KEY
+from tests.web.verify_page import INTACT, judged, payload, verify
+from tests.web.verify_page import KEY as FROZEN_KEY
 from tests.web.words import address_in
 
 FROZEN = Path(__file__).parent.parent / "frozen"

@@ -29,13 +29,12 @@ from tests.log.games import SIGNER
 from tests.sizes import sample_of
 from tests.waiting import MOST_S
 from tests.web import long_words
-from tests.web.every_page import LOOKS, Site, site
+from tests.web.every_page import LOOKS, Site, problems, site
 from tests.web.long_words import LANGUAGE, WITH_FOLDER
 from tests.web.static import STATIC
-from tests.web.test_every_page import problems
-from tests.web.test_verify_page import FROZEN, GAMES, KEY, payload
+from tests.web.verify_page import FROZEN, GAMES, KEY, payload
 from tests.web.words import address_in
-from tests.words.test_reports import in_english
+from tests.words.reports import in_english
 
 ALL = (*languages("web"), LANGUAGE)
 TRANSLATIONS = [language for language in languages("web") if language != ENGLISH]

@@ -16,7 +16,7 @@ from tests.cli.command import referee
 from tests.service.player import bearer, connected
 from tests.waiting import MOST_S
 from tests.web.club import Club, Started, started
-from tests.web.test_games_api import kingdomino
+from tests.web.games_api import kingdomino
 
 
 async def test_games_are_listed_as_they_go_on_and_end(tmp_path: Path, page: Page) -> None:

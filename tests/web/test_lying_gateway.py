@@ -13,8 +13,8 @@ from playwright.async_api import Page, expect
 from referee.words.catalogue import load
 from tests.log.verify_js import why_not
 from tests.waiting import until
+from tests.web.feed import LIES, gateway, lies_in_a_log, place
 from tests.web.liar import Liar, lying
-from tests.web.test_feed import LIES, gateway, lies_in_a_log, place
 
 STOPPED = "Stopped: what the server sent is not what the referee signed."
 SIZE = 20

@@ -20,11 +20,11 @@ from referee_clients.prepared import Prepared
 from referee_clients.sdk.channel import Security
 from referee_clients.web.office import routes
 from referee_clients.web.upstream import Upstream
-from tests.cli.test_rule import Club as Hall
-from tests.cli.test_rule import declared, here
+from tests.cli.rule import Club as Hall
+from tests.cli.rule import declared, here
+from tests.service.arbiter import ARBITERS, Table
 from tests.service.conftest import running
 from tests.service.player import Client, bearer
-from tests.service.test_arbiter import ARBITERS, Table
 from tests.waiting import MOST_S
 from tests.web.club import Club, pages, started
 from tests.web.gateway import check_refusal

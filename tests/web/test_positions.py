@@ -12,17 +12,16 @@ from typing import Any
 import pytest
 
 from referee.games import registry
-from referee.games.game import Chance, Forced, ForcedPass, Over
 from referee.games.kingdomino.options import Options as Kingdomino
 from referee.games.rollwrite.options import Options as Rollwrite
 from referee.games.rollwrite.options import Solo
-from referee.harness import Shuffler
 from referee.log import file
 from referee.log.entry import decode_entry
 from referee.log.frames import FrameType
 from referee.log.replay import Record
 from tests.log.verify_js import NAMES, why_not
 from tests.web.described import described
+from tests.web.positions import at_random
 from tests.web.static import run
 
 LOGS = sorted((Path(__file__).parents[1] / "frozen").glob("*.gamelog"))
@@ -64,22 +63,6 @@ def replayed(log: Path) -> Iterator[tuple[str, Any]]:
     for entry in entries:
         record.reread(entry)
         yield record.opened.rules_id, record.game.position.state
-
-
-def at_random(rules_id: str, seats: int, seed: int, options: Any = None) -> Iterator[tuple[str, Any]]:
-    """Every position of a whole game that nobody signed."""
-    rng, game = random.Random(seed), registry.get(rules_id)
-    state, dealer = game.new(seats, options), game.dealer(seats, options, None, Shuffler(rng))
-    yield rules_id, state
-    while not isinstance(awaited := state.pending()[0], Over):
-        if isinstance(awaited, Chance):
-            event: Any = dealer.outcome(state)
-        elif isinstance(awaited, Forced):
-            event = ForcedPass(awaited.seat)
-        else:
-            event = rng.choice(list(state.legal_moves()))
-        state.apply(event)
-        yield rules_id, state
 
 
 @cache

@@ -9,8 +9,8 @@ from playwright.async_api import Page, expect
 
 from referee.report.model import score_value
 from referee.report.sheet import read
-from tests.web.test_gateway import Caller
-from tests.web.test_position_page import cell, link_of
+from tests.web.gateway import Caller
+from tests.web.position_page import cell, link_of
 
 THREE = "#alhambra;0,-1:pavilion-2-NEW;before12|1,0:garden-10-N;before9|0,1:tower-10-W;before0"
 TWO = "#alhambra;0,-1:pavilion-2-NEW|1,0:garden-10-N|5,5:tower-10-W;neutral"

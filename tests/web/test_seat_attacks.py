@@ -26,14 +26,14 @@ from referee.v1 import access_service_pb2 as access
 from referee_clients.rulings import Bench
 from referee_clients.sdk.arbiter import Arbiter
 from tests.clients.referee_process import Referee
+from tests.service.access import Office
+from tests.service.arbiter import ARBITERS, RULE
 from tests.service.player import against_the_rules, connected
-from tests.service.test_access import Office
-from tests.service.test_arbiter import ARBITERS, RULE
 from tests.sizes import sample_of
 from tests.web.club import Club, Pages, started
 from tests.web.hand import ENTER, TAKE, Hand, acts, audited, bots
 from tests.web.meddler import Meddler, meddling
-from tests.web.test_threats import HOSTILE, WATCHED, nothing_happened
+from tests.web.threats import HOSTILE, WATCHED, nothing_happened
 from tests.web.way import opened
 
 pytestmark = pytest.mark.cut_off  # browsers complain by themselves of what is refused

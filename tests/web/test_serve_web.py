@@ -3,44 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import signal
 import socket
 import ssl
 import sys
 from asyncio.subprocess import PIPE
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
 from playwright.async_api import Page, expect
 
-from tests.cli.command import REFEREE, referee
-from tests.clients.test_demo import Demo
+from tests.cli.command import referee
+from tests.clients.demo import Demo
 from tests.service.certificates import Authority
 from tests.service.player import connected
 from tests.waiting import MOST_S, until
+from tests.web.games_api import kingdomino
 from tests.web.gateway import reached
-from tests.web.test_games_api import kingdomino
-
-
-@asynccontextmanager
-async def serving(data: Path, *words: str | Path) -> AsyncIterator[tuple[asyncio.subprocess.Process, dict[str, Any]]]:
-    """A referee with pages, and what it says of itself."""
-    command = (REFEREE, "serve", "--data", data, "--listen", "127.0.0.1:0", "--web", "127.0.0.1:0", "--json", *words)
-    with (data.parent / "log").open("ab") as log:
-        process = await asyncio.create_subprocess_exec(*command, stdout=PIPE, stderr=log)
-    assert process.stdout is not None
-    try:
-        yield process, json.loads(await process.stdout.readline())
-    finally:
-        if process.returncode is None:
-            process.terminate()
-            await process.wait()
+from tests.web.serve_web import serving
 
 
 def child_of(pid: int) -> int:

@@ -23,7 +23,7 @@ from tests.service.conftest import running
 from tests.service.player import Client
 from tests.web.club import pages
 from tests.web.gateway import check_refusal
-from tests.web.test_position_page import cell, link_of
+from tests.web.position_page import cell, link_of
 
 TURN = {"game": "alhambra", "layout": {"0,-1": "pavilion-2-NEW"}, "reserve": ["garden-10-N"], "bought": ["tower-8-NES"]}
 ILLEGAL = {

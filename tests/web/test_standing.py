@@ -15,7 +15,7 @@ from referee.log.game import LoggedGame, Phase
 from referee.log.replay import Record
 from referee_clients.web.replay import positions
 from tests.contested.campaign import games
-from tests.web.test_verify_page import FROZEN, KEY
+from tests.web.verify_page import FROZEN, KEY
 from tests.web.words import wordy
 
 READ = """async ([log, positions, key]) => {

@@ -31,13 +31,14 @@ from referee_clients.web.app import application
 from referee_clients.web.safety import HEADERS
 from referee_clients.web.upstream import Upstream
 from tests.clients.referee_process import Referee
+from tests.service.access import Office
 from tests.service.conftest import running
 from tests.service.player import connected
-from tests.service.test_access import Office
 from tests.waiting import MOST_S, until
+from tests.web.games_api import kingdomino
 from tests.web.gateway import reached, serving
-from tests.web.test_games_api import kingdomino
-from tests.web.test_verify_page import FROZEN, KEY
+from tests.web.threats import HOSTILE, WATCHED, nothing_happened
+from tests.web.verify_page import FROZEN, KEY
 from tests.web.words import address_in
 
 ORIGIN = "http://club.example"
@@ -220,29 +221,6 @@ async def whatever(data: st.DataObject, site: Site) -> None:
 
 
 # --- text that is made to be taken for something else --------------------------------------------------------------
-
-HOSTILE = (
-    "<img src=x onerror=\"window.taken='img'\">",
-    "<script>window.taken = 'script'</script>",
-    '"><svg onload="window.taken=\'svg\'">',
-    "javascript:window.taken='link'",
-    "'-alert(1)-'",
-    "{{7*7}}${7*7}<%= 7*7 %>",
-    "</script></style></textarea><b>",
-    "\u202egnp.exe\u202c\u2066\u0000\u001b[31m",
-    "a" * 5000,
-)
-WATCHED = """() => {
-  window.reports = [];
-  document.addEventListener("securitypolicyviolation", (event) => window.reports.push(event.violatedDirective));
-}"""
-
-
-async def nothing_happened(page: Page) -> None:
-    """No text became a program, an element or a wider page, and no policy had to prevent it."""
-    assert await page.evaluate("window.taken") is None
-    assert await page.evaluate("window.reports") == []
-    assert await page.locator("main script, main img, main b, main svg[onload]").count() == 0
 
 
 def poisoned(value: Any, text: str) -> Any:

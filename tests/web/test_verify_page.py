@@ -3,48 +3,22 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Browser, FilePayload, Page, Request, Route, expect
+from playwright.async_api import Browser, Page, Request, Route, expect
 
 from referee.core import is_compiled
 from referee.log.frames import MAX_FILE_BYTES
 from referee.log.note import VerifierKey
 from tests.events import faults
-from tests.events.test_verify_js import written
+from tests.events.verify_js import written
 from tests.log import hostile
 from tests.log.games import SIGNER
-from tests.web.test_gateway import Caller
-
-FROZEN = Path(__file__).parent.parent / "frozen"
-KEY = (FROZEN / "referee.vkey").read_text().strip()
-GAMES = ("alhambra-2-dealt-3", "kingdomino-1-dealt-4", "rollwrite-1-dealt-5")
-ONE_FILE = (FROZEN.parent.parent / "clients" / "verify-js" / "index.html").as_uri()
-INTACT = "Record intact and signed. Rules: not checked here."
-
-
-def payload(data: bytes, name: str = "game.gamelog") -> FilePayload:
-    return {"name": name, "mimeType": "application/octet-stream", "buffer": data}
-
-
-async def verify(page: Page, address: str, data: bytes | Path, key: str = KEY) -> str:
-    """Return the report's headline. ``address``: of the gateway, or of the check in one file."""
-    await page.goto(address if address == ONE_FILE else f"{address}/verify")
-    await page.get_by_label("The referee's verifier key").fill(key)
-    await page.get_by_label("The file of the game or event").set_input_files(
-        data if isinstance(data, Path) else payload(data)
-    )
-    return await judged(page)
-
-
-async def judged(page: Page) -> str:
-    headline = page.locator("#report .judged")
-    await expect(headline).not_to_have_text(re.compile("^Checking "))
-    return await headline.inner_text()
+from tests.web.gateway import Caller
+from tests.web.verify_page import FROZEN, GAMES, INTACT, KEY, ONE_FILE, judged, payload, verify
 
 
 @pytest.mark.parametrize("name", [GAMES[0], *(pytest.param(name, marks=pytest.mark.long) for name in GAMES[1:])])

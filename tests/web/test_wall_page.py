@@ -10,7 +10,7 @@ from playwright.async_api import Page, expect
 
 from tests.service.player import Play
 from tests.web.club import Club
-from tests.web.test_games_api import kingdomino
+from tests.web.games_api import kingdomino
 
 PROJECTOR = {"width": 1920, "height": 1080}
 

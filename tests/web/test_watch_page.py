@@ -21,8 +21,8 @@ from tests.clients.referee_process import Referee
 from tests.service.player import bearer, connected
 from tests.sizes import sample_of
 from tests.web.club import Club, pages
-from tests.web.test_games_api import kingdomino
-from tests.web.test_verify_page import FROZEN, KEY
+from tests.web.games_api import kingdomino
+from tests.web.verify_page import FROZEN, KEY
 from tests.web.words import wordy
 
 

@@ -12,6 +12,7 @@ from typing import Final
 import referee
 import referee_clients
 from referee.log.intent import Role
+from referee.words.catalogue import Text
 
 _SOURCES: Final = (Path(referee.__file__).parent, Path(referee_clients.__file__).parent)
 _TAKES: Final = {
@@ -65,3 +66,8 @@ def _given(target: ast.expr, value: ast.expr, name: str) -> Iterator[str]:
         case ast.Tuple(elts=targets), ast.Tuple(elts=values):
             for each, its in zip(targets, values, strict=True):
                 yield from _given(each, its, name)
+
+
+def forms(text: Text) -> dict[str, str]:
+    """Return the forms of a text by category; of one that is the same for all numbers, by an empty one."""
+    return {"": text} if isinstance(text, str) else {name: form for name, form in text.items() if name != "of"}

@@ -29,7 +29,7 @@ from referee.words.catalogue import (
     preferred,
 )
 from referee_clients.web.errors import OWN_REASONS
-from tests.words.phrases import in_code
+from tests.words.phrases import forms, in_code
 
 FOLDER = Path(catalogue.__file__).parent
 PARTS = sorted({path.stem for path in FOLDER.glob("*/*.json")})
@@ -52,11 +52,6 @@ TRANSLATIONS = [(part, language) for part in PARTS for language in languages(par
 
 def said_in(language: str, **texts: Text) -> Words:
     return Words(language, texts, is_draft=False)
-
-
-def forms(text: Text) -> dict[str, str]:
-    """Return the forms of a text by category; of one that is the same for all numbers, by an empty one."""
-    return {"": text} if isinstance(text, str) else {name: form for name, form in text.items() if name != "of"}
 
 
 def places(text: str) -> set[str]:

@@ -37,18 +37,16 @@ from referee.transcript import report as of_log
 from referee.transcript.game_file import GameFile, as_text
 from referee.transcript.recorder import about
 from referee.transcript.rehearsal import adjudicated
-from referee.words.catalogue import ENGLISH, Words, languages, load, phrase
+from referee.words.catalogue import ENGLISH, languages, load, phrase
 from referee_clients.web.cards import Card, sheet
 from tests.cli.inside import referee as command
 from tests.docs.shell import ROOT
 from tests.frozen.said import EVENTS, HERE, LOGS, faulty
-from tests.words.test_catalogue import forms
+from tests.words.reports import in_english, sentences_of
 
 VERIFIER: Final = VerifierKey.parse((HERE / "referee.vkey").read_text().strip())
 SOURCE: Final = Path(referee.__file__).parent
 LANGUAGES: Final = [language for language in languages("report") if language != ENGLISH]
-FEWEST: Final = 10
-"""Letters of a sentence, without its places, that could not be anything else."""
 SAYS: Final = re.compile(
     r"""\b(?:_?say|Said)\(\s*f?["']((?:[a-z_.]|\{[^}]*\})+)["']|\bkey := f"([^"]+)"|texts\.get\(f['"]([^'"]+\})['"]"""
 )
@@ -78,27 +76,6 @@ def told(
         for rule in rules_of(game.rules_id, game.version).values():
             said = said.replace(rule.text, "")
     return said
-
-
-def sentences_of(say: Words) -> dict[str, re.Pattern[str]]:
-    """Return what finds each text that is long enough, by key and form."""
-    found = {}
-    for key, said in say.texts.items():
-        for form in forms(said).values():
-            literal = re.split(r"\{\w+\}", form)
-            if sum(map(len, re.findall(r"\w+", " ".join(literal)))) >= FEWEST and " " in form.strip():
-                found[f"{key}: {form}"] = re.compile(r"[^.;]{1,40}?".join(map(re.escape, literal)))
-    return found
-
-
-def in_english(said: str, say: Words) -> set[str]:
-    """Return the texts of the English catalogue that are in what was said, but for those that are the same.
-
-    The notation, which is the same in every language, has the words for kinds of moves, too.
-    """
-    own = {form for each in say.texts.values() for form in forms(each).values()}
-    english = [each for each in sentences_of(IN_ENGLISH).items() if not each[0].startswith("kind.")]
-    return {key for key, pattern in english if pattern.search(said) and key.partition(": ")[2] not in own}
 
 
 def test_sentences_are_found_where_they_are() -> None:

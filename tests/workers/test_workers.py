@@ -18,6 +18,7 @@ import pytest
 from referee.workers import pool as workers
 from referee.workers.errors import BadQuestion
 from referee.workers.pool import WorkerFailed, WorkerFault, Workers
+from tests.waiting import is_there
 from tests.waiting import until as facts
 
 JOBS = "tests.workers.jobs"
@@ -33,15 +34,6 @@ async def pool() -> AsyncIterator[Workers]:
     await pool.stop()
     assert pool.pids == []
     assert not any(map(is_there, pids)), "a worker outlived its pool, or nobody waited for it"
-
-
-def is_there(pid: int) -> bool:
-    """Whether there is a process, a dead one that nobody has waited for included."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
 
 
 def until(seconds: float = LONG_S) -> float:

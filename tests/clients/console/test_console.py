@@ -29,9 +29,9 @@ from referee_clients.docket import told
 from referee_clients.rulings import Bench, NotAllowed
 from referee_clients.sdk.arbiter import Arbiter
 from tests.addresses import free_address
+from tests.service.arbiter import ARBITERS, Table
 from tests.service.conftest import logged, running
 from tests.service.player import Client, bearer
-from tests.service.test_arbiter import ARBITERS, Table
 from tests.waiting import until, waiting_for
 
 __all__ = ["logged"]

@@ -11,7 +11,7 @@ import pytest
 from referee.events.event_file import EventFile
 from tests.cli.inside import referee
 from tests.cli.terminal import at_a_terminal
-from tests.clients.event_desk.test_event_desk import make
+from tests.clients.event_desk.event_desk import make
 
 
 @pytest.mark.long

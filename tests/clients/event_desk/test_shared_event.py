@@ -20,7 +20,7 @@ from referee_clients.event_desk.app import EventDeskApp
 from referee_clients.event_desk.preview import Preview
 from referee_clients.sdk.events import EventKeeper
 from tests.addresses import free_address
-from tests.clients.event_desk.test_event_desk import NAMES, Desk
+from tests.clients.event_desk.event_desk import NAMES, Desk
 from tests.service.conftest import running
 from tests.service.player import Client
 from tests.waiting import until

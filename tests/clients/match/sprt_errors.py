@@ -2,7 +2,7 @@
 
 import sys
 
-from tests.clients.match.test_sprt import errors
+from tests.clients.match.sprt import errors
 
 
 def main() -> None:
