@@ -1,11 +1,48 @@
-"""How much of a test is run: a sample every time, the campaign with ``make test-long``, both by the same code."""
+"""How much of a test is run: every day a sample, another one each day, and everything with ``make test-long``.
+
+The day is that of the commit: a checkout has one sample wherever it is tested. ``REFEREE_TESTS_SAMPLE=2026-03-01``
+runs that of another day, as the first lines of a run say. The samples of thirty days in a row are everything.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+import subprocess
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, TypeVar
 
 import pytest
 from _pytest.mark.structures import ParameterSet
+
+Value = TypeVar("Value")
+
+VARIABLE: Final = "REFEREE_TESTS_SAMPLE"
+MOST_DAYS: Final = 30
+"""After so many days everything has had its turn."""
+_WITHOUT_GIT: Final = "2026-01-01"
+
+
+@cache
+def day() -> str:
+    """Return the day of the sample, as in ISO 8601. Raises ``ValueError`` if the environment names none."""
+    named = os.environ.get(VARIABLE) or _day_of_commit()
+    try:
+        return date.fromisoformat(named).isoformat()
+    except ValueError:
+        raise ValueError(f"{VARIABLE}={named}: a day is expected, such as {_WITHOUT_GIT}") from None
+
+
+def _day_of_commit() -> str:
+    command = ["git", "log", "-1", "--format=%cs"]
+    try:
+        done = subprocess.run(command, cwd=Path(__file__).parent, check=True, capture_output=True, text=True)
+    except (OSError, subprocess.CalledProcessError):
+        return _WITHOUT_GIT
+    return done.stdout.strip() or _WITHOUT_GIT
 
 
 def campaign(*values: object, id: str | None = None) -> object:  # noqa: A002 - as in pytest.param
@@ -13,12 +50,43 @@ def campaign(*values: object, id: str | None = None) -> object:  # noqa: A002 - 
     return pytest.param(*values, id=id, marks=pytest.mark.long)
 
 
-def sample_of(values: Iterable[object], count: int) -> list[object]:
-    """Return the values, ``count`` of them, from the first on and evenly spread, for every run and the others for the
-    campaign.
+def chosen(size: int, count: int, of_day: str) -> set[int]:
+    """Return the places that a day's sample has of ``size`` values: ``count`` of them, evenly spread.
+
+    The next day has the places after them. Raises ``ValueError`` if thirty days do not reach every value.
     """
+    if size > count * MOST_DAYS:
+        raise ValueError(f"a sample of {count} a day does not get through {size} values in {MOST_DAYS} days")
+    shift = date.fromisoformat(of_day).toordinal()
+    return {at for at in range(size) if (at + shift) * count % size < count}
+
+
+def sample_of(values: Iterable[object], count: int) -> list[object]:
+    """Return the values as parameters: ``count`` of them for every run, the others for the campaign."""
     every = list(values)
-    return [value if at * count % len(every) < count else _later(value) for at, value in enumerate(every)]
+    today = chosen(len(every), count, day())
+    return [value if at in today else _later(value) for at, value in enumerate(every)]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One of the parts that a long list of cases is tested in; ``number`` counts from 0."""
+
+    number: int
+    parts: int
+
+    def of(self, cases: Iterable[Value]) -> list[Value]:
+        """Return this part of the cases, evenly spread."""
+        return list(cases)[self.number :: self.parts]
+
+    def __str__(self) -> str:
+        return f"part {self.number + 1} of {self.parts}"
+
+
+def in_parts(parts: int) -> Any:
+    """Have a test take a ``part``: one of them in every run, the others in the campaign."""
+    every: Sequence[object] = sample_of([Part(number, parts) for number in range(parts)], 1)
+    return pytest.mark.parametrize("part", every, ids=str)
 
 
 def _later(value: object) -> object:
