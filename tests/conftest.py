@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests import one_loop, sizes
+from tests import costs, one_loop, sizes
 
 if TYPE_CHECKING:
     from tests.store.postgres import Postgres
@@ -66,17 +66,28 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
-def pytest_configure() -> None:
-    """Have every process of a run take the same sample."""
+def pytest_configure(config: pytest.Config) -> None:
+    """Have every process of a run take the same sample, and be measured."""
     os.environ[sizes.VARIABLE] = sizes.day()
+    costs.plug_in(config)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    costs.tell_collection(session.config)
 
 
 def pytest_report_header() -> str:
     return f"sample: {sizes.VARIABLE}={sizes.day()} repeats it"
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out two thirds of the campaigns if the environment says so: others for the sample of another day."""
+    """Mark what needs a browser, which is a tier of its own.
+
+    Leave out two thirds of the campaigns if the environment says so: others for the sample of another day."""
+    for item in items:
+        if "browser" in getattr(item, "fixturenames", ()):
+            item.add_marker("browser")
     if "REFEREE_TESTS_THIRD" not in os.environ:
         return
     shift = date.fromisoformat(sizes.day()).toordinal()
