@@ -64,24 +64,24 @@ web: $(RUNTIME) ## Serve the pages, to judge positions in a browser (ARGS="--lis
 web-rules: $(RUNTIME) ## Bring Pyodide, with which browsers check the rules of a file, too, into build/pyodide; needs npm
 	@$(BIN)/python -m referee_clients.web.in_browser.fetch $(PYODIDE)
 
-test: $(GENERATED) ## Run the tests (T=tests/log K=take_back)
+test: $(GENERATED) ## Run the tests that need no browser (T=tests/log K=take_back)
 	@$(PYTEST)
 
 test-long: $(GENERATED) ## Run the campaigns, of which `make test` has samples (T=tests/log K=take_back)
 	@$(PYTEST) -m long
 
-test-all: $(GENERATED) ## Run both in one go, which collects the tests, and starts what they share, once
+test-all: $(GENERATED) ## Run all of it in one go, with the browser: tests are collected, and what they share is started, once
 	@$(PYTEST) -m 'long or not long'
 
-test-web: $(GENERATED) web-rules ## Test the pages; without Chromium and certutil this fails, where `make test` skips what needs it
-	@REFEREE_TESTS_BROWSER=needed $(BIN)/python -m pytest -n 3 $(if $(K),-k '$(K)') tests/web
+test-web: $(GENERATED) web-rules ## Test the pages, in Chromium too; without Chromium and certutil this fails
+	@REFEREE_TESTS_BROWSER=needed $(BIN)/python -m pytest -n 3 -m 'not long' $(if $(K),-k '$(K)') $(or $(T),tests/web)
 
 web-pictures: $(GENERATED) ## Take pictures of every page, light and dark, phone and laptop, into build/web-pictures
 	@PICTURES=1 REFEREE_TESTS_BROWSER=needed $(BIN)/python -m pytest -q -m long -k pictures tests/web/test_every_page.py
 
-test-web-all: $(GENERATED) ## Test the pages in Firefox and WebKit as well; installs the browsers where apt-get may
+test-web-all: $(GENERATED) web-rules ## Test the pages in Firefox and WebKit as well; installs the browsers where apt-get may
 	@$(BIN)/python -m tests.web.engines
-	@REFEREE_TESTS_BROWSER=needed $(BIN)/python -m pytest -n 3 $(if $(K),-k '$(K)') tests/web tests/web/all_engines.py
+	@REFEREE_TESTS_BROWSER=needed $(BIN)/python -m pytest -n 3 -m 'not long' $(if $(K),-k '$(K)') tests/web tests/web/all_engines.py
 
 compiled: $(GENERATED) ## Compile the core, into build/compiled; needs a C compiler, and nobody needs it
 	@$(BIN)/python -m compiled_build

@@ -22,6 +22,8 @@ import pytest
 VARIABLE: Final = "REFEREE_TESTS_COSTS"
 SHARED: Final = "what tests share"
 COLLECTION: Final = "collection"
+KEPT: Final = "tests/costs"
+"""Where the cache of pytest keeps the seconds of each file."""
 _DEAREST: Final = 10
 _NAME: Final = "cost"
 _COUNTED: Final = ("processes", "nodes", "servers")
@@ -92,7 +94,8 @@ class Meter:
 class Account:
     """Adds up, in the process that has the terminal, what the others report."""
 
-    def __init__(self) -> None:
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
         self.by_test: dict[str, Cost] = {}
         self.skipped: Counter[str] = Counter()
         self.collection_s = 0.0
@@ -117,15 +120,22 @@ class Account:
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         for line in self.lines():
             terminalreporter.write_line(line)
+        if cache := getattr(self._config, "cache", None):
+            cache.set(KEPT, {**cache.get(KEPT, {}), **self.by_file()})
         if path := os.environ.get(VARIABLE):
             costs = {COLLECTION: asdict(Cost(self.collection_s)), **{k: asdict(v) for k, v in self.by_test.items()}}
             Path(path).write_text("".join(f"{json.dumps([name, cost])}\n" for name, cost in costs.items()))
 
+    def by_file(self) -> dict[str, float]:
+        """Return the seconds of each file of tests."""
+        found: dict[str, float] = defaultdict(float)
+        for test, cost in self.by_test.items():
+            found[test.partition("::")[0]] += cost.seconds
+        return dict(found)
+
     def lines(self) -> Iterator[str]:
         """Yield the lines at the end of a run."""
-        by_file: dict[str, float] = defaultdict(float)
-        for test, cost in self.by_test.items():
-            by_file[test.partition("::")[0]] += cost.seconds
+        by_file = self.by_file()
         if self.collection_s:
             by_file[COLLECTION] = self.collection_s
         if len(by_file) > _DEAREST:
@@ -144,7 +154,7 @@ def plug_in(config: pytest.Config) -> None:
     if not has_workers:
         config.pluginmanager.register(Meter(), "meter")
     if not is_worker:
-        config.pluginmanager.register(Account(), "account")
+        config.pluginmanager.register(Account(config), "account")
 
 
 def tell_collection(config: pytest.Config) -> None:
