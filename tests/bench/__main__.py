@@ -31,6 +31,7 @@ from tests.bench import (
     public_log,
     rules,
     shares,
+    suite,
     take_over,
     thinking,
     tlog,
@@ -69,6 +70,7 @@ SECTIONS = {
     "before": ("acts of a referee in a file; the floor is the one of --against REVISION", before),
     "public-log": ("acts with a public log; the floor is a referee without one, in the same run", public_log),
     "ceiling": (f"acts a second of {ceiling.GAMES} games with something left out, or at two referees", ceiling),
+    "suite": ("the tests, seconds; with each folder and cause, how many tests it has", suite),
 }
 
 
