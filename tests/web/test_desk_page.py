@@ -157,6 +157,34 @@ async def test_the_browsers_own_key_signs_what_was_shown(page: Page, club: Club)
     await expect(panel.get_by_role("button", name="Make a key")).to_have_count(0)
 
 
+def _file(body: bytes) -> dict[str, Any]:
+    """Return an answer of a gateway that has only these bytes."""
+    return {"intent": b64encode(body).decode()}
+
+
+def _pause(place: Place, text: str = "") -> dict[str, Any]:
+    return Prepared.of(place, FIRST, log_pb2.Rule(pause=log_pb2.Pause()), text).json()
+
+
+def lies_about(place: Place) -> list[tuple[Any, str]]:
+    """Return answers of a gateway that was asked to prepare a pause, and what the page says of each."""
+    pause = log_pb2.Rule(pause=log_pb2.Pause())
+    resign = unsigned(place, Author(Role.SEAT, 0), log_pb2.Resign())
+    return [
+        (_pause(place, "why") | {"words": _pause(place, "not")["words"]}, "has another reason"),
+        (_pause(Place(place.game_id, place.seq, bytes(32))), "The game went on meanwhile"),
+        (_file(resign), "is no ruling"),
+        (_pause(Place(bytes(16), place.seq, place.prev)), "is for another game"),
+        (_pause(Place(place.game_id, place.seq + 1, place.prev)), "The game went on meanwhile"),
+        ({"intent": _pause(place, "why")["intent"]}, "has another reason"),
+        (_pause(place) | {"words": _pause(place, "not")["words"]}, "has another reason"),
+        (_file(unsigned(place, FIRST, pause) + b"\x00"), "Nothing was signed"),
+        ({"intent": "*"}, "is not complete"),
+        ({}, "Nothing was signed"),
+        ([], "Nothing was signed"),
+    ]
+
+
 @pytest.mark.parametrize("many", [3, campaign(None, id="all")])
 async def test_a_gateway_that_prepares_something_else_gets_no_signature(
     many: int | None, page: Page, club: Club
@@ -165,14 +193,6 @@ async def test_a_gateway_that_prepares_something_else_gets_no_signature(
     key = await key_of_browser(page)
     table = await Table.dealt(club.client, arbiter_keys=[key])
     place = table.play.place
-    pause, void = log_pb2.Rule(pause=log_pb2.Pause()), log_pb2.Rule(rule_id="TBL-36", void=log_pb2.Void())
-
-    def file(body: bytes, **words: Any) -> dict[str, Any]:
-        return {"intent": b64encode(body).decode(), **words}
-
-    def of(place: Place, text: str = "") -> dict[str, Any]:
-        return Prepared.of(place, FIRST, log_pb2.Rule(pause=log_pb2.Pause()), text).json()
-
     answers: list[Any] = []
     sent: list[str] = []
     page.on("request", lambda request: sent.append(request.url) if request.url.endswith("/table") else None)
@@ -183,27 +203,13 @@ async def test_a_gateway_that_prepares_something_else_gets_no_signature(
     await page.route("**/ruling", lie)
     detail = await at_desk(page, club, table.play, table.token(Role.ARBITER))
     problem, shown = detail.locator("form.ruling > .problem"), detail.locator(".prepared")
-    resign = unsigned(place, Author(Role.SEAT, 0), log_pb2.Resign())
-    lies: list[tuple[Any, str]] = [
-        (of(place, "why") | {"words": of(place, "not")["words"]}, "has another reason"),
-        (of(Place(place.game_id, place.seq, bytes(32))), "The game went on meanwhile"),
-        (file(resign), "is no ruling"),
-        (of(Place(bytes(16), place.seq, place.prev)), "is for another game"),
-        (of(Place(place.game_id, place.seq + 1, place.prev)), "The game went on meanwhile"),
-        ({"intent": of(place, "why")["intent"]}, "has another reason"),
-        (of(place) | {"words": of(place, "not")["words"]}, "has another reason"),
-        (file(unsigned(place, FIRST, pause) + b"\x00"), "Nothing was signed"),
-        ({"intent": "*"}, "is not complete"),
-        ({}, "Nothing was signed"),
-        ([], "Nothing was signed"),
-    ]
-    for answer, told in lies[:many]:
+    for answer, told in lies_about(place)[:many]:
         answers.append(answer)
         await fill(detail, "pause")
         await expect(problem).to_contain_text(told)
         await expect(shown).to_have_count(0)
     # What is shown is what the bytes say, not what was asked for.
-    answers.append(file(unsigned(place, FIRST, void)))
+    answers.append(_file(unsigned(place, FIRST, log_pb2.Rule(rule_id="TBL-36", void=log_pb2.Void()))))
     await fill(detail, "pause")
     await expect(shown).to_contain_text("The game does not count.")
     await expect(shown).not_to_contain_text("paused")

@@ -7,6 +7,7 @@ import json
 import re
 from base64 import b64decode, b64encode
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.async_api import Locator, Page, Route, expect
@@ -201,6 +202,24 @@ async def test_an_amendment_without_an_answer_is_sent_again_as_it_was(page: Page
     assert desk.record.size == size + 1 + arrives
 
 
+async def command(*words: object) -> tuple[int, str]:
+    """Return the exit code of `referee event`, and all that it prints."""
+    done = await asyncio.to_thread(inside.referee, "event", *words)
+    return done.returncode, done.stdout + done.stderr
+
+
+def altered(saved: dict[str, Any]) -> list[tuple[dict[str, Any], str]]:
+    """Return files that are not what the page saved, and what the command says of each."""
+    return [
+        ({**saved, "event": "0" * 32}, "event: another event's, expected"),
+        ({}, "RESULT: file: event is missing, expected a result as the page"),
+        ({**saved, "act": "AAAA"}, "act: no act of an event"),
+        ({**saved, "act": "IgA="}, "act: an act that is no result"),
+        ({**saved, "players": saved["players"][::-1]}, "players: others than sit there now at round 1, table 1"),
+        ({**saved, "act": _with_a_log(saved["act"])}, "act: a result with the log of a game"),
+    ]
+
+
 async def test_without_a_key_a_result_is_saved_and_entered_by_the_organiser(
     page: Page, club: Club, tmp_path: Path
 ) -> None:
@@ -208,14 +227,10 @@ async def test_without_a_key_a_result_is_saved_and_entered_by_the_organiser(
     event, token = tmp_path / "spring.eventlog", tmp_path / "token"
     token.write_text(club.client.organiser)
 
-    async def run(*words: object) -> tuple[int, str]:
-        done = await asyncio.to_thread(inside.referee, "event", *words)
-        return done.returncode, done.stdout + done.stderr
-
     at_referee = ("--server", club.referee, "--token-file", token, "--arbiter", ARBITERS[0].public.raw.hex())
-    assert (await run("new", event, "--rules", "kingdomino", *at_referee))[0] == 0
+    assert (await command("new", event, "--rules", "kingdomino", *at_referee))[0] == 0
     for words in (("enter", event, *"ABCDEFGH"), ("checkin", event, "--all"), ("pair", event), ("publish", event)):
-        assert (await run(*words))[0] == 0
+        assert (await command(*words))[0] == 0
     log = EventFile.read_only(event).log
     assert log.record.opened.scribe_keys[1] == ARBITERS[0].public.raw
     identity = log.record.game_id.hex()
@@ -228,27 +243,20 @@ async def test_without_a_key_a_result_is_saved_and_entered_by_the_organiser(
     await (await download.value).save_as(file)
     saved = json.loads(file.read_text())
     assert saved["event"] == identity
-    for wrong, told in (
-        ({**saved, "event": "0" * 32}, "event: another event's, expected"),
-        ({}, "RESULT: file: event is missing, expected a result as the page"),
-        ({**saved, "act": "AAAA"}, "act: no act of an event"),
-        ({**saved, "act": "IgA="}, "act: an act that is no result"),
-        ({**saved, "players": saved["players"][::-1]}, "players: others than sit there now at round 1, table 1"),
-        ({**saved, "act": _with_a_log(saved["act"])}, "act: a result with the log of a game"),
-    ):
+    for wrong, told in altered(saved):
         file.write_text(json.dumps(wrong))
-        code, said = await run("sign", event, file, "--yes")
+        code, said = await command("sign", event, file, "--yes")
         assert (code, told in said) == (2, True), said
     file.write_text(json.dumps(saved))
-    code, said = await run("sign", event, file, "--yes")
+    code, said = await command("sign", event, file, "--yes")
     shown_lines = [
         f"seat {seat}: {who} {'ABCDEFGH'[who - 1]}: place {seat + 1}" for seat, who in enumerate(saved["players"])
     ]
     assert (code, said.splitlines()) == (0, ["round 1, table 1", *shown_lines, "entered: round 1, table 1"])
     await expect(page.locator("#app")).to_contain_text("Without a result: 1 of 2 tables (2).")
-    code, said = await run("sign", event, file, "--yes")
+    code, said = await command("sign", event, file, "--yes")
     assert (code, "EVT-G3" in said) == (8, True)
-    code, said = await run("new", tmp_path / "other.eventlog", "--rules", "kingdomino", "--arbiter", "00")
+    code, said = await command("new", tmp_path / "other.eventlog", "--rules", "kingdomino", "--arbiter", "00")
     assert code == 2
 
 

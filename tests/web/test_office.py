@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from referee_clients.sdk.channel import Security
 from referee_clients.web.office import routes
 from referee_clients.web.upstream import Upstream
 from tests.cli.rule import Club as Hall
-from tests.cli.rule import declared, here
+from tests.cli.rule import Game, declared, here
 from tests.service.arbiter import ARBITERS, Table
 from tests.service.conftest import running
 from tests.service.player import Client, bearer
@@ -49,32 +50,43 @@ async def sent(address: str, path: str, question: Any, token: str = "", **header
         return await browser.post(f"/api/v1{path}", content=body, headers=own)
 
 
+@dataclass
+class Twice:
+    """Rulings on a game, each prepared for the page and then made by command in the same place."""
+
+    game: Game
+    browser: httpx.Client
+    address: str
+    kinds: set[str] = field(default_factory=set)
+
+    def rule(self, kind: str, arbiter: int = 0, **words: Any) -> None:
+        """Make one, and check that both are the same bytes."""
+        seq = self.game.play(lambda _: True).record.size
+        fields = {name.replace("_", "-"): each for name, each in words.items()}
+        answer = self.browser.post(
+            f"/api/v1/games/{self.game.id}/ruling",
+            json={"ruling": kind, "arbiter": arbiter, **fields},
+            headers={"Origin": self.address},
+        )
+        assert answer.status_code == 200, answer.text
+        options: list[object] = [fields.pop("move")] if "move" in fields else []
+        for name, each in fields.items():
+            options.append(f"--{name}={','.join(map(str, each)) if isinstance(each, list) else each}")
+        by = (*self.game.by("arbiter", f"arbiter{arbiter}"), "--arbiter", arbiter, "--yes")
+        code, _, error = here("rule", kind, self.game.id, *options, *by)
+        assert (code, error) == (0, ""), kind
+        entered = decode_entry(self.game.play(lambda _: True).entries[seq])
+        assert entered.signed.intent == Prepared.read(answer.content).body, kind
+        self.kinds.add(kind)
+
+
 @pytest.mark.long
 def test_every_ruling_is_byte_for_byte_what_the_command_signs(tmp_path: Path) -> None:
-    """Each is prepared first, then made by command in the same place; a reason has a salt, so none is given here."""
+    """A reason has a salt, so none is given here."""
     with started(tmp_path) as made, httpx.Client(base_url=made.address, timeout=60) as browser:
         game = declared(Hall(tmp_path, made.referee), "--clock", "10m+5s", "--illegal", "strikes:9")
-        kinds = set[str]()
-
-        def both(kind: str, arbiter: int = 0, **words: Any) -> None:
-            seq = game.play(lambda _: True).record.size
-            fields = {name.replace("_", "-"): each for name, each in words.items()}
-            answer = browser.post(
-                f"/api/v1/games/{game.id}/ruling",
-                json={"ruling": kind, "arbiter": arbiter, **fields},
-                headers={"Origin": made.address},
-            )
-            assert answer.status_code == 200, answer.text
-            options: list[object] = [fields.pop("move")] if "move" in fields else []
-            for name, each in fields.items():
-                options.append(f"--{name}={','.join(map(str, each)) if isinstance(each, list) else each}")
-            by = (*game.by("arbiter", f"arbiter{arbiter}"), "--arbiter", arbiter, "--yes")
-            code, _, error = here("rule", kind, game.id, *options, *by)
-            assert (code, error) == (0, ""), kind
-            entered = decode_entry(game.play(lambda _: True).entries[seq])
-            assert entered.signed.intent == Prepared.read(answer.content).body, kind
-            kinds.add(kind)
-
+        twice = Twice(game, browser, made.address)
+        both = twice.rule
         play = game.until("place_domino")
         before = play.record.size - 1
         both("pause")
@@ -97,7 +109,7 @@ def test_every_ruling_is_byte_for_byte_what_the_command_signs(tmp_path: Path) ->
         both("restore", to=before)
         both("adjudicate", places=[2, 1, 2], scores=[5, 9, -5])
         names = {field.name.replace("_", "-") for field in log_pb2.Rule.DESCRIPTOR.oneofs_by_name["ruling"].fields}
-        assert names - kinds == {"void"}, "which ends the game as well"
+        assert names - twice.kinds == {"void"}, "which ends the game as well"
 
 
 async def test_what_ends_a_game_or_names_a_key_is_prepared_as_well(club: Club) -> None:
@@ -126,44 +138,49 @@ async def test_a_reason_is_committed_to(tmp_path: Path) -> None:
         assert len(salts) == 2
 
 
+UNREADABLE: list[tuple[dict[str, Any], str]] = [
+    ({}, "ruling"),
+    ({"ruling": "dance"}, "ruling"),
+    ({"ruling": 7}, "ruling"),
+    ({"ruling": "pause", "seat": 0}, "seat"),
+    ({"ruling": "pause", "\x1b" * 100: 0}, "\x1b" * 40),
+    ({"ruling": "restore"}, "to"),
+    ({"ruling": "restore", "to": -1}, "to"),
+    ({"ruling": "restore", "to": True}, "to"),
+    ({"ruling": "restore", "to": 1 << 32}, "to"),
+    ({"ruling": "set-clock", "seat": 0, "left": "5"}, "left"),
+    ({"ruling": "set-clock", "seat": 0, "left": "31d"}, "left"),
+    ({"ruling": "forfeit", "seat": 0, "ending": "tired"}, "ending"),
+    ({"ruling": "adjudicate", "places": "12"}, "places"),
+    ({"ruling": "adjudicate", "places": [0.5]}, "places"),
+    ({"ruling": "accept", "seat": 0, "move": "dance"}, "move"),
+    ({"ruling": "pause", "reason": "\x1b"}, "reason"),
+    ({"ruling": "pause", "reason": "x" * 4001}, "reason"),
+    ({"ruling": "pause", "reason": "\ud800"}, "reason"),
+    ({"ruling": "change-key", "seat": 0, "new-key": "00" * 32}, "new-key"),
+    ({"ruling": "change-key", "seat": 0, "new-key": "/etc/passwd"}, "new-key"),
+]
+"""Questions that are no ruling, and the field that is wrong."""
+NOT_AWAITED: list[dict[str, Any]] = [
+    {"ruling": "resume"},
+    {"ruling": "pause", "arbiter": 9},
+    {"ruling": "void", "rule": "X-1"},
+    {"ruling": "restore", "to": 10_000},
+    {"ruling": "dismiss", "decides": 1},
+    {"ruling": "penalty", "seat": 7},
+    {"ruling": "adjudicate", "places": [1]},
+]
+"""Rulings that the game does not await."""
+
+
 async def test_what_cannot_be_prepared_is_said(tmp_path: Path) -> None:
     async with desk(tmp_path / "data") as (address, client):
         table = await Table.dealt(client)
         path = f"/games/{table.play.id}/ruling"
-        bad: list[tuple[dict[str, Any], str]] = [
-            ({}, "ruling"),
-            ({"ruling": "dance"}, "ruling"),
-            ({"ruling": 7}, "ruling"),
-            ({"ruling": "pause", "seat": 0}, "seat"),
-            ({"ruling": "pause", "\x1b" * 100: 0}, "\x1b" * 40),
-            ({"ruling": "restore"}, "to"),
-            ({"ruling": "restore", "to": -1}, "to"),
-            ({"ruling": "restore", "to": True}, "to"),
-            ({"ruling": "restore", "to": 1 << 32}, "to"),
-            ({"ruling": "set-clock", "seat": 0, "left": "5"}, "left"),
-            ({"ruling": "set-clock", "seat": 0, "left": "31d"}, "left"),
-            ({"ruling": "forfeit", "seat": 0, "ending": "tired"}, "ending"),
-            ({"ruling": "adjudicate", "places": "12"}, "places"),
-            ({"ruling": "adjudicate", "places": [0.5]}, "places"),
-            ({"ruling": "accept", "seat": 0, "move": "dance"}, "move"),
-            ({"ruling": "pause", "reason": "\x1b"}, "reason"),
-            ({"ruling": "pause", "reason": "x" * 4001}, "reason"),
-            ({"ruling": "pause", "reason": "\ud800"}, "reason"),
-            ({"ruling": "change-key", "seat": 0, "new-key": "00" * 32}, "new-key"),
-            ({"ruling": "change-key", "seat": 0, "new-key": "/etc/passwd"}, "new-key"),
-        ]
-        for question, field in bad:
+        for question, field in UNREADABLE:
             answer = await sent(address, path, question)
             assert check_refusal(answer, 400, "INVALID_ARGUMENT") == {"field": field}, question
-        for question in (
-            {"ruling": "resume"},
-            {"ruling": "pause", "arbiter": 9},
-            {"ruling": "void", "rule": "X-1"},
-            {"ruling": "restore", "to": 10_000},
-            {"ruling": "dismiss", "decides": 1},
-            {"ruling": "penalty", "seat": 7},
-            {"ruling": "adjudicate", "places": [1]},
-        ):
+        for question in NOT_AWAITED:
             check_refusal(await sent(address, path, question), 409, "NOT_AWAITED")
         for body in (b"", b"{", b"[]", b"\xff", b'{"a":1,"a":1}', b"[" * 19_000):
             check_refusal(await sent(address, path, body), 400, "INVALID_ARGUMENT")
@@ -205,23 +222,41 @@ async def test_status_and_calls_need_a_token(tmp_path: Path) -> None:
         assert (await sent(address, path, number, arbiter)).json() == {"answered": False}
 
 
+WISHES: dict[str, Any] = {
+    "rules": "kingdomino",
+    "seats": 3,
+    "options": {"harmony": True},
+    "clock": "5m+3s",
+    "illegal": ["strikes:3"],
+    "take-backs": True,
+    "arbiter-key": [ARBITERS[0].public.raw.hex()],
+    "protest-time": "10m",
+    "event": 7,
+    "round": 2,
+    "table": 1,
+}
+"""For a game of three with arbiters, a clock and strikes, at a table of a tournament."""
+UNGRANTED: list[tuple[dict[str, Any], str]] = [
+    ({"rules": "chess"}, "rules"),
+    ({"seats": 9}, "seats"),
+    ({"seats": "3"}, "seats"),
+    ({"clock": "fast"}, "clock"),
+    ({"options": {"harmony": 1}}, "options"),
+    ({"options": []}, "options"),
+    ({"arbiter-key": ["/etc/passwd"]}, "arbiter-key"),
+    ({"arbiter-key": []}, "protest-time"),
+    ({"illegal": ["shout"]}, "illegal"),
+    ({"proofs": "some"}, "proofs"),
+    ({"components": "/etc/passwd"}, "components"),
+    ({"event": -1}, "event"),
+]
+"""Changes to these wishes, and the field that is wrong then."""
+
+
 @pytest.mark.long
 async def test_a_game_is_opened_in_the_words_of_the_command(tmp_path: Path) -> None:
     async with desk(tmp_path / "data") as (address, client):
-        wishes = {
-            "rules": "kingdomino",
-            "seats": 3,
-            "options": {"harmony": True},
-            "clock": "5m+3s",
-            "illegal": ["strikes:3"],
-            "take-backs": True,
-            "arbiter-key": [ARBITERS[0].public.raw.hex()],
-            "protest-time": "10m",
-            "event": 7,
-            "round": 2,
-            "table": 1,
-        }
-        answer = await sent(address, "/games", wishes, client.organiser)
+        answer = await sent(address, "/games", WISHES, client.organiser)
         assert answer.status_code == 200, answer.text
         assert answer.headers["cache-control"] == "no-store"
         made = answer.json()
@@ -239,24 +274,16 @@ async def test_a_game_is_opened_in_the_words_of_the_command(tmp_path: Path) -> N
             assert {len(row) for row in seat["code"]} == {len(seat["code"])}
             assert set("".join(seat["code"])) == {"0", "1"}
 
-        for changes, field in (
-            ({"rules": "chess"}, "rules"),
-            ({"seats": 9}, "seats"),
-            ({"seats": "3"}, "seats"),
-            ({"clock": "fast"}, "clock"),
-            ({"options": {"harmony": 1}}, "options"),
-            ({"options": []}, "options"),
-            ({"arbiter-key": ["/etc/passwd"]}, "arbiter-key"),
-            ({"arbiter-key": []}, "protest-time"),
-            ({"illegal": ["shout"]}, "illegal"),
-            ({"proofs": "some"}, "proofs"),
-            ({"components": "/etc/passwd"}, "components"),
-            ({"event": -1}, "event"),
-        ):
-            refused = await sent(address, "/games", wishes | changes, client.organiser)
+
+@pytest.mark.long
+async def test_a_game_that_cannot_be_opened_so_is_refused_with_its_field(tmp_path: Path) -> None:
+    async with desk(tmp_path / "data") as (address, client):
+        for changes, field in UNGRANTED:
+            refused = await sent(address, "/games", WISHES | changes, client.organiser)
             assert check_refusal(refused, 400, "INVALID_ARGUMENT") == {"field": field}, changes
-        check_refusal(await sent(address, "/games", wishes), 401, "UNAUTHENTICATED")
-        check_refusal(await sent(address, "/games", wishes, made["arbiter_token"]), 403, "PERMISSION_DENIED")
+        check_refusal(await sent(address, "/games", WISHES), 401, "UNAUTHENTICATED")
+        made = (await sent(address, "/games", WISHES, client.organiser)).json()
+        check_refusal(await sent(address, "/games", WISHES, made["arbiter_token"]), 403, "PERMISSION_DENIED")
 
 
 async def test_no_token_passes_where_others_could_read_it() -> None:

@@ -20,6 +20,7 @@ from referee.log.entry import decode_entry
 from referee.log.frames import FrameType
 from referee.log.replay import Record
 from tests.log.verify_js import NAMES, why_not
+from tests.sizes import Part, in_parts
 from tests.web.described import described
 from tests.web.positions import at_random
 from tests.web.static import run
@@ -87,10 +88,12 @@ def _told(positions: Iterator[tuple[str, Any]]) -> dict[Bytes, Any]:
     return {(rules_id, state.encode()): described(rules_id, state) for rules_id, state in positions}
 
 
-def test_every_position_of_every_frozen_log() -> None:
-    expected = _told(told for log in LOGS for told in replayed(log))
+@in_parts(4)
+def test_every_position_of_every_frozen_log(part: Part) -> None:
+    logs = part.of(LOGS)
+    expected = _told(told for log in logs for told in replayed(log))
     assert {rules_id for rules_id, _ in expected} == set(NAMES)
-    assert len(expected) > 50 * len(LOGS) > 0
+    assert len(expected) > 30 * len(logs) > 0
     found = decoded(list(expected))
     for (rules_id, data), ours, theirs in zip(expected, expected.values(), found, strict=True):
         assert theirs == ours, f"{rules_id} {data.hex()}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
 import pytest
@@ -233,19 +233,21 @@ async def killable(tmp_path: Path) -> AsyncIterator[tuple[Referee, Pages]]:
     await asyncio.to_thread(referee.stop)
 
 
+def stopping(referee: Referee) -> Callable[[], Awaitable[object]]:
+    return lambda: asyncio.to_thread(referee.stop)
+
+
+def starting(referee: Referee) -> Callable[[], Awaitable[object]]:
+    return lambda: asyncio.to_thread(referee.start)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("what", ["gateway", "referee"])
 async def test_what_is_killed_at_every_point_is_gone_on_with(
     what: str, page: Page, killable: tuple[Referee, Pages]
 ) -> None:
     referee, pages = killable
-
-    async def kill() -> None:
-        await (pages.stop() if what == "gateway" else asyncio.to_thread(referee.stop))
-
-    async def start() -> None:
-        await (pages.start() if what == "gateway" else asyncio.to_thread(referee.start))
-
+    kill, start = (pages.stop, pages.start) if what == "gateway" else (stopping(referee), starting(referee))
     async with connected(referee.address, referee.token) as client:
         made = await client.create(2, rules_id="kingdomino")
         hand = Hand.of(page, pages.address, made)

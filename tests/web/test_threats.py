@@ -10,6 +10,7 @@ import sys
 from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -34,6 +35,7 @@ from tests.clients.referee_process import Referee
 from tests.service.access import Office
 from tests.service.conftest import running
 from tests.service.player import connected
+from tests.sizes import Part, in_parts
 from tests.waiting import MOST_S, until
 from tests.web.games_api import kingdomino
 from tests.web.gateway import reached, serving
@@ -108,15 +110,16 @@ def check_refused(answer: httpx.Response) -> dict[str, Any]:
 # --- other pages, in the same browser ------------------------------------------------------------------------------
 
 
+@in_parts(5)
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "PROPFIND"])
-async def test_no_method_does_anything_for_another_page(method: str, site: Site) -> None:
+async def test_no_method_does_anything_for_another_page(method: str, part: Part, site: Site) -> None:
     """At no address: with the Origin of another page, an opaque one, none, or one that is only like ours."""
     near = ["http://127.0.0.1", f"{site.address}.evil.example", f"{site.address}@evil.example", "null", "", None]
-    for path in paths(site):
-        for origin in (*near, "http://evil.example", ORIGIN):
-            sent = {} if origin is None else {"Origin": origin}
-            answer = await site.browser.request(method, path, headers=elsewhere() | sent, content=b"{}")
-            assert (answer.status_code, check_refused(answer)["reason"]) == (403, "FOREIGN_ORIGIN"), (path, origin)
+    origins = (*near, "http://evil.example", ORIGIN)
+    for path, origin in part.of(product(paths(site), origins)):
+        sent = {} if origin is None else {"Origin": origin}
+        answer = await site.browser.request(method, path, headers=elsewhere() | sent, content=b"{}")
+        assert (answer.status_code, check_refused(answer)["reason"]) == (403, "FOREIGN_ORIGIN"), (path, origin)
 
 
 async def test_no_other_page_may_read_an_answer(site: Site) -> None:
@@ -177,7 +180,7 @@ ANYHOW: dict[str, Any] = {
 
 
 @given(data=st.data())
-@settings(max_examples=200, phases=[Phase.generate], **ANYHOW)
+@settings(max_examples=80, phases=[Phase.generate], **ANYHOW)
 async def test_whatever_is_asked_is_answered_or_refused(data: st.DataObject, site: Site) -> None:
     """At every address, in any way: never a fault, and every refusal says why."""
     await whatever(data, site)
