@@ -26,7 +26,7 @@ from referee.log.note import NAME_EXPECTED, is_name
 from referee.service import logs
 from referee.service.calls import CALL_S
 from referee.service.data import DataError, origin_of
-from referee.service.files import LOG_VERIFIER_FILE
+from referee.service.files import LOG_VERIFIER_FILE, STORE_ADDRESS_FILE
 from referee.service.limits import REQUESTS_PER_S, STREAMS
 from referee.service.metrics import PATH
 from referee.service.server import SOLVER_WORKERS, Config, ListenError, Server
@@ -280,6 +280,9 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
         raise Failure(f"--metrics {metrics}: not a loopback address; expected one, or --insecure", EXIT_USAGE)
     if nodes is not None and is_everywhere(address("--nodes", nodes)[0]):
         raise Failure(f"--nodes {nodes}: no address to connect to; expected one that the others can reach", EXIT_USAGE)
+    if nodes is not None and store is None and not (data / STORE_ADDRESS_FILE).exists():
+        what = "the games are in a file, which no other referee can reach"
+        raise Failure(f"--nodes {nodes}: {what}; expected --store with a database, or no --nodes", EXIT_USAGE)
     if public and (problem := problem_with(public, tls=certificates is not None)):
         raise Failure(f"--public {public!r}: {problem}", EXIT_USAGE)
     if origin is not None and not is_name(origin):
@@ -289,12 +292,10 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
             check_address(store)
         except ValueError as error:
             raise Failure(f"--store: {error}", EXIT_USAGE) from None
-    if web is None and web_origin:
-        raise Failure("--web-origin belongs to --web; expected both or neither", EXIT_USAGE)
-    if web is None and web_pyodide is not None:
-        raise Failure("--web-pyodide belongs to --web; expected both or neither", EXIT_USAGE)
-    if web is None and web_languages is not None:
-        raise Failure("--web-languages belongs to --web; expected both or neither", EXIT_USAGE)
+    of_pages = {"--web-origin": web_origin, "--web-pyodide": web_pyodide, "--web-languages": web_languages}
+    for option, value in of_pages.items():
+        if web is None and value:
+            raise Failure(f"{option} belongs to --web; expected both or neither", EXIT_USAGE)
     check_origins("--web-origin", web_origin or ())
     if log is None and log_policy is not None:
         raise Failure("--log-policy belongs to --log; expected both or neither", EXIT_USAGE)
@@ -337,7 +338,8 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
     except PermissionError as error:
         raise Failure(f"{error.filename}: {error.strerror}") from None
     except ListenError as error:
-        if is_new:  # it has served nobody
+        # Another program was faster than this one. A database has taken the key already, so that stays.
+        if is_new and store is None:
             rmtree(data, ignore_errors=True)
             for file in made:
                 with suppress(OSError):

@@ -8,6 +8,7 @@ import os
 import shlex
 import stat
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -114,7 +115,7 @@ def open_data(
     the database that the games are in, if it is not a file of the directory, which keeps the address. ``marks``,
     ``seal_key``: where these files are if not in the directory. ``new_marks``, ``new_seal``, ``on_upgrade``: as
     ``SqliteStore`` takes them. ``alone``, ``require_standby``: as ``PostgresStore`` takes them; without a database
-    there is no standby.
+    there is no standby. A first start that fails leaves no file that would bind the next one, such as a key.
     """
     _check_is_file(marks)
     marks, seal_key = marks or path / MARKS_FILE, seal_key or path / SEAL_FILE
@@ -124,6 +125,7 @@ def open_data(
         lock = _locked(path)
     except OSError as error:
         raise DataError(f"{path}: {error.strerror}") from error
+    made = _MadeFiles(path, marks, seal_key)
     try:
         signer = CheckpointSigner(origin_of(path, origin), load_or_make_key(path / KEY_FILE))
         keep(path / VERIFIER_FILE, f"{signer.verifier}\n", 0o644)
@@ -145,6 +147,7 @@ def open_data(
                 alone=alone,
                 require_standby=require_standby,
                 cluster_mark=path / CLUSTER_MARK_FILE,
+                on_bound=made.keep,
             )
             organiser = shared.organiser
             keep(path / STORE_ADDRESS_FILE, f"{database}\n", 0o600)
@@ -155,6 +158,7 @@ def open_data(
         time = SystemTime()
         time.reach(max(_alive_ms(path), opened.alive_ms))
     except BaseException as error:
+        made.remove()
         os.close(lock)
         if isinstance(error, OSError):
             # Of a disk that is full, writing says no name.
@@ -163,6 +167,29 @@ def open_data(
             raise DataError(str(error)) from error
         raise
     return Data(path, signer, opened, marks, seal_key, time, opened.lacking, lock, opened.alive_ms)
+
+
+class _MadeFiles:
+    """The files that a first start makes; it removes them again if it fails."""
+
+    def __init__(self, path: Path, *beside: Path) -> None:
+        """``path``: the directory, whose lock is held; ``beside``: files that may lie elsewhere."""
+        self._path, self._beside = path, beside
+        self._before = {*path.iterdir(), *(file for file in beside if file.exists())}
+        binding = (KEY_FILE, VERIFIER_FILE, STORE_FILE, STORE_ADDRESS_FILE)
+        self._may_go = not any((path / name).exists() for name in binding)
+
+    def keep(self) -> None:
+        """Leave the files whatever follows: a database has the key's name now."""
+        self._may_go = False
+
+    def remove(self) -> None:
+        """Remove them, but the lock, which the next start takes as it is."""
+        if not self._may_go:
+            return
+        for file in {*self._path.iterdir(), *self._beside} - self._before - {self._path / LOCK_FILE}:
+            with suppress(OSError):
+                file.unlink()
 
 
 def move_data(path: Path, address: str, *, marks: Path | None = None, seal_key: Path | None = None) -> int:
@@ -336,6 +363,12 @@ def _locked(path: Path) -> int:
         os.close(lock)
         raise DataError(f"{path}: another referee is running on this directory") from None
     return lock
+
+
+def check_stopped(path: Path) -> None:
+    """Raise ``DataError`` if a referee is running on the directory, ``OSError``; make nothing."""
+    if (path / LOCK_FILE).exists():
+        os.close(_locked(path))
 
 
 def _check_token(path: Path, organiser: bytes) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 from collections.abc import Awaitable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from os import cpu_count
 from pathlib import Path
 from resource import RLIM_INFINITY, RLIMIT_NOFILE, getrlimit
+from socket import SO_REUSEADDR, SOCK_STREAM, SOL_SOCKET, getaddrinfo, socket
 from typing import Any
 
 import grpc
@@ -33,7 +35,7 @@ from referee.service.admission import Admission, ForeignServices
 from referee.service.arbiter import ArbiterService
 from referee.service.auth import Authenticator
 from referee.service.counters import Counters
-from referee.service.data import Data, DataError, open_data
+from referee.service.data import Data, DataError, check_stopped, open_data
 from referee.service.events import EventService
 from referee.service.files import DEFAULT_ORIGIN
 from referee.service.forwarding import Forwarder
@@ -157,8 +159,37 @@ class ListenError(Exception):
     """The address cannot be listened on."""
 
 
+def check_free(address: str) -> None:
+    """Raise ``ListenError`` if nothing can listen at HOST:PORT now, before a start has written anything."""
+    host, _, port = address.rpartition(":")
+    try:
+        family, kind, _, _, place = getaddrinfo(host.strip("[]"), int(port), type=SOCK_STREAM)[0]
+        with socket(family, kind) as probe:
+            probe.setsockopt(SOL_SOCKET, SO_REUSEADDR, 1)
+            probe.bind(place)
+    except OSError as error:
+        raise ListenError(f"cannot listen on {address}: {_why_not(error)}") from error
+
+
+def _why_not(error: OSError) -> str:
+    match error.errno:
+        case errno.EADDRINUSE:
+            return "another program listens there; expected another port, or that this program is stopped"
+        case errno.EADDRNOTAVAIL:
+            return "this machine has no such address; expected one of its own, such as 127.0.0.1"
+        case errno.EACCES:
+            return "a port below 1024 is only for root; expected another port"
+        case _:
+            return str(error.strerror)
+
+
 def _cannot_listen(address: str) -> ListenError:
-    return ListenError(f"cannot listen on {address}: in use, or no address of this machine")
+    """Return the error for an address at which listening has failed though it was free at the start."""
+    try:
+        check_free(address)
+    except ListenError as error:
+        return error
+    return ListenError(f"cannot listen on {address}: another program was faster; expected another try")
 
 
 class Server:
@@ -219,6 +250,12 @@ class Server:
     @classmethod
     async def start(cls, config: Config) -> Server:
         """Open the directory, read every open game back, listen. Raise ``DataError``, ``ListenError``."""
+        try:
+            for address in filter(None, (config.listen, config.nodes, config.metrics)):
+                check_free(address)
+        except ListenError:
+            check_stopped(config.data)  # started twice, which has words of its own
+            raise
         data = open_data(
             config.data,
             config.origin,

@@ -67,13 +67,15 @@ class PostgresStore(SqlStore):
         lease_s: float = nodes.LEASE_S,
         alone: bool = False,
         require_standby: bool = False,
+        on_bound: Callable[[], None] = lambda: None,
         cluster_mark: Path | None = None,
     ) -> None:
         """Connect, and make the tables if there are none. Raise ``StoreFailed``.
 
         ``url``: without a password. ``verifier``: of the key that its games are signed with. ``lease_s``: how long
         another referee must have been silent to be taken for dead, in seconds. ``alone``: no other referee may live, in
-        a cluster either. ``require_standby``: nothing is done before a standby has it. ``cluster_mark``: where one
+        a cluster either. ``require_standby``: nothing is done before a standby has it.
+        ``on_bound``: called before a new database takes the key for its own. ``cluster_mark``: where one
         of several remembers its last sign of life; beside the marks if not given. The others: as ``SqliteStore`` takes
         them.
         """
@@ -112,6 +114,7 @@ class PostgresStore(SqlStore):
             with ExitStack() as opened:  # and closed again, whatever fails
                 opened.callback(self._end, session)
                 if fact(session, "verifier") is None:
+                    on_bound()
                     keep_fact(session, "verifier", verifier.encode())
                 self._seal = self._open_seal(session, seal_key, renew=new_seal)
                 made = (

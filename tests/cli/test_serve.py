@@ -18,7 +18,7 @@ from referee.log.entry import decode_open
 from referee.log.keys import PrivateKey, public_key_from_pem
 from referee.log.note import VerifierKey
 from referee.log.v1 import log_pb2
-from referee.service.data import DataError, origin_of
+from referee.service.data import DataError, open_data, origin_of
 from referee.v1 import game_service_pb2 as pb
 from referee_clients.join import parse_join
 from tests.cli import command
@@ -123,9 +123,10 @@ async def test_serve_and_new(tmp_path: Path) -> None:
 
     again = await serve(data, tmp_path / "log")
     assert (again.token, again.lines[1:]) == (running_.token, running_.lines[1:])
-    done = command.referee("serve", "--data", data, "--listen", "127.0.0.1:0")
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.splitlines()[-1] == f"referee: {data}: another referee is running on this directory"
+    for listen in ("127.0.0.1:0", again.address):
+        done = command.referee("serve", "--data", data, "--listen", listen)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr.splitlines()[-1] == f"referee: {data}: another referee is running on this directory"
     again.process.terminate()
     assert await again.process.wait() == 0
 
@@ -162,8 +163,58 @@ def test_a_port_that_is_taken_is_one_line(tmp_path: Path) -> None:
         words = [word for option in files.items() for word in option]
         done = command.referee("serve", "--data", tmp_path / "data", "--listen", f"127.0.0.1:{port}", *words)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == f"referee: cannot listen on 127.0.0.1:{port}: in use, or no address of this machine\n"
+    why = "another program listens there; expected another port, or that this program is stopped"
+    assert done.stderr == f"referee: cannot listen on 127.0.0.1:{port}: {why}\n"
     assert list(tmp_path.iterdir()) == [], "the next start finds nothing that it would take for another's"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--require-standby",),
+        ("--store", "postgresql://127.0.0.1:1/club?connect_timeout=1"),
+        ("--log-policy", "policy"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_a_first_start_that_fails_binds_nothing(words: tuple[str, ...], tmp_path: Path, here: Run) -> None:
+    """Neither key nor name is there: the next start may have another."""
+    data, elsewhere = tmp_path / "data", ("--marks", tmp_path / "marks", "--seal-key", tmp_path / "seal")
+    data.mkdir(mode=0o700)
+    code, _, error = here("serve", "--data", data, "--listen", "127.0.0.1:0", *elsewhere, *words)
+    assert code in (1, 2), error
+    assert {path.name for path in tmp_path.rglob("*")} <= {"data", "lock"}
+    assert origin_of(data, "club.example") == "club.example"
+
+
+def test_a_start_that_fails_later_removes_nothing(tmp_path: Path, here: Run) -> None:
+    data = tmp_path / "data"
+    asyncio.run(_opened_and_closed(data))
+    before = {path.name: path.read_bytes() for path in data.iterdir()}
+    assert here("serve", "--data", data, "--listen", "127.0.0.1:0", "--require-standby")[0] == 1
+    assert {path.name: path.read_bytes() for path in data.iterdir()} == before
+
+
+async def _opened_and_closed(data: Path) -> None:
+    await open_data(data, "club.example").close()
+
+
+def test_an_address_of_another_machine_is_told_apart_from_one_that_is_taken(tmp_path: Path, here: Run) -> None:
+    words = ("serve", "--data", tmp_path / "data", "--insecure", "--listen", "192.0.2.1:50051")
+    code, _, error = here(*words)
+    expected = "this machine has no such address; expected one of its own, such as 127.0.0.1"
+    assert (code, error) == (1, f"referee: cannot listen on 192.0.2.1:50051: {expected}\n")
+    assert not (tmp_path / "data").exists()
+
+
+def test_an_address_for_other_nodes_needs_a_database(tmp_path: Path, here: Run) -> None:
+    code, _, error = here("serve", "--data", tmp_path / "data", "--nodes", "127.0.0.1:0")
+    what = "the games are in a file, which no other referee can reach"
+    assert (code, error) == (
+        2,
+        f"referee: --nodes 127.0.0.1:0: {what}; expected --store with a database, or no --nodes\n",
+    )
+    assert not (tmp_path / "data").exists()
 
 
 async def test_the_name_belongs_to_the_directory(tmp_path: Path, here: Run) -> None:

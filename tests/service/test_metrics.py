@@ -196,13 +196,13 @@ def test_slow_commits_are_told(logged: StringIO) -> None:
 
 
 def test_where_metrics_cannot_be(tmp_path: Path) -> None:
-    data = tmp_path / "data"
+    data, expected = tmp_path / "data", "expected another port, or that this program is stopped"
     with socket.create_server(("127.0.0.1", 0)) as taken:
         in_use = f"127.0.0.1:{taken.getsockname()[1]}"
         for place, code, message in (
             ("0.0.0.0:0", 2, "--metrics 0.0.0.0:0: not a loopback address; expected one, or --insecure"),
             ("nowhere", 2, "--metrics 'nowhere': expected HOST:PORT, such as 127.0.0.1:50051"),
-            (in_use, 1, f"cannot listen on {in_use}: in use, or no address of this machine"),
+            (in_use, 1, f"cannot listen on {in_use}: another program listens there; {expected}"),
         ):
             done = referee("serve", "--data", data, "--listen", "127.0.0.1:0", "--metrics", place)
             assert (done.returncode, done.stdout, done.stderr) == (code, "", f"referee: {message}\n")
