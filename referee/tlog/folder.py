@@ -6,6 +6,7 @@ Knows paths and bytes, not what they mean. A tile or bundle that is there is nev
 from __future__ import annotations
 
 import os
+import stat
 from pathlib import Path
 from secrets import token_hex
 from typing import Final
@@ -28,9 +29,12 @@ class Folder:
         self.path = path
 
     def read(self, path: str, most: int = MAX_COSIGNED_BYTES) -> bytes | None:
-        """As ``Source`` has it."""
+        """As ``Source`` has it. Raise ``LogError`` for a pipe or a device, which could be waited for without end."""
         try:
-            with (self.path / path).open("rb") as file:
+            # To open a pipe would wait for whoever writes into it.
+            with open(os.open(self.path / path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+                if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                    raise LogError(Code.NOTE, f"{self.path / path} is no file", "a file of the log")
                 return bounded(file.read(most + 1), most, path)
         except (FileNotFoundError, NotADirectoryError):
             return None

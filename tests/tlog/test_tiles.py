@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import random
 from base64 import b64decode, b64encode
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -219,3 +221,12 @@ def test_the_full_tile_serves_where_the_partial_one_was_deleted() -> None:
     assert TileTree(files, 200).root() == old
     assert [leaf for _, leaf in read_leaves(files, 0, 200)] == leaves(200)
     assert Edge.read(files, 200).root() == old
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, Path.mkdir], ids=["pipe", "folder"])
+def test_what_could_be_waited_for_without_end_is_no_file(make: Callable[[Path], object], tmp_path: Path) -> None:
+    path = tmp_path / tile_path(0, 0, 1)
+    path.parent.mkdir(parents=True)
+    make(path)
+    with pytest.raises(LogError, match="is no file; expected a file of the log"):
+        Folder(tmp_path).read(tile_path(0, 0, 1))
