@@ -32,12 +32,14 @@ class Folder:
         """As ``Source`` has it. Raise ``LogError`` for a pipe or a device, which could be waited for without end."""
         try:
             # To open a pipe would wait for whoever writes into it.
-            with open(os.open(self.path / path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-                if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                    raise LogError(Code.NOTE, f"{self.path / path} is no file", "a file of the log")
-                return bounded(file.read(most + 1), most, path)
+            descriptor = os.open(self.path / path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         except (FileNotFoundError, NotADirectoryError):
             return None
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            os.close(descriptor)
+            raise LogError(Code.NOTE, f"{self.path / path} is no file", "a file of the log")
+        with os.fdopen(descriptor, "rb") as file:
+            return bounded(file.read(most + 1), most, path)
 
     def write(self, path: str, data: bytes) -> None:
         """Write a tile or a bundle, durably before this returns, or find it there.
