@@ -227,8 +227,8 @@ class Sequencer:
         try:
             await self._round()
         except Ahead as error:
-            what = f"{error}, and the database knows of {self.size}"
-            raise WentBack(f"{what}: it went back, together with the published log, {_TOGETHER_WITH}") from None
+            what = f"{error}, and the database has size {self.size}: it went back, together with the published log"
+            raise WentBack(f"{what}; no head of the log is signed; expected the database that it was") from None
 
     async def _round(self) -> None:
         if self.witnesses is not None:

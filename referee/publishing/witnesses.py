@@ -1,8 +1,8 @@
 """The witnesses of a log: each is shown how the log grew, and signs that it saw it grow (C2SP tlog-witness).
 
-Nobody waits for one that is slow, and a line counts only if its key signed the very text that was shown. What else
-one says is not proved: that it has seen more leaves halts the log. Knows no
-store: what a witness says of the log is told to whoever asks.
+A slow witness holds up none of the others, and a line counts only if its key signed the very text that was shown. What
+else a witness says is a claim: that it has seen more of the log, or another log, counts once it shows a checkpoint that
+the log's own key has signed. Then the log halts. Knows no store.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ from typing import NamedTuple
 import structlog
 
 from referee.log.errors import LogError
+from referee.log.merkle import check_consistency
 from referee.log.note import Note, NoteSignature, TreeHead
+from referee.tlog.checkpoint import open_log_checkpoint, origin_hash
 from referee.tlog.cosignature import cosigned_at
 from referee.tlog.policy import LogPolicy, Peer
 from referee.tlog.web import Answer, Web
@@ -42,9 +44,11 @@ class Outcome(StrEnum):
 
     COSIGNED = "cosigned"
     AHEAD = "ahead"
-    """It has seen more leaves than there are: the log went back."""
+    """It has shown a checkpoint of this log that does not lie before this one: the log went back."""
+    CLAIMED = "claimed"
+    """It says that it has seen more leaves (409), and shows no such checkpoint."""
     FORKED = "forked"
-    """What it has seen did not grow into this (422)."""
+    """It says that what it has seen did not grow into this (422), and shows no such checkpoint."""
     UNKNOWN = "unknown"
     """It does not know the log (404)."""
     KEY = "key"
@@ -56,8 +60,7 @@ class Outcome(StrEnum):
 
 
 _SAID = {
-    Outcome.AHEAD: "it has seen more of the log than there is",
-    Outcome.FORKED: "what it has seen is not the beginning of this log: the log was forked, or its database is another",
+    Outcome.FORKED: "it says that what it has seen is not the beginning of this log, but shows no checkpoint of it;",
     Outcome.UNKNOWN: "it does not know the log; expected its operator to add the log's key to --logs",
     Outcome.KEY: "it knows the log under another key; expected the key that it has, or a new entry at --logs",
 }
@@ -72,11 +75,14 @@ class Head(NamedTuple):
     prove: Prove
 
 
+_WITHOUT_PROOF = "it counts as not signing; ask its operator, or take it out of the policy"
+
+
 class Ahead(Exception):
-    """A witness has seen more leaves than there are."""
+    """A witness has shown a checkpoint, signed by the log's key, that this log is no continuation of."""
 
     def __init__(self, witness: str, size: int) -> None:
-        super().__init__(f"witness {witness} has seen {size} leaves")
+        super().__init__(f"witness {witness} shows a checkpoint of this log of size {size}")
         self.witness, self.size = witness, size
 
 
@@ -91,9 +97,10 @@ class _Refused(Exception):
 class Witness:
     """One of them. Asked one thing at a time, in a thread of its own: it can hold up nobody but itself."""
 
-    def __init__(self, name: str, peer: Peer) -> None:
-        """Raise ``ValueError`` if its address is none."""
+    def __init__(self, name: str, peer: Peer, policy: LogPolicy) -> None:
+        """``policy``: has the log's key. Raise ``ValueError`` if its address is none."""
         self.name = name
+        self._policy = policy
         self._key = peer.key
         self._web = Web(peer.url, PATIENCE_S)
         self._size = 0
@@ -101,7 +108,7 @@ class Witness:
         self._said: Outcome | None = None
         self._is_busy = False
         self.ahead: Ahead | None = None
-        """That it has seen more, whenever it said so."""
+        """What it has shown, whenever it did."""
 
     async def ask(self, head: Head, outcomes: Counter[tuple[str, Outcome]]) -> NoteSignature | None:
         """Return its line; None if it gives none, for whatever reason."""
@@ -154,7 +161,7 @@ class Witness:
         self._said = outcome
         if outcome is Outcome.COSIGNED:
             _log.info("witness cosigns", witness=self.name)
-        elif outcome in {Outcome.FORKED, Outcome.AHEAD}:
+        elif outcome in {Outcome.FORKED, Outcome.CLAIMED, Outcome.AHEAD}:
             _log.error("witness refuses", witness=self.name, outcome=outcome.value, why=why)
         else:
             _log.warning("witness refuses", witness=self.name, outcome=outcome.value, why=why)
@@ -165,7 +172,9 @@ class Witness:
         if answer.status == 409:
             size = _size_in(answer.body)
             if size > head.tree.size:
-                raise Ahead(self.name, size)
+                self._check_shown(head)
+                what = f"it says that it has seen {size} leaves, more than there are, but shows no checkpoint of them"
+                raise _Refused(Outcome.CLAIMED, f"{what}; {_WITHOUT_PROOF}")
             answer = self._add(head, size)
         match answer.status:
             case 200:
@@ -177,9 +186,29 @@ class Witness:
             case 403:
                 raise _Refused(Outcome.KEY, _SAID[Outcome.KEY])
             case 422:
-                raise _Refused(Outcome.FORKED, _SAID[Outcome.FORKED])
+                self._check_shown(head)
+                raise _Refused(Outcome.FORKED, f"{_SAID[Outcome.FORKED]} {_WITHOUT_PROOF}")
             case status:
                 raise _Refused(Outcome.GARBAGE, f"it answers with status {status}")
+
+    def _check_shown(self, head: Head) -> None:
+        """Raise ``Ahead`` if the newest checkpoint that the witness shows of this log is not the beginning of the head.
+
+        ``OSError``, ``LogError`` if it shows none that can be read.
+        """
+        note = self._web.read(f"{origin_hash(head.tree.origin)}/checkpoint")
+        if note is None:
+            return
+        shown = open_log_checkpoint(note, self._policy).head
+        if shown.origin != head.tree.origin:
+            return
+        if shown.size > head.tree.size:
+            raise Ahead(self.name, shown.size)
+        try:
+            proof = tuple(head.prove(shown.size))
+            check_consistency(shown.size, shown.root, head.tree.size, head.tree.root, proof)
+        except LogError:
+            raise Ahead(self.name, shown.size) from None
 
     def _add(self, head: Head, old: int) -> Answer:
         lines = [f"old {old}\n", *(f"{b64encode(each).decode()}\n" for each in head.prove(old)), "\n"]
@@ -237,7 +266,7 @@ class Witnesses:
             if not peer.url:
                 continue
             try:
-                self._all.append(Witness(name, peer))
+                self._all.append(Witness(name, peer, policy))
             except ValueError as error:
                 raise ValueError(f"witness {name}: {error}") from None
         if not policy.is_met({witness.name for witness in self._all}):
@@ -276,7 +305,7 @@ class Witnesses:
         return signed
 
     def check(self) -> None:
-        """Raise ``Ahead`` if one of them has ever said that it has seen more than there was."""
+        """Raise ``Ahead`` if one of them has ever shown a checkpoint that contradicted the log."""
         for witness in self._all:
             if witness.ahead is not None:
                 raise witness.ahead

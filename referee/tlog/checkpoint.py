@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 
 from referee.log.errors import Code, LogError
 from referee.log.note import ED25519, MAX_COSIGNED_BYTES, MAX_COSIGNERS, Note, TreeHead, VerifierKey
@@ -33,6 +34,11 @@ class Witnessed:
     def last_s(self) -> int | None:
         """When the last one did."""
         return max(self.cosigned.values(), default=None)
+
+
+def origin_hash(origin: str) -> str:
+    """Return how the log is named in a witness's paths."""
+    return sha256(origin.encode()).hexdigest()
 
 
 def parse_log_note(data: bytes) -> Note:

@@ -12,7 +12,6 @@ from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from threading import Lock
 from typing import Final
@@ -23,7 +22,7 @@ from referee.log.errors import Code, LogError
 from referee.log.keys import PrivateKey
 from referee.log.merkle import EMPTY_ROOT, HASH_BYTES, check_consistency
 from referee.log.note import MAX_COSIGNED_BYTES, Note, NoteSignature, TreeHead, VerifierKey, canonical_base64
-from referee.tlog.checkpoint import open_log_checkpoint, parse_log_note
+from referee.tlog.checkpoint import open_log_checkpoint, origin_hash, parse_log_note
 from referee.tlog.cosignature import cosign, witness_key
 from referee.tlog.policy import NONE, LogPolicy
 
@@ -179,11 +178,6 @@ class _Log:
             "INSERT OR REPLACE INTO logs VALUES (?, ?, ?, ?, ?, ?)",
             (origin_hash(self._origin), self._origin, head.size, head.root, time_s, note),
         )
-
-
-def origin_hash(origin: str) -> str:
-    """Return how the log is named in a witness's paths."""
-    return sha256(origin.encode()).hexdigest()
 
 
 class WitnessFile:

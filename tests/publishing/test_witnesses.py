@@ -11,12 +11,13 @@ from time import monotonic
 import pytest
 
 from referee.log.keys import PrivateKey
+from referee.log.note import CheckpointSigner, TreeHead
 from referee.publishing import witnesses
-from referee.publishing.sequencer import NoQuorum, Sequencer
+from referee.publishing.sequencer import NoQuorum, Sequencer, WentBack
 from referee.publishing.witnesses import Outcome
 from referee.tlog.folder import CHECKPOINT
 from referee.tlog.policy import LogPolicy, Peer
-from tests.publishing.club import opened, policy, published, sequencer
+from tests.publishing.club import LOG, SIGNER, opened, policy, published, sequencer
 from tests.publishing.witness import Answer, SmallWitness, dripping, serving
 from tests.store.memory import MemoryStore
 from tests.waiting import MOST_S, until
@@ -129,6 +130,7 @@ async def test_without_a_quorum_the_old_checkpoint_stays_and_the_next_round_trie
         ((409, b"many\n"), Outcome.GARBAGE),
         ((409, b"9" * 40), Outcome.GARBAGE),
         ((409, b"0\n"), Outcome.GARBAGE),
+        ((409, b"999999999\n"), Outcome.CLAIMED),
         ((200, b""), Outcome.GARBAGE),
         ((200, b"\xff\xfe"), Outcome.GARBAGE),
         ((200, b"\xe2\x80\x94 w1.example AAAA\n"), Outcome.GARBAGE),
@@ -185,9 +187,9 @@ async def test_a_fork_is_signed_by_no_honest_witness_and_not_published(
     fork._games = 10
     await opened(fork.store, 9)
     await opened(fork.store, 10)
-    with pytest.raises(NoQuorum, match="no witness signed"):
+    with pytest.raises(WentBack, match=r"witness w[12] shows a checkpoint of this log of size 1, and the database has"):
         await fork.log.round()
-    assert fork.outcomes("w1") == fork.outcomes("w2") == {"forked": 1}
+    assert fork.outcomes("w1") == fork.outcomes("w2") == {"ahead": 1}
     assert not (fork.folder / CHECKPOINT).exists()
     await fork.log.stop()
 
@@ -239,10 +241,52 @@ async def test_that_one_has_seen_more_is_not_forgotten_when_it_says_so_late(
     monkeypatch.setattr(witnesses, "GRACE_S", 0.01)  # from the second time on
     club = Club(tmp_path / "log", policy({"w1": pair[0], "w2": pair[1]}))
     await club.round()
-    pair[0].answer = late
+    pair[0].answer, pair[0].shown = late, SIGNER.sign_head(TreeHead(LOG, 77, bytes(32)))
     assert await club.round() == {"w2"}
     told.set()
     club.log.begin()
     await until(lambda: club.log.halted, "it halts")
-    assert "witness w1 has seen 77 leaves" in club.log.halted
+    assert "witness w1 shows a checkpoint of this log of size 77" in club.log.halted
     await club.log.stop()
+
+
+@pytest.mark.parametrize("answer", [(409, b"999999999\n"), (422, b"")], ids=["more", "forked"])
+@pytest.mark.parametrize(
+    "shown",
+    [
+        b"",
+        b"no note",
+        CheckpointSigner(LOG, PrivateKey(bytes([1]) * 32)).sign_head(TreeHead(LOG, 77, bytes(32))),
+        SIGNER.sign_head(TreeHead("another.example/log", 77, bytes(32))),
+    ],
+    ids=["nothing", "garbage", "another key", "another log"],
+)
+async def test_a_claim_that_the_logs_key_did_not_sign_halts_nothing(
+    club: Club, pair: tuple[SmallWitness, SmallWitness], answer: Answer, shown: bytes
+) -> None:
+    """The quorum has signed. The witness is named, and its operator is to be asked; no repair is advised."""
+    pair[0].answer, pair[0].shown = (lambda _: answer), shown
+    assert await club.round() == {"w2"}
+    assert await club.round() == {"w2"}
+    assert not club.log.halted
+    assert "cosigned" not in club.outcomes("w1")
+
+
+@pytest.mark.parametrize("answer", [(409, b"999999999\n"), (422, b"")], ids=["more", "forked"])
+async def test_a_checkpoint_of_another_history_halts_the_log(
+    club: Club, pair: tuple[SmallWitness, SmallWitness], answer: Answer
+) -> None:
+    """With fewer leaves than there are: the log's own key has signed two histories."""
+    await club.round()
+    pair[0].answer, pair[0].shown = (lambda _: answer), SIGNER.sign_head(TreeHead(LOG, 1, bytes(32)))
+    with pytest.raises(WentBack, match="witness w1 shows a checkpoint of this log of size 1, and"):
+        await club.round()
+
+
+async def test_a_witness_that_shows_an_older_checkpoint_has_proved_nothing(
+    club: Club, pair: tuple[SmallWitness, SmallWitness]
+) -> None:
+    await club.round()
+    pair[0].answer = lambda _: (409, b"999999999\n")
+    assert await club.round() == {"w2"}
+    assert club.outcomes("w1") == {"cosigned": 1, "claimed": 1}

@@ -26,6 +26,8 @@ class SmallWitness:
         self.key = key or PrivateKey.generate()
         self.verifier: VerifierKey = witness_key(name, self.key.public)
         self.size, self.root = 0, EMPTY_ROOT
+        self.shown = b""
+        """The newest checkpoint, as the log signed it; empty: it shows none."""
         self.requests: list[bytes] = []
         self.answer: Callable[[bytes], Answer] = self.honest
         """What it does; tests put something else here."""
@@ -43,7 +45,7 @@ class SmallWitness:
                 check_consistency(self.size, self.root, tree.size, tree.root, tuple(map(b64decode, proof)))
         except LogError:
             return 422, b""
-        self.size, self.root = tree.size, tree.root
+        self.size, self.root, self.shown = tree.size, tree.root, data
         return 200, self.line(note.text)
 
     def line(self, text: str, key: PrivateKey | None = None) -> bytes:
@@ -59,7 +61,13 @@ def serving(witness: SmallWitness) -> Iterator[SmallWitness]:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             assert self.path == "/add-checkpoint"
             witness.requests.append(body)
-            status, data = witness.answer(body)
+            self._answer(*witness.answer(body))
+
+        def do_GET(self) -> None:
+            assert self.path.endswith("/checkpoint")
+            self._answer(200 if witness.shown else 404, witness.shown)
+
+        def _answer(self, status: int, data: bytes) -> None:
             self.send_response(status)
             self.send_header("Content-Length", str(len(data)))
             self.end_headers()
