@@ -19,9 +19,9 @@ from referee.notation.errors import Kind, NotationError, cut, either
 from referee.notation.grammar import place, place_of, shown, syntax_error
 from referee.notation.options import OptionError, chosen, options_of, written
 
-EVENT, ROUND, TABLE = "Event", "Round", "Table"
-_NUMBERS: Final = {EVENT: (1 << 64) - 1, ROUND: (1 << 32) - 1, TABLE: (1 << 32) - 1}
-"""Of a tournament, and the largest of each that a log has."""
+EVENT, ROUND, TABLE, ARBITERS = "Event", "Round", "Table", "Arbiters"
+_NUMBERS: Final = {EVENT: (1 << 64) - 1, ROUND: (1 << 32) - 1, TABLE: (1 << 32) - 1, ARBITERS: 512}
+"""What the organiser chose, and the largest number of each that a log has."""
 
 COMPONENTS = "Components"
 """What is played with, in place of the version's own: see ``write_components`` of each game that has such."""
@@ -55,6 +55,8 @@ class Setup:
     event: int | None = None
     round: int | None = None
     table: int | None = None
+    arbiters: int | None = None
+    """How many the game has; None: as many as act in it."""
     players: tuple[str, ...] = ()
     """A name for every seat, empty if it has none; or nothing, if no seat has one."""
 
@@ -87,7 +89,7 @@ def named_game(text: str) -> str:
 def write(setup: Setup) -> list[str]:
     """Return a line for each; options and components only if they are not as they are by default."""
     values = {"Game": setup.rules_id, "Version": str(setup.version), "Seats": str(setup.seats)}
-    numbers = {EVENT: setup.event, ROUND: setup.round, TABLE: setup.table}
+    numbers = {EVENT: setup.event, ROUND: setup.round, TABLE: setup.table, ARBITERS: setup.arbiters}
     values |= {name: str(number) for name, number in numbers.items() if number is not None}
     values |= {f"{PLAYER}{seat}": name for seat, name in enumerate(setup.players) if name}
     values |= {name: written(value) for name, value in chosen(setup.options).items()}
@@ -157,9 +159,10 @@ class Headers:
             seats=seats,
             options=self._options_type(**dict(self._chosen())),
             components=self._components(),
-            event=self._tournament(EVENT),
-            round=self._tournament(ROUND),
-            table=self._tournament(TABLE),
+            event=self._chosen_number(EVENT),
+            round=self._chosen_number(ROUND),
+            table=self._chosen_number(TABLE),
+            arbiters=self._chosen_number(ARBITERS),
             players=self._players(seats, game.max_seats),
         )
         try:
@@ -188,7 +191,7 @@ class Headers:
         same = self._text.write_components(components) == self._text.write_components(self._own_components)
         return None if same else components
 
-    def _tournament(self, name: str) -> int | None:
+    def _chosen_number(self, name: str) -> int | None:
         return self._number(name, _NUMBERS[name]) if name in self.values else None
 
     def _players(self, seats: int, most: int) -> tuple[str, ...]:

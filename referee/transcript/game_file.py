@@ -153,6 +153,8 @@ def as_text(game_file: GameFile) -> GameText:
         event=opened.event_id if opened.HasField("event_id") else None,
         round=opened.round if opened.HasField("round") else None,
         table=opened.table if opened.HasField("table") else None,
+        # Beyond the first they are told by nothing else: an appeal waits for one who has not ruled yet.
+        arbiters=len(opened.arbiter_keys) if len(opened.arbiter_keys) > 1 else None,
     )
     texts = game_file.texts
     lines = happened(with_words(told.told, texts.get(told.seq, "")) for told in game_file.transcript.entries)

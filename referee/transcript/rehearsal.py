@@ -118,6 +118,7 @@ def _without_time(line: Any) -> Any:
 
 
 def _begun(setup: Setup, acts: Sequence[TableAct]) -> Recorder:
-    """Begin a log with keys for the arbiters of these acts and of rulings on illegal moves."""
-    scribe, *arbiters = (PrivateKey.generate() for _ in range(2 + max(act.arbiter for act in acts)))
+    """Begin a log with keys for the arbiters of the game, of these acts, and of rulings on illegal moves."""
+    count = max(setup.arbiters or 0, 1 + max(act.arbiter for act in acts))
+    scribe, *arbiters = (PrivateKey.generate() for _ in range(1 + count))
     return Recorder(setup, scribe, arbiters, has_table_acts=True)

@@ -72,6 +72,7 @@ guesses.
 | `Game`, `Seats` | which game, how many seats; these two are required |
 | `Version` | version of the rules; by default the newest |
 | `Event`, `Round`, `Table` | numbers that the organiser chose |
+| `Arbiters` | how many arbiters the game has; without it, as many as act in it |
 | `Player0`, `Player1`, … | players' names, for reports; logs have no names |
 | a name in lower case | an option of the game that differs from its default; blanks separate the words of a list (`[age_order "2 0 1"]`) |
 | `Components` | components other than the standard ones. Kingdomino: 48 times left and right half of a domino, as in `wheat/mine:3`, by their numbers. Roll & Write: name of the sheet, coin track, `blue` or `yellow` for the dice that give the rows, then 36 types: blue 1 with yellow 1 to 6, blue 2 and so on |
