@@ -6,6 +6,8 @@ import asyncio
 import os
 import signal
 import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,7 +17,7 @@ from referee.log.note import CheckpointSigner
 from referee.log.v1.log_pb2 import ClockTerms, Increment, Terms
 from referee.v1.access_service_pb2 import SCOPE_PLAY
 from referee_clients import Join, format_join, play_async
-from referee_clients.bots import load, names
+from referee_clients.bots import load, maker, names
 from referee_clients.sdk.organiser import Opened, organiser
 from tests.cli.inside import referee as command
 from tests.clients.referee_process import REFEREE, Referee
@@ -66,6 +68,13 @@ async def opened(referee: Referee) -> Opened:
         return await organising.open_game("alhambra", 2)
 
 
+@pytest.fixture
+async def kings(referee: Referee) -> Opened:
+    """A game that is soon over."""
+    async with organiser(referee.address, referee.token) as organising:
+        return await organising.open_game("kingdomino", 2)
+
+
 def line(opened: Opened, seat: int = 0) -> str:
     join = opened.joins[seat]
     return format_join(join.address, join.game_id, join.seat, join.token)
@@ -76,29 +85,34 @@ async def run(
 ) -> subprocess.CompletedProcess[str]:
     """``referee bot`` with these words, in a folder with bots of one's own."""
     (folder / "mine.py").write_text(BOTS)
-    return await asyncio.to_thread(
-        subprocess.run,
-        [*REFEREE, "bot", *words],
-        input=stdin,
-        env=os.environ | (env or {}),
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return await asyncio.to_thread(command, "bot", *words, stdin=stdin, env=env, cwd=folder)
+
+
+async def run_alone(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """The same in a process: for bots that would keep it, and for commands at one time."""
+    (folder / "mine.py").write_text(BOTS)
+    words = (*REFEREE, "bot", *words)
+    return await asyncio.to_thread(subprocess.run, words, cwd=folder, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(autouse=True)
+def another_module_of_bots() -> Iterator[None]:
+    """Every test has a module of its own."""
+    yield
+    sys.modules.pop("mine", None)
 
 
 @pytest.mark.parametrize("source", ["words", "stdin", campaign("file"), campaign("environment")])
-async def test_a_game_to_its_end(opened: Opened, tmp_path: Path, source: str) -> None:
-    (tmp_path / "join").write_text(line(opened) + "\n")
-    join = {"words": ["--join", line(opened)], "stdin": ["--join", "-"], "file": ["--join", "@join"]}.get(source, [])
-    env = {"REFEREE_JOIN": line(opened)} if source == "environment" else {}
-    stdin = line(opened) + "\n" if source == "stdin" else ""
-    other = asyncio.create_task(play_async(opened.joins[1], load("greedy")))
-    done = await run(tmp_path, "greedy", *join, "--verifier", opened.verifier, stdin=stdin, env=env)
+async def test_a_game_to_its_end(kings: Opened, tmp_path: Path, source: str) -> None:
+    (tmp_path / "join").write_text(line(kings) + "\n")
+    join = {"words": ["--join", line(kings)], "stdin": ["--join", "-"], "file": ["--join", "@join"]}.get(source, [])
+    env = {"REFEREE_JOIN": line(kings)} if source == "environment" else {}
+    stdin = line(kings) + "\n" if source == "stdin" else ""
+    other = asyncio.create_task(play_async(kings.joins[1], load("greedy", "kingdomino")))
+    done = await run(tmp_path, "greedy", *join, "--verifier", kings.verifier, stdin=stdin, env=env)
     said = done.stderr.splitlines()
     assert (done.returncode, said[1:]) == (0, ["seat 0 taken, waiting for the others", "the game begins"])
-    kept = KEYS / f"{opened.joins[0].address}-{opened.game_id}-0.pem"
+    kept = KEYS / f"{kings.joins[0].address}-{kings.game_id}-0.pem"
     assert said[0] == f"the key of seat 0 is kept in {kept}"
     assert (kept.stat().st_mode & 0o777, KEYS.stat().st_mode & 0o777) == (0o600, 0o700)
     result = await other
@@ -110,10 +124,15 @@ async def test_a_game_to_its_end(opened: Opened, tmp_path: Path, source: str) ->
 async def test_the_bots_of_every_game_by_their_names(referee: Referee, tmp_path: Path, game: str, seats: int) -> None:
     async with organiser(referee.address, referee.token) as organising:
         opened = await organising.open_game(game, seats)
-    bots = names(game, slow=False)[-seats:]
-    done = await asyncio.gather(*(run(tmp_path, bot, "--join", line(opened, seat)) for seat, bot in enumerate(bots)))
-    assert [each.returncode for each in done] == [0] * seats, done
-    assert {each.stdout.split("(")[1] for each in done} == {done[0].stdout.split("(")[1]}
+    last, *others = names(game, slow=False)[-seats:]
+    playing = [
+        asyncio.create_task(play_async(join, maker(bot, 1))) for join, bot in zip(opened.joins[1:], others, strict=True)
+    ]
+    done = await run(tmp_path, last, "--join", line(opened))
+    assert done.returncode == 0, done
+    for result in await asyncio.gather(*playing):
+        scores = ", ".join(f"seat {seat}: {points}" for seat, points in enumerate(result.scores))
+        assert f"({scores})" in done.stdout
 
 
 async def test_a_bot_of_another_game_leaves_the_seat_free(referee: Referee, tmp_path: Path) -> None:
@@ -146,15 +165,15 @@ async def test_a_bot_that_fails_is_exit_code_3(opened: Opened, tmp_path: Path, b
         assert places == [str(tmp_path / "mine.py")], "and with no other"
 
 
-async def test_a_bot_that_failed_goes_on_with_the_same_command(opened: Opened, tmp_path: Path) -> None:
-    other = asyncio.create_task(play_async(opened.joins[1], load("greedy")))
-    done = await run(tmp_path, "mine:fails", "--join", line(opened))
+async def test_a_bot_that_failed_goes_on_with_the_same_command(kings: Opened, tmp_path: Path) -> None:
+    other = asyncio.create_task(play_async(kings.joins[1], load("greedy", "kingdomino")))
+    done = await run(tmp_path, "mine:fails", "--join", line(kings))
     assert (done.returncode, "RuntimeError: I cannot" in done.stderr) == (3, True)
-    done = await asyncio.to_thread(command, "bot", "greedy", "--join", line(opened), "--no-keep")
+    done = await asyncio.to_thread(command, "bot", "greedy", "--join", line(kings), "--no-keep")
     assert done.returncode == 1
     assert "the key of seat 0 is not kept: a bot that is stopped loses its seat\n" in done.stderr
     assert "seat 0 was taken with another key; expected the private key of " in done.stderr
-    done = await asyncio.to_thread(command, "bot", "greedy", "--join", line(opened))
+    done = await asyncio.to_thread(command, "bot", "greedy", "--join", line(kings))
     assert done.returncode == 0, done.stderr
     assert (await other).ending == "RULES"
 
@@ -171,8 +190,8 @@ async def test_a_bot_that_hangs_does_not_hold_its_process(referee: Referee, tmp_
     limited = ("--move-limit", "200ms", "--resign-on-failure")
     opponents = [asyncio.create_task(play_async(join, load("greedy", "kingdomino"))) for join in others]
     flagged, resigned = await asyncio.gather(
-        run(tmp_path, "mine:hangs", "--join", joins[0]),
-        run(tmp_path, "mine:hangs", "--join", joins[1], *limited),
+        run_alone(tmp_path, "mine:hangs", "--join", joins[0]),
+        run_alone(tmp_path, "mine:hangs", "--join", joins[1], *limited),
     )
     results = await asyncio.gather(*opponents)
     assert (flagged.returncode, flagged.stdout) == (

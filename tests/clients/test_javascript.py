@@ -38,6 +38,7 @@ from tests.rig.network import Network, cutting
 from tests.service.certificates import Authority
 from tests.service.conftest import running
 from tests.service.player import bearer
+from tests.sizes import sample_of
 
 VECTORS = DATA / "log"
 
@@ -151,7 +152,7 @@ async def test_over_tls(node: Node, tmp_path: Path) -> None:
         address = f"grpcs://{server.address.replace('127.0.0.1', 'localhost')}"
         token = server.data.token_path.read_text().strip()
         async with organiser(address, token, Security(ca=authority.path)) as organising:
-            opened = await organising.open_game("alhambra", 2)
+            opened = await organising.open_game("kingdomino", 2)
         stranger = await ended(await node.bot(opened.joins[0], "--patience", "0"))
         assert stranger[0] == 1, "nobody vouches for the referee"
         bots = [await node.bot(join, "--tls-ca", str(authority.path)) for join in opened.joins]
@@ -162,7 +163,7 @@ async def test_over_tls(node: Node, tmp_path: Path) -> None:
 
 async def test_who_has_asked_too_much_waits_as_long_as_it_is_told(node: Node, tmp_path: Path) -> None:
     async with running(tmp_path / "data", requests_per_s=0.5) as (server, client):
-        created = await client.create(2)
+        created = await client.create(2, rules_id="kingdomino")
         joins = [Join(server.address, created.game.id, seat, token) for seat, token in enumerate(created.seat_tokens)]
         asked = [
             client.games.GetGame(pb.GetGameRequest(game_id=created.game.id), metadata=bearer(joins[0].token))
@@ -171,7 +172,7 @@ async def test_who_has_asked_too_much_waits_as_long_as_it_is_told(node: Node, tm
         answers = await asyncio.gather(*asked, return_exceptions=True)
         assert "limit reached: requests" in str(answers), "nothing is left for its stream"
         bot = await node.bot(joins[0], "--seed", "1")
-        other = await play_async(joins[1], load("greedy"))
+        other = await play_async(joins[1], load("greedy", "kingdomino"))
         code, out, err = await ended(bot)
         assert (code, err) == (0, "")
         assert tuple(json.loads(out)["scores"]) == other.scores
@@ -207,46 +208,40 @@ async def test_the_example_of_the_readme(referee: Referee, node: Node) -> None:
     assert report.verdict is Verdict.PREFIX, report.as_text()
 
 
+FAILURES: dict[str, tuple[dict[str, Any], list[str], int, str]] = {
+    "seat": ({"seat": 1}, [], 1, "PERMISSION_DENIED: the token is for seat 0"),
+    "token": ({"token": "A" * 43}, [], 1, "UNAUTHENTICATED: unknown token"),
+    "address": ({"address": "127.0.0.1:1"}, ["--patience", "0"], 1, "no answer from 127.0.0.1:1"),
+    "game": ({"game_id": "?"}, [], 2, "not a join string"),
+    "clear": (
+        {"address": "192.0.2.1:1"},
+        [],
+        2,
+        "must not be sent there without TLS; expected grpcs://192.0.2.1:1, or --insecure",
+    ),
+    "certificate": (
+        {"address": "grpcs://localhost:1"},
+        ["--tls-cert", "package.json"],
+        2,
+        "--tls-cert and --tls-key go together",
+    ),
+    "tls": ({"address": "grpcs://127.0.0.1:1"}, ["--patience", "0"], 1, "no answer from grpcs://127.0.0.1:1"),
+    "verifier": ({}, ["--verifier", "referee+1+2"], 2, "--verifier: not a verifier key"),
+    "key": ({}, ["--key", "package.json"], 2, "--key package.json: "),
+    "seed": ({}, ["--seed", "x"], 2, "--seed x: expected a number"),
+    "option": ({}, ["--strategy", "best"], 2, "'--strategy'"),
+    "another key": (
+        {},
+        ["--verifier", str(CheckpointSigner("referee.local", PrivateKey.generate()).verifier)],
+        4,
+        "not signed by referee.local",
+    ),
+}
+
+
 @pytest.mark.parametrize(
     ("change", "words", "code", "said"),
-    [
-        ({"seat": 1}, [], 1, "PERMISSION_DENIED: the token is for seat 0"),
-        ({"token": "A" * 43}, [], 1, "UNAUTHENTICATED: unknown token"),
-        ({"address": "127.0.0.1:1"}, ["--patience", "0"], 1, "no answer from 127.0.0.1:1"),
-        ({"game_id": "?"}, [], 2, "not a join string"),
-        (
-            {"address": "192.0.2.1:1"},
-            [],
-            2,
-            "must not be sent there without TLS; expected grpcs://192.0.2.1:1, or --insecure",
-        ),
-        ({"address": "grpcs://localhost:1"}, ["--tls-cert", "package.json"], 2, "--tls-cert and --tls-key go together"),
-        ({"address": "grpcs://127.0.0.1:1"}, ["--patience", "0"], 1, "no answer from grpcs://127.0.0.1:1"),
-        ({}, ["--verifier", "referee+1+2"], 2, "--verifier: not a verifier key"),
-        ({}, ["--key", "package.json"], 2, "--key package.json: "),
-        ({}, ["--seed", "x"], 2, "--seed x: expected a number"),
-        ({}, ["--strategy", "best"], 2, "'--strategy'"),
-        (
-            {},
-            ["--verifier", str(CheckpointSigner("referee.local", PrivateKey.generate()).verifier)],
-            4,
-            "not signed by referee.local",
-        ),
-    ],
-    ids=[
-        "seat",
-        "token",
-        "address",
-        "game",
-        "clear",
-        "certificate",
-        "tls",
-        "verifier",
-        "key",
-        "seed",
-        "option",
-        "another key",
-    ],
+    sample_of([pytest.param(*case, id=name) for name, case in FAILURES.items()], 6),
 )
 async def test_how_it_fails(
     referee: Referee, node: Node, change: dict[str, Any], words: list[str], code: int, said: str
