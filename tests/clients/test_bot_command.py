@@ -7,8 +7,10 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
@@ -16,7 +18,7 @@ from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner
 from referee.log.v1.log_pb2 import ClockTerms, Increment, Terms
 from referee.v1.access_service_pb2 import SCOPE_PLAY
-from referee_clients import Join, format_join, play_async
+from referee_clients import GameResult, Join, format_join, play_async
 from referee_clients.bots import load, maker, names
 from referee_clients.sdk.organiser import Opened, organiser
 from tests.cli.inside import referee as command
@@ -203,32 +205,47 @@ async def test_a_bot_that_hangs_does_not_hold_its_process(referee: Referee, tmp_
     assert [result.ending for result in results] == ["FLAG", "RESIGNED"]
 
 
-async def test_every_game_of_a_principal(referee: Referee, tmp_path: Path) -> None:
-    """One at a time, the one that was opened first; stopped by a signal in the middle of a game, and started again."""
+@dataclass(frozen=True)
+class Principal:
+    """It has a seat in two games, and its opponents play."""
+
+    words: Sequence[str]
+    """The command that plays them, one at a time."""
+    folder: Path
+    games: Sequence[str]
+    others: Sequence[asyncio.Task[GameResult]]
+
+    async def started(self) -> asyncio.subprocess.Process:
+        return await asyncio.create_subprocess_exec(
+            *REFEREE, *self.words, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+
+
+@pytest.fixture
+async def ani(referee: Referee, tmp_path: Path) -> Principal:
+    name = f"ani.{uuid4().hex[:8]}"  # another one for each test, as others have left games at the referee
     async with connected(referee.address, referee.token) as client:
-        token = (await Office(client).issue("ani", SCOPE_PLAY)).secret
-        created = [await client.create(2, rules_id="kingdomino", principals=["ani", ""]) for _ in range(2)]
+        token = (await Office(client).issue(name, SCOPE_PLAY)).secret
+        created = [await client.create(2, rules_id="kingdomino", principals=[name, ""]) for _ in range(2)]
     (tmp_path / "mine.py").write_text(BOTS)
     (tmp_path / "token").write_text(token)
-    ids = [game.game.id for game in created]
-    others = [
-        asyncio.create_task(
-            play_async(Join(referee.address, game.game.id, 1, game.seat_tokens[1]), load("greedy", "kingdomino"))
-        )
-        for game in created
-    ]
-    words = ("bot", "mine:Slow", "--server", referee.address, "--token-file", "token", "--at-once", "1", "--principal")
-    refused = await asyncio.to_thread(command, *words, "bob", cwd=tmp_path)
+    joins = [Join(referee.address, game.game.id, 1, game.seat_tokens[1]) for game in created]
+    others = [asyncio.create_task(play_async(join, load("greedy", "kingdomino"))) for join in joins]
+    where = ("--server", referee.address, "--token-file", "token", "--at-once", "1")
+    words = ("bot", "mine:Slow", *where, "--principal", name)
+    return Principal(words, tmp_path, [game.game.id for game in created], others)
+
+
+async def test_another_principals_games_are_not_played(ani: Principal) -> None:
+    refused = await asyncio.to_thread(command, *ani.words[:-1], "bob", cwd=ani.folder)
     assert (refused.returncode, "are listed for itself" in refused.stderr) == (1, True), refused.stderr
 
-    async def started() -> asyncio.subprocess.Process:
-        return await asyncio.create_subprocess_exec(
-            *REFEREE, *words, "ani", cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        )
 
-    bot = await started()
+async def test_every_game_of_a_principal(ani: Principal) -> None:
+    """One at a time, the one that was opened first; stopped by a signal in the middle of a game, and started again."""
+    bot = await ani.started()
     async with waiting_for("the bot's third move"):
-        await until((tmp_path / "waits").exists, "the third move", every_s=0.01)
+        await until((ani.folder / "waits").exists, "the third move", every_s=0.01)
     bot.terminate()
     out, error = await bot.communicate()
     assert (bot.returncode, out) == (0, b"")
@@ -236,17 +253,17 @@ async def test_every_game_of_a_principal(referee: Referee, tmp_path: Path) -> No
         f"keys are kept in {KEYS}",
         "stopped; the seats stay taken, and the same command goes on with them",
     ]
-    assert {path.name.split("-")[-2] for path in KEYS.glob(f"*-{ids[0]}-0.pem")} == {ids[0]}
-    assert not list(KEYS.glob(f"*-{ids[1]}-0.pem")), "one at a time"
-    (tmp_path / "go").touch()
-    bot = await started()
+    assert {path.name.split("-")[-2] for path in KEYS.glob(f"*-{ani.games[0]}-0.pem")} == {ani.games[0]}
+    assert not list(KEYS.glob(f"*-{ani.games[1]}-0.pem")), "one at a time"
+    (ani.folder / "go").touch()
+    bot = await ani.started()
     async with waiting_for("the ends of the games"):
         assert bot.stdout is not None
-        told = [(await bot.stdout.readline()).decode() for _ in ids]
-        results = await asyncio.gather(*others)
+        told = [(await bot.stdout.readline()).decode() for _ in ani.games]
+        results = await asyncio.gather(*ani.others)
     bot.send_signal(signal.SIGINT)
     assert await bot.wait() == 0
-    assert [line.partition(": Seat 0 finished ")[0] for line in told] == [f"game {game}" for game in ids]
+    assert [line.partition(": Seat 0 finished ")[0] for line in told] == [f"game {game}" for game in ani.games]
     assert [result.ending for result in results] == ["RULES"] * 2
 
 

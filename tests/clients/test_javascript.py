@@ -308,6 +308,24 @@ def test_it_reads_the_moves_of_every_game(node: Node) -> None:
     ]
 
 
+_TAKES = """
+    import { readFileSync } from "node:fs";
+    import { Distrust, Ledger, parseVerifier } from "./log.mjs";
+    const hex = (text) => Buffer.from(text, "hex");
+    const { cases, checkpoint, last } = JSON.parse(readFileSync(0));
+    console.log(JSON.stringify(cases.map(([entries, key, gameId]) => {
+      try {
+        const sent = { entries: entries.map(hex), checkpoint: hex(checkpoint) };
+        new Ledger(hex(gameId), parseVerifier(key)).take(sent, last);
+        return "taken";
+      } catch (error) {
+        if (error instanceof Distrust) return error.message;
+        throw error;
+      }
+    })));
+"""
+
+
 def test_what_its_ledger_takes_and_what_not(node: Node) -> None:
     """The entries of the vectors' file, whole; then with a bit flipped, one left out, another key or another game."""
     vector = json.loads((VECTORS / "file.json").read_text())
@@ -318,45 +336,21 @@ def test_what_its_ledger_takes_and_what_not(node: Node) -> None:
         return [*entries[:at], bytes([*entries[at][:-1], entries[at][-1] ^ 1]), *entries[at + 1 :]]
 
     key, game_id, zeros, last = vector["verifier_key"], vector["game_id"], "00" * 16, len(entries) - 1
+    unfit = f"the checkpoint of {last + 1} entries does not fit the {last + 1} that were sent"
     cases = [
         (entries, key, game_id, "taken"),
         (flipped(5), key, game_id, "entry 6 does not follow the one before"),
         (entries[:5] + entries[6:], key, game_id, "entry 5 does not follow the one before"),
         (entries[:-1], key, game_id, f"entry {last} is missing: the stream is at {last}"),
-        (
-            flipped(last),
-            key,
-            game_id,
-            f"the checkpoint of {last + 1} entries does not fit the {last + 1} that were sent",
-        ),
+        (flipped(last), key, game_id, unfit),
         ([*entries[:last], b"?"], key, game_id, f"entry {last} is none"),
         (entries, other, game_id, "a checkpoint is not signed by referee.example"),
         (entries, key, zeros, "entry 0 does not follow the one before"),
     ]
-    program = """
-        import { readFileSync } from "node:fs";
-        import { Distrust, Ledger, parseVerifier } from "./log.mjs";
-        const hex = (text) => Buffer.from(text, "hex");
-        const { cases, checkpoint, last } = JSON.parse(readFileSync(0));
-        console.log(JSON.stringify(cases.map(([entries, key, gameId]) => {
-          try {
-            new Ledger(hex(gameId), parseVerifier(key)).take(
-              { entries: entries.map(hex), checkpoint: hex(checkpoint) }, last);
-            return "taken";
-          } catch (error) {
-            if (error instanceof Distrust) return error.message;
-            throw error;
-          }
-        })));
-    """
-    given = {
-        "cases": [([entry.hex() for entry in taken], key, game) for taken, key, game, _ in cases],
-        "checkpoint": checkpoint.hex(),
-        "last": last,
-    }
-    assert json.loads(node.command("--input-type=module", "--eval", program, stdin=json.dumps(given))) == [
-        said for *_, said in cases
-    ]
+    asked = [([entry.hex() for entry in taken], key, game) for taken, key, game, _ in cases]
+    given = json.dumps({"cases": asked, "checkpoint": checkpoint.hex(), "last": last})
+    told = json.loads(node.command("--input-type=module", "--eval", _TAKES, stdin=given))
+    assert told == [said for *_, said in cases]
 
 
 def frames(data: bytes) -> tuple[list[bytes], bytes]:

@@ -72,9 +72,9 @@ def ran(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
 def _run(command: str, folder: Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
     found = _ALONE.fullmatch(command)
     if found is None:
-        words = ["sh", "-c", command]
+        shell = ["sh", "-c", command]
         return subprocess.run(
-            words, cwd=folder, env=ENVIRONMENT, input=stdin, capture_output=True, text=True, check=False
+            shell, cwd=folder, env=ENVIRONMENT, input=stdin, capture_output=True, text=True, check=False
         )
     words, file = found.groups()
     done = inside.referee(*shlex.split(words), cwd=folder, stdin=stdin)
