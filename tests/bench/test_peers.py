@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -32,26 +31,27 @@ def test_one_version_is_asked_for_and_locked() -> None:
 
 
 @pytest.mark.parametrize("there", [(), ("node",)])
-def test_without_node_it_says_so_and_nothing_fails(tmp_path: Path, there: tuple[str, ...]) -> None:
+def test_without_node_it_says_so_and_nothing_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], there: tuple[str, ...]
+) -> None:
     for name in there:
         (tmp_path / name).symlink_to(sys.executable)
-    command = [sys.executable, "-m", "tests.bench.peers"]
-    done = subprocess.run(command, env={"PATH": str(tmp_path)}, capture_output=True, text=True, check=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    peers.main()
     missing = "npm" if there else "node"
     said = f"{missing} is not installed, so there is nothing to compare with; expected Node 20.\n"
-    assert (done.returncode, done.stdout, done.stderr) == (0, said, "")
+    assert capsys.readouterr() == (said, "")
 
 
 @needs_node
-def test_without_a_network_it_says_so(tmp_path: Path) -> None:
+def test_without_a_network_it_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """With npm's own word for it: nothing is kept from before, and it may not ask."""
-    offline = {"npm_config_offline": "true", "npm_config_cache": str(tmp_path / "cache")}
-    program = "from pathlib import Path; from tests.bench.peers import __main__ as peers; "
-    program += f"peers.INSTALLED = Path({str(tmp_path / 'installed')!r}); peers.main()"
-    done = subprocess.run(
-        [sys.executable, "-c", program], env={**os.environ, **offline}, capture_output=True, text=True, check=False
-    )
-    (said,) = done.stdout.splitlines()
-    assert done.returncode == 0, done.stderr
+    monkeypatch.setenv("npm_config_offline", "true")
+    monkeypatch.setenv("npm_config_cache", str(tmp_path / "cache"))
+    monkeypatch.setattr(peers, "INSTALLED", tmp_path / "installed")
+    peers.main()
+    (said,) = capsys.readouterr().out.splitlines()
     assert said.startswith("npm could not install boardgame.io, so there is nothing to compare with: ")
     assert not (tmp_path / "installed" / "installed").exists(), "the next time it is tried again"

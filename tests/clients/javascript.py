@@ -10,6 +10,7 @@ import shutil
 import subprocess
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Sequence
+from functools import cache
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
@@ -31,6 +32,7 @@ _NODE = 20
 _INSTALL_S = 120
 
 
+@cache
 def packages() -> Path:
     """``node_modules`` as the lock file has it, installed once; skips the test where that cannot be."""
     node, npm = shutil.which("node"), shutil.which("npm")

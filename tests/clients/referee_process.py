@@ -54,6 +54,10 @@ class Referee:
             self._process = None
 
     @property
+    def is_running(self) -> bool:
+        return self._process is not None
+
+    @property
     def token(self) -> str:
         """The organiser's."""
         return (self.folder / "organiser.token").read_text(encoding="ascii").strip()

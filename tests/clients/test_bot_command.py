@@ -6,7 +6,11 @@ import asyncio
 import os
 import signal
 import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
@@ -14,8 +18,8 @@ from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner
 from referee.log.v1.log_pb2 import ClockTerms, Increment, Terms
 from referee.v1.access_service_pb2 import SCOPE_PLAY
-from referee_clients import Join, format_join, play_async
-from referee_clients.bots import load, names
+from referee_clients import GameResult, Join, format_join, play_async
+from referee_clients.bots import load, maker, names
 from referee_clients.sdk.organiser import Opened, organiser
 from tests.cli.inside import referee as command
 from tests.clients.referee_process import REFEREE, Referee
@@ -66,6 +70,13 @@ async def opened(referee: Referee) -> Opened:
         return await organising.open_game("alhambra", 2)
 
 
+@pytest.fixture
+async def kings(referee: Referee) -> Opened:
+    """A game that is soon over."""
+    async with organiser(referee.address, referee.token) as organising:
+        return await organising.open_game("kingdomino", 2)
+
+
 def line(opened: Opened, seat: int = 0) -> str:
     join = opened.joins[seat]
     return format_join(join.address, join.game_id, join.seat, join.token)
@@ -76,29 +87,34 @@ async def run(
 ) -> subprocess.CompletedProcess[str]:
     """``referee bot`` with these words, in a folder with bots of one's own."""
     (folder / "mine.py").write_text(BOTS)
-    return await asyncio.to_thread(
-        subprocess.run,
-        [*REFEREE, "bot", *words],
-        input=stdin,
-        env=os.environ | (env or {}),
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return await asyncio.to_thread(command, "bot", *words, stdin=stdin, env=env, cwd=folder)
+
+
+async def run_alone(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """The same in a process: for bots that would keep it, and for commands at one time."""
+    (folder / "mine.py").write_text(BOTS)
+    words = (*REFEREE, "bot", *words)
+    return await asyncio.to_thread(subprocess.run, words, cwd=folder, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(autouse=True)
+def another_module_of_bots() -> Iterator[None]:
+    """Every test has a module of its own."""
+    yield
+    sys.modules.pop("mine", None)
 
 
 @pytest.mark.parametrize("source", ["words", "stdin", campaign("file"), campaign("environment")])
-async def test_a_game_to_its_end(opened: Opened, tmp_path: Path, source: str) -> None:
-    (tmp_path / "join").write_text(line(opened) + "\n")
-    join = {"words": ["--join", line(opened)], "stdin": ["--join", "-"], "file": ["--join", "@join"]}.get(source, [])
-    env = {"REFEREE_JOIN": line(opened)} if source == "environment" else {}
-    stdin = line(opened) + "\n" if source == "stdin" else ""
-    other = asyncio.create_task(play_async(opened.joins[1], load("greedy")))
-    done = await run(tmp_path, "greedy", *join, "--verifier", opened.verifier, stdin=stdin, env=env)
+async def test_a_game_to_its_end(kings: Opened, tmp_path: Path, source: str) -> None:
+    (tmp_path / "join").write_text(line(kings) + "\n")
+    join = {"words": ["--join", line(kings)], "stdin": ["--join", "-"], "file": ["--join", "@join"]}.get(source, [])
+    env = {"REFEREE_JOIN": line(kings)} if source == "environment" else {}
+    stdin = line(kings) + "\n" if source == "stdin" else ""
+    other = asyncio.create_task(play_async(kings.joins[1], load("greedy", "kingdomino")))
+    done = await run(tmp_path, "greedy", *join, "--verifier", kings.verifier, stdin=stdin, env=env)
     said = done.stderr.splitlines()
     assert (done.returncode, said[1:]) == (0, ["seat 0 taken, waiting for the others", "the game begins"])
-    kept = KEYS / f"{opened.joins[0].address}-{opened.game_id}-0.pem"
+    kept = KEYS / f"{kings.joins[0].address}-{kings.game_id}-0.pem"
     assert said[0] == f"the key of seat 0 is kept in {kept}"
     assert (kept.stat().st_mode & 0o777, KEYS.stat().st_mode & 0o777) == (0o600, 0o700)
     result = await other
@@ -110,10 +126,15 @@ async def test_a_game_to_its_end(opened: Opened, tmp_path: Path, source: str) ->
 async def test_the_bots_of_every_game_by_their_names(referee: Referee, tmp_path: Path, game: str, seats: int) -> None:
     async with organiser(referee.address, referee.token) as organising:
         opened = await organising.open_game(game, seats)
-    bots = names(game, slow=False)[-seats:]
-    done = await asyncio.gather(*(run(tmp_path, bot, "--join", line(opened, seat)) for seat, bot in enumerate(bots)))
-    assert [each.returncode for each in done] == [0] * seats, done
-    assert {each.stdout.split("(")[1] for each in done} == {done[0].stdout.split("(")[1]}
+    last, *others = names(game, slow=False)[-seats:]
+    playing = [
+        asyncio.create_task(play_async(join, maker(bot, 1))) for join, bot in zip(opened.joins[1:], others, strict=True)
+    ]
+    done = await run(tmp_path, last, "--join", line(opened))
+    assert done.returncode == 0, done
+    for result in await asyncio.gather(*playing):
+        scores = ", ".join(f"seat {seat}: {points}" for seat, points in enumerate(result.scores))
+        assert f"({scores})" in done.stdout
 
 
 async def test_a_bot_of_another_game_leaves_the_seat_free(referee: Referee, tmp_path: Path) -> None:
@@ -146,15 +167,15 @@ async def test_a_bot_that_fails_is_exit_code_3(opened: Opened, tmp_path: Path, b
         assert places == [str(tmp_path / "mine.py")], "and with no other"
 
 
-async def test_a_bot_that_failed_goes_on_with_the_same_command(opened: Opened, tmp_path: Path) -> None:
-    other = asyncio.create_task(play_async(opened.joins[1], load("greedy")))
-    done = await run(tmp_path, "mine:fails", "--join", line(opened))
+async def test_a_bot_that_failed_goes_on_with_the_same_command(kings: Opened, tmp_path: Path) -> None:
+    other = asyncio.create_task(play_async(kings.joins[1], load("greedy", "kingdomino")))
+    done = await run(tmp_path, "mine:fails", "--join", line(kings))
     assert (done.returncode, "RuntimeError: I cannot" in done.stderr) == (3, True)
-    done = await asyncio.to_thread(command, "bot", "greedy", "--join", line(opened), "--no-keep")
+    done = await asyncio.to_thread(command, "bot", "greedy", "--join", line(kings), "--no-keep")
     assert done.returncode == 1
     assert "the key of seat 0 is not kept: a bot that is stopped loses its seat\n" in done.stderr
     assert "seat 0 was taken with another key; expected the private key of " in done.stderr
-    done = await asyncio.to_thread(command, "bot", "greedy", "--join", line(opened))
+    done = await asyncio.to_thread(command, "bot", "greedy", "--join", line(kings))
     assert done.returncode == 0, done.stderr
     assert (await other).ending == "RULES"
 
@@ -171,8 +192,8 @@ async def test_a_bot_that_hangs_does_not_hold_its_process(referee: Referee, tmp_
     limited = ("--move-limit", "200ms", "--resign-on-failure")
     opponents = [asyncio.create_task(play_async(join, load("greedy", "kingdomino"))) for join in others]
     flagged, resigned = await asyncio.gather(
-        run(tmp_path, "mine:hangs", "--join", joins[0]),
-        run(tmp_path, "mine:hangs", "--join", joins[1], *limited),
+        run_alone(tmp_path, "mine:hangs", "--join", joins[0]),
+        run_alone(tmp_path, "mine:hangs", "--join", joins[1], *limited),
     )
     results = await asyncio.gather(*opponents)
     assert (flagged.returncode, flagged.stdout) == (
@@ -184,32 +205,47 @@ async def test_a_bot_that_hangs_does_not_hold_its_process(referee: Referee, tmp_
     assert [result.ending for result in results] == ["FLAG", "RESIGNED"]
 
 
-async def test_every_game_of_a_principal(referee: Referee, tmp_path: Path) -> None:
-    """One at a time, the one that was opened first; stopped by a signal in the middle of a game, and started again."""
+@dataclass(frozen=True)
+class Principal:
+    """It has a seat in two games, and its opponents play."""
+
+    words: Sequence[str]
+    """The command that plays them, one at a time."""
+    folder: Path
+    games: Sequence[str]
+    others: Sequence[asyncio.Task[GameResult]]
+
+    async def started(self) -> asyncio.subprocess.Process:
+        return await asyncio.create_subprocess_exec(
+            *REFEREE, *self.words, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+
+
+@pytest.fixture
+async def ani(referee: Referee, tmp_path: Path) -> Principal:
+    name = f"ani.{uuid4().hex[:8]}"  # another one for each test, as others have left games at the referee
     async with connected(referee.address, referee.token) as client:
-        token = (await Office(client).issue("ani", SCOPE_PLAY)).secret
-        created = [await client.create(2, rules_id="kingdomino", principals=["ani", ""]) for _ in range(2)]
+        token = (await Office(client).issue(name, SCOPE_PLAY)).secret
+        created = [await client.create(2, rules_id="kingdomino", principals=[name, ""]) for _ in range(2)]
     (tmp_path / "mine.py").write_text(BOTS)
     (tmp_path / "token").write_text(token)
-    ids = [game.game.id for game in created]
-    others = [
-        asyncio.create_task(
-            play_async(Join(referee.address, game.game.id, 1, game.seat_tokens[1]), load("greedy", "kingdomino"))
-        )
-        for game in created
-    ]
-    words = ("bot", "mine:Slow", "--server", referee.address, "--token-file", "token", "--at-once", "1", "--principal")
-    refused = await asyncio.to_thread(command, *words, "bob", cwd=tmp_path)
+    joins = [Join(referee.address, game.game.id, 1, game.seat_tokens[1]) for game in created]
+    others = [asyncio.create_task(play_async(join, load("greedy", "kingdomino"))) for join in joins]
+    where = ("--server", referee.address, "--token-file", "token", "--at-once", "1")
+    words = ("bot", "mine:Slow", *where, "--principal", name)
+    return Principal(words, tmp_path, [game.game.id for game in created], others)
+
+
+async def test_another_principals_games_are_not_played(ani: Principal) -> None:
+    refused = await asyncio.to_thread(command, *ani.words[:-1], "bob", cwd=ani.folder)
     assert (refused.returncode, "are listed for itself" in refused.stderr) == (1, True), refused.stderr
 
-    async def started() -> asyncio.subprocess.Process:
-        return await asyncio.create_subprocess_exec(
-            *REFEREE, *words, "ani", cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        )
 
-    bot = await started()
+async def test_every_game_of_a_principal(ani: Principal) -> None:
+    """One at a time, the one that was opened first; stopped by a signal in the middle of a game, and started again."""
+    bot = await ani.started()
     async with waiting_for("the bot's third move"):
-        await until((tmp_path / "waits").exists, "the third move", every_s=0.01)
+        await until((ani.folder / "waits").exists, "the third move", every_s=0.01)
     bot.terminate()
     out, error = await bot.communicate()
     assert (bot.returncode, out) == (0, b"")
@@ -217,17 +253,17 @@ async def test_every_game_of_a_principal(referee: Referee, tmp_path: Path) -> No
         f"keys are kept in {KEYS}",
         "stopped; the seats stay taken, and the same command goes on with them",
     ]
-    assert {path.name.split("-")[-2] for path in KEYS.glob(f"*-{ids[0]}-0.pem")} == {ids[0]}
-    assert not list(KEYS.glob(f"*-{ids[1]}-0.pem")), "one at a time"
-    (tmp_path / "go").touch()
-    bot = await started()
+    assert {path.name.split("-")[-2] for path in KEYS.glob(f"*-{ani.games[0]}-0.pem")} == {ani.games[0]}
+    assert not list(KEYS.glob(f"*-{ani.games[1]}-0.pem")), "one at a time"
+    (ani.folder / "go").touch()
+    bot = await ani.started()
     async with waiting_for("the ends of the games"):
         assert bot.stdout is not None
-        told = [(await bot.stdout.readline()).decode() for _ in ids]
-        results = await asyncio.gather(*others)
+        told = [(await bot.stdout.readline()).decode() for _ in ani.games]
+        results = await asyncio.gather(*ani.others)
     bot.send_signal(signal.SIGINT)
     assert await bot.wait() == 0
-    assert [line.partition(": Seat 0 finished ")[0] for line in told] == [f"game {game}" for game in ids]
+    assert [line.partition(": Seat 0 finished ")[0] for line in told] == [f"game {game}" for game in ani.games]
     assert [result.ending for result in results] == ["RULES"] * 2
 
 

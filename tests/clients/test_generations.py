@@ -17,7 +17,7 @@ from referee_clients.bots import load
 from referee_clients.sdk.organiser import Opened, organiser
 from tests.clients.javascript import Node, ended
 from tests.clients.referee_process import Referee
-from tests.sizes import campaign
+from tests.sizes import sample_of
 
 CLIENT, ORGANISER = "update the client", "the organiser has to update the referee"
 SILENT = "from referee import api; api.KEY = 'another'"
@@ -54,8 +54,15 @@ class Other:
 
 @pytest.fixture(
     scope="module",
-    params=[(1, CLIENT, False), (-1, ORGANISER, True), campaign((-1, ORGANISER, False)), campaign((1, CLIENT, True))],
-    ids=["newer", "older, found by the client", "older", "newer, found by the client"],
+    params=sample_of(
+        [
+            pytest.param((1, CLIENT, False), id="newer"),
+            pytest.param((-1, ORGANISER, True), id="older, found by the client"),
+            pytest.param((-1, ORGANISER, False), id="older"),
+            pytest.param((1, CLIENT, True), id="newer, found by the client"),
+        ],
+        1,
+    ),
 )
 def other(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Other]:
     ahead, mend, is_deaf = request.param

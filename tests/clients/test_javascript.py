@@ -38,6 +38,7 @@ from tests.rig.network import Network, cutting
 from tests.service.certificates import Authority
 from tests.service.conftest import running
 from tests.service.player import bearer
+from tests.sizes import sample_of
 
 VECTORS = DATA / "log"
 
@@ -151,7 +152,7 @@ async def test_over_tls(node: Node, tmp_path: Path) -> None:
         address = f"grpcs://{server.address.replace('127.0.0.1', 'localhost')}"
         token = server.data.token_path.read_text().strip()
         async with organiser(address, token, Security(ca=authority.path)) as organising:
-            opened = await organising.open_game("alhambra", 2)
+            opened = await organising.open_game("kingdomino", 2)
         stranger = await ended(await node.bot(opened.joins[0], "--patience", "0"))
         assert stranger[0] == 1, "nobody vouches for the referee"
         bots = [await node.bot(join, "--tls-ca", str(authority.path)) for join in opened.joins]
@@ -162,7 +163,7 @@ async def test_over_tls(node: Node, tmp_path: Path) -> None:
 
 async def test_who_has_asked_too_much_waits_as_long_as_it_is_told(node: Node, tmp_path: Path) -> None:
     async with running(tmp_path / "data", requests_per_s=0.5) as (server, client):
-        created = await client.create(2)
+        created = await client.create(2, rules_id="kingdomino")
         joins = [Join(server.address, created.game.id, seat, token) for seat, token in enumerate(created.seat_tokens)]
         asked = [
             client.games.GetGame(pb.GetGameRequest(game_id=created.game.id), metadata=bearer(joins[0].token))
@@ -171,7 +172,7 @@ async def test_who_has_asked_too_much_waits_as_long_as_it_is_told(node: Node, tm
         answers = await asyncio.gather(*asked, return_exceptions=True)
         assert "limit reached: requests" in str(answers), "nothing is left for its stream"
         bot = await node.bot(joins[0], "--seed", "1")
-        other = await play_async(joins[1], load("greedy"))
+        other = await play_async(joins[1], load("greedy", "kingdomino"))
         code, out, err = await ended(bot)
         assert (code, err) == (0, "")
         assert tuple(json.loads(out)["scores"]) == other.scores
@@ -207,46 +208,40 @@ async def test_the_example_of_the_readme(referee: Referee, node: Node) -> None:
     assert report.verdict is Verdict.PREFIX, report.as_text()
 
 
+FAILURES: dict[str, tuple[dict[str, Any], list[str], int, str]] = {
+    "seat": ({"seat": 1}, [], 1, "PERMISSION_DENIED: the token is for seat 0"),
+    "token": ({"token": "A" * 43}, [], 1, "UNAUTHENTICATED: unknown token"),
+    "address": ({"address": "127.0.0.1:1"}, ["--patience", "0"], 1, "no answer from 127.0.0.1:1"),
+    "game": ({"game_id": "?"}, [], 2, "not a join string"),
+    "clear": (
+        {"address": "192.0.2.1:1"},
+        [],
+        2,
+        "must not be sent there without TLS; expected grpcs://192.0.2.1:1, or --insecure",
+    ),
+    "certificate": (
+        {"address": "grpcs://localhost:1"},
+        ["--tls-cert", "package.json"],
+        2,
+        "--tls-cert and --tls-key go together",
+    ),
+    "tls": ({"address": "grpcs://127.0.0.1:1"}, ["--patience", "0"], 1, "no answer from grpcs://127.0.0.1:1"),
+    "verifier": ({}, ["--verifier", "referee+1+2"], 2, "--verifier: not a verifier key"),
+    "key": ({}, ["--key", "package.json"], 2, "--key package.json: "),
+    "seed": ({}, ["--seed", "x"], 2, "--seed x: expected a number"),
+    "option": ({}, ["--strategy", "best"], 2, "'--strategy'"),
+    "another key": (
+        {},
+        ["--verifier", str(CheckpointSigner("referee.local", PrivateKey.generate()).verifier)],
+        4,
+        "not signed by referee.local",
+    ),
+}
+
+
 @pytest.mark.parametrize(
     ("change", "words", "code", "said"),
-    [
-        ({"seat": 1}, [], 1, "PERMISSION_DENIED: the token is for seat 0"),
-        ({"token": "A" * 43}, [], 1, "UNAUTHENTICATED: unknown token"),
-        ({"address": "127.0.0.1:1"}, ["--patience", "0"], 1, "no answer from 127.0.0.1:1"),
-        ({"game_id": "?"}, [], 2, "not a join string"),
-        (
-            {"address": "192.0.2.1:1"},
-            [],
-            2,
-            "must not be sent there without TLS; expected grpcs://192.0.2.1:1, or --insecure",
-        ),
-        ({"address": "grpcs://localhost:1"}, ["--tls-cert", "package.json"], 2, "--tls-cert and --tls-key go together"),
-        ({"address": "grpcs://127.0.0.1:1"}, ["--patience", "0"], 1, "no answer from grpcs://127.0.0.1:1"),
-        ({}, ["--verifier", "referee+1+2"], 2, "--verifier: not a verifier key"),
-        ({}, ["--key", "package.json"], 2, "--key package.json: "),
-        ({}, ["--seed", "x"], 2, "--seed x: expected a number"),
-        ({}, ["--strategy", "best"], 2, "'--strategy'"),
-        (
-            {},
-            ["--verifier", str(CheckpointSigner("referee.local", PrivateKey.generate()).verifier)],
-            4,
-            "not signed by referee.local",
-        ),
-    ],
-    ids=[
-        "seat",
-        "token",
-        "address",
-        "game",
-        "clear",
-        "certificate",
-        "tls",
-        "verifier",
-        "key",
-        "seed",
-        "option",
-        "another key",
-    ],
+    sample_of([pytest.param(*case, id=name) for name, case in FAILURES.items()], 6),
 )
 async def test_how_it_fails(
     referee: Referee, node: Node, change: dict[str, Any], words: list[str], code: int, said: str
@@ -313,6 +308,24 @@ def test_it_reads_the_moves_of_every_game(node: Node) -> None:
     ]
 
 
+_TAKES = """
+    import { readFileSync } from "node:fs";
+    import { Distrust, Ledger, parseVerifier } from "./log.mjs";
+    const hex = (text) => Buffer.from(text, "hex");
+    const { cases, checkpoint, last } = JSON.parse(readFileSync(0));
+    console.log(JSON.stringify(cases.map(([entries, key, gameId]) => {
+      try {
+        const sent = { entries: entries.map(hex), checkpoint: hex(checkpoint) };
+        new Ledger(hex(gameId), parseVerifier(key)).take(sent, last);
+        return "taken";
+      } catch (error) {
+        if (error instanceof Distrust) return error.message;
+        throw error;
+      }
+    })));
+"""
+
+
 def test_what_its_ledger_takes_and_what_not(node: Node) -> None:
     """The entries of the vectors' file, whole; then with a bit flipped, one left out, another key or another game."""
     vector = json.loads((VECTORS / "file.json").read_text())
@@ -323,45 +336,21 @@ def test_what_its_ledger_takes_and_what_not(node: Node) -> None:
         return [*entries[:at], bytes([*entries[at][:-1], entries[at][-1] ^ 1]), *entries[at + 1 :]]
 
     key, game_id, zeros, last = vector["verifier_key"], vector["game_id"], "00" * 16, len(entries) - 1
+    unfit = f"the checkpoint of {last + 1} entries does not fit the {last + 1} that were sent"
     cases = [
         (entries, key, game_id, "taken"),
         (flipped(5), key, game_id, "entry 6 does not follow the one before"),
         (entries[:5] + entries[6:], key, game_id, "entry 5 does not follow the one before"),
         (entries[:-1], key, game_id, f"entry {last} is missing: the stream is at {last}"),
-        (
-            flipped(last),
-            key,
-            game_id,
-            f"the checkpoint of {last + 1} entries does not fit the {last + 1} that were sent",
-        ),
+        (flipped(last), key, game_id, unfit),
         ([*entries[:last], b"?"], key, game_id, f"entry {last} is none"),
         (entries, other, game_id, "a checkpoint is not signed by referee.example"),
         (entries, key, zeros, "entry 0 does not follow the one before"),
     ]
-    program = """
-        import { readFileSync } from "node:fs";
-        import { Distrust, Ledger, parseVerifier } from "./log.mjs";
-        const hex = (text) => Buffer.from(text, "hex");
-        const { cases, checkpoint, last } = JSON.parse(readFileSync(0));
-        console.log(JSON.stringify(cases.map(([entries, key, gameId]) => {
-          try {
-            new Ledger(hex(gameId), parseVerifier(key)).take(
-              { entries: entries.map(hex), checkpoint: hex(checkpoint) }, last);
-            return "taken";
-          } catch (error) {
-            if (error instanceof Distrust) return error.message;
-            throw error;
-          }
-        })));
-    """
-    given = {
-        "cases": [([entry.hex() for entry in taken], key, game) for taken, key, game, _ in cases],
-        "checkpoint": checkpoint.hex(),
-        "last": last,
-    }
-    assert json.loads(node.command("--input-type=module", "--eval", program, stdin=json.dumps(given))) == [
-        said for *_, said in cases
-    ]
+    asked = [([entry.hex() for entry in taken], key, game) for taken, key, game, _ in cases]
+    given = json.dumps({"cases": asked, "checkpoint": checkpoint.hex(), "last": last})
+    told = json.loads(node.command("--input-type=module", "--eval", _TAKES, stdin=given))
+    assert told == [said for *_, said in cases]
 
 
 def frames(data: bytes) -> tuple[list[bytes], bytes]:

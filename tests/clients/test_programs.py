@@ -204,7 +204,7 @@ def test_a_program_that_stops_reading_does_not_hold_up_the_end(tmp_path: Path) -
     observation, moves = _asked()
     for _ in range(2):
         with pytest.raises(ProgramLate):
-            bot.choose(observation, moves * (1 << 12))
+            bot.choose(observation, moves * (1 << 8))
     bot.end(Ending("RULES", (1, 2), (2, 1)))
 
 

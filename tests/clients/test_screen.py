@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 from collections.abc import Callable
+from itertools import count
 from typing import Any
 
 import pytest
@@ -21,7 +22,10 @@ from referee_clients.match import SeededStream
 from referee_clients.sdk.ledger import Ledger
 from referee_clients.sdk.organiser import organiser
 from tests.clients.referee_process import Referee
+from tests.sizes import Part, in_parts
 
+_MOST = 1000
+"""Moves of a game, or entries."""
 BOTS = ("random", "greedy", "planner", "mine:Own", "greedy", "random")
 
 
@@ -59,11 +63,15 @@ def test_rounds_add_up_to_the_scores(seats: int) -> None:
 GAMES = [(rules.rules_id, seats) for rules in registry.newest() for seats in (rules.min_seats, rules.max_seats)]
 
 
+@in_parts(4)
 @pytest.mark.parametrize(("game", "seats"), GAMES)
-def test_what_is_live_leaves_room_for_the_rest_of_80_columns_and_24_lines(game: str, seats: int) -> None:
+def test_what_is_live_leaves_room_for_the_rest_of_80_columns_and_24_lines(game: str, seats: int, part: Part) -> None:
+    moves, drawn = count(), {*part.of(range(_MOST))}
     console = Console(file=io.StringIO(), width=73, force_terminal=True, record=True)
 
     def look(shown: Show, state: Any) -> None:
+        if next(moves) not in drawn:
+            return
         console.print(shown.position(state))
         picture = console.export_text()
         assert "…" not in picture
@@ -83,17 +91,22 @@ def test_results_fit_into_80_columns(game: str, seats: int) -> None:
     assert "…" not in said
 
 
+@in_parts(3)
 @pytest.mark.parametrize("game", registry.names())
-async def test_the_live_picture_of_every_moment(referee: Referee, game: str) -> None:
+async def test_the_live_picture_of_every_moment(referee: Referee, game: str, part: Part) -> None:
+    """The beginning and the end each time, and a part of the moments between them."""
     async with organiser(referee.address, referee.token) as organising:
         opened = await organising.open_game(game, 2)
     console = Console(file=io.StringIO(), width=80, record=True)
     bots = names(game)[:2]
     shown = show(game, bots)
     screen = Screen(console, shown, bots)
-    pictures = []
+    pictures: list[str] = []
+    drawn = {*range(4), *part.of(range(_MOST))}
 
     def look(ledger: Ledger) -> None:
+        if ledger.size - 1 not in drawn and ledger.record.game.end is None:
+            return
         console.print(screen.frame(ledger.record))
         pictures.append(console.export_text())
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
 from signal import SIGKILL, SIGTERM, Signals
@@ -235,7 +235,32 @@ async def test_a_key_file_that_is_none(referee: Referee, tmp_path: Path) -> None
         await play_async(opened.joins[0], load("greedy"), key_file=tmp_path / "key")
 
 
-async def test_what_the_ledger_does_not_take(referee: Referee) -> None:
+@dataclass(frozen=True)
+class Watched:
+    """A whole game, as it was sent to those who watch."""
+
+    opened: Opened
+    commits: list[pb.WatchGameResponse]
+
+    def ledger(self, count: int, game_id: str = "") -> Ledger:
+        """One that has read so many of them."""
+        ledger = Ledger(game_id or self.opened.game_id, VerifierKey.parse(self.opened.verifier))
+        for commit in self.commits[:count]:
+            ledger.read(commit)
+        return ledger
+
+    def changed(self, index: int, byte: int) -> pb.WatchGameResponse:
+        """The one after twenty, with another bit in one of its entries."""
+        message = pb.WatchGameResponse()
+        message.CopyFrom(self.commits[20])
+        entry = message.commit.entries[index]
+        place = byte % len(entry)
+        message.commit.entries[index] = entry[:place] + bytes([entry[place] ^ 1]) + entry[place + 1 :]
+        return message
+
+
+@pytest.fixture
+async def watched(referee: Referee) -> Watched:
     opened = await open_game(referee, 2)
     await asyncio.gather(*(play_async(join, load("greedy")) for join in opened.joins))
     commits: list[pb.WatchGameResponse] = []
@@ -245,31 +270,21 @@ async def test_what_the_ledger_does_not_take(referee: Referee) -> None:
 
     async with Connection(referee.address, opened.game_id) as connection:
         await connection.watch(Ledger(opened.game_id), keep)
+    return Watched(opened, commits)
 
-    def replayed(count: int, game_id: str = opened.game_id, verifier: str = opened.verifier) -> Ledger:
-        ledger = Ledger(game_id, VerifierKey.parse(verifier))
-        for commit in commits[:count]:
-            ledger.read(commit)
-        return ledger
 
-    def changed(index: int, byte: int) -> pb.WatchGameResponse:
-        message = pb.WatchGameResponse()
-        message.CopyFrom(commits[20])
-        entry = message.commit.entries[index]
-        place = byte % len(entry)
-        message.commit.entries[index] = entry[:place] + bytes([entry[place] ^ 1]) + entry[place + 1 :]
-        return message
-
-    with pytest.raises(Distrust, match=f"entry 0 of game {opened.game_id}"):
-        replayed(1, "0" * 32)
-    ledger = replayed(20)
+async def test_what_the_ledger_does_not_take(watched: Watched) -> None:
+    commits = watched.commits
+    with pytest.raises(Distrust, match=f"entry 0 of game {watched.opened.game_id}"):
+        watched.ledger(1, "0" * 32)
+    ledger = watched.ledger(20)
     size, root = ledger.size, ledger.record.root()
     last = len(commits[20].commit.entries) - 1
     for message, said in (
         (commits[21], "left out entries"),
         (commits[19], "repeated entries"),
         (pb.WatchGameResponse(seq=size, heartbeat=pb.Heartbeat()), "left out entries"),
-        *((changed(index, byte), "is not valid") for index in (0, last) for byte in (3, 40, -1)),
+        *((watched.changed(index, byte), "is not valid") for index in (0, last) for byte in (3, 40, -1)),
         (
             pb.WatchGameResponse(seq=commits[20].seq, commit=pb.Commit(entries=commits[20].commit.entries)),
             "is not valid",
@@ -312,9 +327,9 @@ async def _seen(_: object) -> None:
 async def test_one_token_plays_every_game_of_its_principal(referee: Referee, tmp_path: Path) -> None:
     """Through a network that cuts, also games of other rules, and one that is opened while others are played."""
     async with connected(referee.address, referee.token) as client:
-        token = (await Office(client).issue("ani", access.SCOPE_PLAY)).secret
+        token = (await Office(client).issue("bea", access.SCOPE_PLAY)).secret
         games = ("alhambra", "kingdomino")
-        created = [await client.create(2, rules_id=game, principals=["ani", ""]) for game in games]
+        created = [await client.create(2, rules_id=game, principals=["bea", ""]) for game in games]
         ended: dict[str, GameResult | Exception] = {}
         is_over = asyncio.Event()
 
@@ -330,7 +345,7 @@ async def test_one_token_plays_every_game_of_its_principal(referee: Referee, tmp
             )
             others = [play_async(_seat(referee, game, 1), maker("greedy")) for game in created]
             results = [await others[0]]
-            created.append(await client.create(2, principals=["", "ani"]))
+            created.append(await client.create(2, principals=["", "bea"]))
             results += await asyncio.gather(*others[1:], play_async(_seat(referee, created[2], 0), load("greedy")))
             await asyncio.wait((ani, asyncio.create_task(is_over.wait())), return_when=asyncio.FIRST_COMPLETED)
             assert not ani.done()

@@ -13,6 +13,7 @@ import pytest
 from referee.log.keys import PrivateKey
 from referee_clients import BotFailed, Denied, play_async
 from referee_clients.bots import load
+from referee_clients.join import Join
 from referee_clients.sdk.player import Player
 from tests.clients.referee_process import Referee
 from tests.clients.sdk import Stopped, StopsAt
@@ -20,54 +21,64 @@ from tests.clients.seats_that_end import done, opened
 from tests.waiting import until, waiting_for
 
 
-async def test_a_seat_goes_on_with_changed_keys(referee: Referee, tmp_path: Path) -> None:
-    """Its own command, then an arbiter's with a public key alone; older keys are told since when they do not count."""
+async def plays(join: Join, key: Path, times: int) -> None:
+    """Make so many moves with the key in the file."""
+    with pytest.raises(Stopped):
+        await play_async(join, StopsAt(times), key_file=key)
+
+
+def changes(docket: str) -> list[str]:
+    return [line for line in docket.splitlines() if "changes" in line]
+
+
+async def test_a_seat_changes_its_key(referee: Referee, tmp_path: Path) -> None:
+    """From the new key's first act on the old one does not count, and is told since when."""
     game = await opened(referee, tmp_path)
     join = game.joins[0]
     text = f"{join.address}/{join.game_id}/0#{join.token}"
     (tmp_path / "join").write_text(text)
-    first, second, third = (tmp_path / f"{name}.pem" for name in ("first", "second", "third"))
-    PrivateKey.generate().save(third)
+    first, second = (tmp_path / f"{name}.pem" for name in ("first", "second"))
     other = asyncio.create_task(play_async(game.joins[1], load("greedy", "kingdomino")))
-
-    async def plays(key: Path, times: int) -> None:
-        with pytest.raises(Stopped):
-            await play_async(join, StopsAt(times), key_file=key)
-
-    await plays(first, 3)
+    await plays(join, first, 3)
     change = ("change-key", f"@{tmp_path / 'join'}", "--new-key", second, "--yes")
     told = await done(*change, "--new", "--key", first)
     assert told.startswith("seat 0: changes its key to ")
     assert second.stat().st_mode & 0o777 == 0o600
     assert "no --new to use this one" in await done(*change, "--new", "--key", first, code=1)
     assert "the key is or was that of seat 0 (TBL-40)" in await done(*change, "--key", first, code=1)
-    await plays(first, 1)  # nothing of the new key's yet: the old one counts
-    await plays(second, 2)
+    await plays(join, first, 1)  # nothing of the new key's yet: the old one counts
+    await plays(join, second, 2)
     with pytest.raises(Denied, match=r"seat 0 plays with another key since entry \d+; expected the private key of "):
         await play_async(join, load("greedy", "kingdomino"), key_file=first)
     assert "plays with another key since entry" in await done("resign", text, "--key", first, "--yes", code=1)
+    result = await play_async(join, load("greedy", "kingdomino"), key_file=second)
+    (told,) = changes(await game.docket())
+    assert told.endswith(f"; it counts from entry {await game.first_of(second)} on")
+    assert result.entries == (await other).entries
+    await game.audited(result)
 
-    public = PrivateKey.load(third).public.raw.hex()
+
+async def test_an_arbiter_changes_a_seats_key(referee: Referee, tmp_path: Path) -> None:
+    """To a public key, without the private one; dockets, of the referee's and of a file, and the file tell of it."""
+    game = await opened(referee, tmp_path)
+    join, first, second = game.joins[0], tmp_path / "first.pem", tmp_path / "second.pem"
+    PrivateKey.generate().save(second)
+    other = asyncio.create_task(play_async(game.joins[1], load("greedy", "kingdomino")))
+    await plays(join, first, 2)
+    public = PrivateKey.load(second).public.raw.hex()
     told = await game.ruled("change-key", "--seat", 0, "--new-key", public)
     assert told.startswith(f"arbiter 0: changes the key of seat 0 to {public[:16]}…\nentered as entry ")
     seq = told.split()[-1]
     with pytest.raises(Denied, match=f"seat 0 plays with another key since entry {seq}; expected the private key of "):
-        await play_async(join, load("greedy", "kingdomino"), key_file=second)
-    docket = await game.docket()
-    changes = [line for line in docket.splitlines() if "changes" in line]
-    assert [line.rpartition(";")[2] for line in changes] == [
-        f" it counts from entry {await game.first_of(second)} on",
-        " it has not signed yet",
-    ]
-    assert f"entry {seq}: arbiter 0 changes the key of seat 0 to {public[:16]}…; it has not signed yet" in changes
-    result = await play_async(join, load("greedy", "kingdomino"), key_file=third)
-    docket = await game.docket()
-    assert f"it counts from entry {await game.first_of(third)} on" in docket
-    assert [line for line in (await done("docket", tmp_path / "so far")).splitlines() if "changes" in line] == [
-        line for line in docket.splitlines() if "changes" in line
-    ]
-    shown = await done("show", tmp_path / "so far")
-    assert f"seat 0: key {public}, since entry {await game.first_of(third)}\n" in shown
+        await play_async(join, load("greedy", "kingdomino"), key_file=first)
+    (told,) = changes(await game.docket())
+    assert told.endswith(f"entry {seq}: arbiter 0 changes the key of seat 0 to {public[:16]}…; it has not signed yet")
+    result = await play_async(join, load("greedy", "kingdomino"), key_file=second)
+    since = await game.first_of(second)
+    (told,) = changes(await game.docket())
+    assert told.endswith(f"; it counts from entry {since} on")
+    assert changes(await done("docket", tmp_path / "so far")) == [told]
+    assert f"seat 0: key {public}, since entry {since}\n" in await done("show", tmp_path / "so far")
     assert result.entries == (await other).entries
     assert "seat 0" in await game.audited(result)
 

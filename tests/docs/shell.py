@@ -21,8 +21,10 @@ ENVIRONMENT = {
     "COLUMNS": "100",
     "NO_COLOR": "1",
 }
-_ALONE = re.compile(r"referee (?!bot |match )[^|<>;&$`\n]*")
-"""What needs no shell but for its quotes; a bot may be a program of the reader's own, of which a match has several."""
+_WORDS = r"""(?:[^|<>;&$`\n'"]|'[^'\n]*'|"[^"$`\\\n]*")+"""
+_PIPE = re.compile(rf"({_WORDS}(?:> ?[\w.-]+ *)?)(?:\||$)")
+_ALONE = re.compile(rf"referee (?!bot \S+:|match )({_WORDS}?)(?: ?> ?([\w.-]+))?")
+"""What needs no shell but for its quotes; a bot may be a module of the reader's own, of which a match has several."""
 
 
 class Example(NamedTuple):
@@ -53,11 +55,33 @@ def is_shown(output: str, printed: str, *, lines: bool = True) -> bool:
 
 
 def ran(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run the command to its end; return its exit code and what it printed."""
-    if _ALONE.fullmatch(command):
-        return inside.referee(*shlex.split(command)[1:], cwd=folder)
-    words = ["sh", "-c", command]
-    return subprocess.run(words, cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, check=False)
+    """Run the command to its end; return its exit code and what it printed.
+
+    The parts of a pipeline run one after the other: those of the referee in this process, the others in a shell.
+    """
+    parts = [part.strip() for part in _PIPE.findall(command)]
+    if " | ".join(parts) != command:
+        return _run(command, folder)
+    done, error = subprocess.CompletedProcess[str](command, 0, "", ""), ""
+    for part in parts:
+        done = _run(part, folder, done.stdout)
+        error += done.stderr
+    return subprocess.CompletedProcess(command, done.returncode, done.stdout, error)
+
+
+def _run(command: str, folder: Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    found = _ALONE.fullmatch(command)
+    if found is None:
+        shell = ["sh", "-c", command]
+        return subprocess.run(
+            shell, cwd=folder, env=ENVIRONMENT, input=stdin, capture_output=True, text=True, check=False
+        )
+    words, file = found.groups()
+    done = inside.referee(*shlex.split(words), cwd=folder, stdin=stdin)
+    if file is not None:
+        (folder / file).write_text(done.stdout)
+        done.stdout = ""
+    return done
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cache, cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -54,16 +55,21 @@ class Faulty(EventLog):
         super().enter(self.fault(self.state, act) if self.when(act) else act)
 
 
-def event(path: Path, fault: Fault, when: Callable[[Act], bool], players: int = 13, **others: Any) -> Path:
-    """A simulated event in which the acts that ``when`` finds are other ones."""
+def event(fault: Fault, when: Callable[[Act], bool], players: int = 13, **others: Any) -> bytes:
+    """Return the file of a simulated event in which the acts that ``when`` finds are other ones."""
     fixed = terms(**{"rounds": 3, **others})
     engines = replace(installed(), game=lambda rules_id, version: LenientEvent())
     log = Faulty.new(fixed, key("organiser"), engines)
     assert isinstance(log, Faulty)
     log.fault, log.when = fault, when
     Simulation(log, SEED, players, Chances(), 7).run()
-    path.write_bytes(log.file(SIGNER))
-    return path
+    return log.file(SIGNER)
+
+
+@cache
+def right() -> bytes:
+    """Return the file of the same event without a fault."""
+    return event(lambda _, act: act, lambda _: True)
 
 
 def is_pair(round_: int) -> Callable[[Act], bool]:
@@ -141,17 +147,25 @@ class Planted:
     others: Mapping[str, Any] = field(default_factory=dict)
     """Of the event."""
 
+    @cached_property
+    def data(self) -> bytes:
+        """The file: to simulate an event takes longer than anything that is asked of it."""
+        return event(self.fault, self.when, **self.others)
+
     def file(self, folder: Path) -> Path:
-        return event(folder / "faulty.eventlog", self.fault, self.when, **self.others)
+        path = folder / "faulty.eventlog"
+        path.write_bytes(self.data)
+        return path
 
 
+TWO: Mapping[str, Any] = {"rounds": 2}
 FOURS: Mapping[str, Any] = {"sizes": (4,), "points": ((5, 3, 2, 1),), "players": 13}
 PLANTED = {
-    "two-players-swapped": Planted(swapped, is_pair(2), "EVT-P8"),
-    "swapped-in-secret": Planted(swapped_in_secret, is_pair(2), "EVT-P6"),
-    "a-player-dropped": Planted(dropped, is_pair(2), "EVT-P1"),
+    "two-players-swapped": Planted(swapped, is_pair(2), "EVT-P8", TWO),
+    "swapped-in-secret": Planted(swapped_in_secret, is_pair(2), "EVT-P6", TWO),
+    "a-player-dropped": Planted(dropped, is_pair(2), "EVT-P1", TWO),
     "a-second-bye": Planted(second_bye, is_pair(2), "EVT-B1", FOURS),
     "a-wrong-vector": Planted(other_vector, is_pair(3), "EVT-P6"),
-    "the-seats-of-before": Planted(other_seats, is_pair(2), "EVT-O1"),
+    "the-seats-of-before": Planted(other_seats, is_pair(2), "EVT-O1", TWO),
     "a-wrong-fraction": Planted(other_fraction, is_close(2), "EVT-S14"),
 }

@@ -39,7 +39,8 @@ def test_a_fault_is_named(tmp_path: Path, name: str) -> None:
 
 @needs_source
 def test_the_same_event_without_a_fault_is_complete(tmp_path: Path) -> None:
-    path = faults.event(tmp_path / "right.eventlog", lambda _, act: act, lambda _: True)
+    path = tmp_path / "right.eventlog"
+    path.write_bytes(faults.right())
     found = check_event(path, POLICY, None, NO_GAMES)
     assert (found.exit_code, next(found.lines())) == (0, "COMPLETE")
     assert (found.audited, found.by_sheet, found.not_found) == (0, 12, 0)
@@ -47,8 +48,7 @@ def test_the_same_event_without_a_fault_is_complete(tmp_path: Path) -> None:
 
 @needs_source
 def test_another_root_in_the_file_is_corrupt(tmp_path: Path) -> None:
-    path = faults.event(tmp_path / "right.eventlog", lambda _, act: act, lambda _: True)
-    data = path.read_bytes()
+    path, data = tmp_path / "right.eventlog", faults.right()
     path.write_bytes(data[:-400] + bytes([data[-400] ^ 1]) + data[-399:])
     assert check_event(path, POLICY, None, NO_GAMES).exit_code == Verdict.CORRUPT
 

@@ -11,7 +11,7 @@ import sys
 import sysconfig
 import tomllib
 import venv
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import distribution, distributions, packages_distributions
 from pathlib import Path
@@ -22,8 +22,10 @@ from packaging.requirements import Requirement
 
 from referee.cli import COMMANDS
 from referee.cli.extras import EXTRAS
+from referee_clients import parse_join, play_async
+from referee_clients.bots import load
 from referee_clients.sdk.organiser import organiser
-from tests.clients.referee_process import Referee
+from tests.service.conftest import running
 
 ROOT = Path(__file__).parent.parent.parent
 SOURCES = {"referee": ROOT, "referee_solver": ROOT / "solver", "referee_clients": ROOT / "clients"}
@@ -36,6 +38,12 @@ class Installed:
 
     wheel: Path
     folder: Path
+
+    @property
+    def site(self) -> Path:
+        """Where its packages are."""
+        (site,) = self.folder.glob("lib/python3*/site-packages")
+        return site
 
     def run(self, *words: str | Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
         """Run one of the environment's programs in an empty folder."""
@@ -54,45 +62,54 @@ class Installed:
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheel")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    """The wheel with the libraries that it needs, and no extra: what ``pip install tile-referee`` brings."""
+    place = tmp_path_factory.mktemp("wheel")
     build = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory"]
-    subprocess.run([*build, str(folder)], cwd=ROOT, check=True, capture_output=True)
-    (wheel,) = folder.glob("*.whl")
-    return wheel
-
-
-def environment(wheel: Path, folder: Path) -> tuple[Installed, Path]:
-    """An environment with the wheel alone, and where its packages are."""
-    venv.create(folder, with_pip=False)
-    (site,) = folder.glob("lib/python3*/site-packages")
-    pip = [sys.executable, "-m", "pip", "--python", str(folder / "bin" / "python")]
+    subprocess.run([*build, str(place)], cwd=ROOT, check=True, capture_output=True)
+    (wheel,) = place.glob("*.whl")
+    made = Installed(wheel, place / "env")
+    venv.create(made.folder, with_pip=False)
+    pip = [sys.executable, "-m", "pip", "--python", str(made.folder / "bin" / "python")]
     install = ["install", "--quiet", "--no-deps", "--no-index", "--no-compile", str(wheel)]
     subprocess.run([*pip, *install], check=True, capture_output=True)
-    return Installed(wheel, folder), site
-
-
-@pytest.fixture(scope="module")
-def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
-    made, site = environment(wheel, tmp_path_factory.mktemp("whole") / "env")
-    # The libraries are those that are here: a line of a .pth file makes a folder importable, and does not read the .pth
-    # files in it, which are how this checkout is installed.
-    (site / "libraries.pth").write_text(sysconfig.get_path("purelib") + "\n")
-    return made
-
-
-@pytest.fixture(scope="module")
-def plain(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
-    """The wheel with the libraries that it needs, and no extra: what ``pip install tile-referee`` brings."""
-    made, site = environment(wheel, tmp_path_factory.mktemp("plain") / "env")
-    (itself,) = distributions(path=[str(site)])
+    (itself,) = distributions(path=[str(made.site)])
     for name in needed(itself.requires or []):
         library = distribution(name)
         for file in library.files or ():
-            if file.parts[0] != ".." and "__pycache__" not in file.parts:
-                (site / file).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(str(library.locate_file(file)), site / file)
+            if file.parts[0] != "..":
+                _copy(Path(str(library.locate_file(file))), made.site / file)
+    _bring_bytecode(made.site)
     return made
+
+
+def _copy(file: Path, to: Path) -> None:
+    """Copy a file, or its bytecode if there is any: that fits, as the file's time is kept."""
+    if file.exists():
+        to.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(file, to)
+
+
+def _bring_bytecode(site: Path) -> None:
+    """Spare the programs to compile again what is compiled here."""
+    for package, root in SOURCES.items():
+        for file in (site / package).rglob("*.py"):
+            source = root / file.relative_to(site)
+            if source.exists() and source.read_bytes() == file.read_bytes():
+                shutil.copystat(source, file)
+                cached = source.parent / "__pycache__" / f"{source.stem}.{sys.implementation.cache_tag}.pyc"
+                _copy(cached, file.parent / "__pycache__" / cached.name)
+
+
+@pytest.fixture
+def installed(plain: Installed) -> Iterator[Installed]:
+    """The same environment with the libraries of all extras."""
+    # The libraries are those that are here: a line of a .pth file makes a folder importable, and does not read the .pth
+    # files in it, which are how this checkout is installed.
+    libraries = plain.site / "libraries.pth"
+    libraries.write_text(sysconfig.get_path("purelib") + "\n")
+    yield plain
+    libraries.unlink()
 
 
 def needed(requirements: Iterable[str], extras: Iterable[str] = ()) -> set[str]:
@@ -128,7 +145,7 @@ def test_nothing_of_the_checkout_is_imported(installed: Installed) -> None:
 
 def test_it_plays_and_audits(installed: Installed) -> None:
     out = installed.folder / "out"
-    done = installed.run("referee", "demo", "--game", "kingdomino", "--out", out)
+    done = installed.run("referee", "demo", "--game", "rollwrite", "--bots", "greedy", "--out", out)
     assert done.returncode == 0, done.stderr
     (log,) = out.rglob("*.gamelog")
     (key,) = out.rglob("*.vkey")
@@ -157,11 +174,10 @@ for word in COMMANDS:
 
 
 def test_the_plain_installation_is_small(plain: Installed) -> None:
-    (site,) = plain.folder.glob("lib/python3*/site-packages")
-    files = [path for path in site.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    files = [path for path in plain.site.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
     assert sum(path.stat().st_size for path in files) < PLAIN_BYTES
     left_out = {module for modules in EXTRAS.values() for module in modules}
-    assert left_out & {path.name.split(".")[0] for path in site.iterdir()} == set()
+    assert left_out & {path.name.split(".")[0] for path in plain.site.iterdir()} == set()
 
 
 @pytest.mark.long
@@ -185,46 +201,37 @@ def test_the_plain_installation_says_what_a_command_needs(plain: Installed) -> N
         assert len(done.stderr.splitlines()) == 1
 
 
-def test_the_plain_installation_plays(plain: Installed, tmp_path: Path) -> None:
-    """Bots among themselves, and a whole game at a referee, which it audits."""
-    arena = plain.run("referee", "arena", "--game", "kingdomino", "--games", "2", "--bots", "greedy,random")
+def test_the_plain_installation_plays_without_a_referee(plain: Installed, tmp_path: Path) -> None:
+    arena = plain.run("referee", "arena", "--game", "kingdomino", "--games", "2", "--processes", "1")
     assert arena.returncode == 0, arena.stderr
     words = ("--bots", "greedy,random", "--games", "2", "--in-process", "--processes", "1", "--out", tmp_path / "match")
     match = plain.run("referee", "match", *words)
     assert match.returncode == 0, match.stderr
     assert "report.html needs jinja2" in match.stderr
     assert sorted(path.name for path in (tmp_path / "match").glob("report.*")) == ["report.json", "report.txt"]
-    referee = Referee(tmp_path)
-    referee.start()
-    try:
-        (tmp_path / "token").write_text(referee.token)
-        new = plain.run(
-            *("referee", "new", "--rules", "kingdomino", "--seats", "2", "--json", "--server", referee.address),
-            *("--token-file", tmp_path / "token"),
+
+
+async def test_the_plain_installation_plays_at_a_referee(plain: Installed, tmp_path: Path) -> None:
+    """It opens a whole game, plays and audits it; of two bots one is here."""
+    async with running(tmp_path / "data") as (server, _):
+        token = server.data.token_path
+        new = await asyncio.to_thread(
+            plain.run,
+            *("referee", "new", "--rules", "kingdomino", "--seats", "2", "--json", "--server", server.address),
+            *("--token-file", token),
         )
         assert new.returncode == 0, new.stderr
         told = json.loads(new.stdout)
-        bots = [
-            subprocess.Popen(
-                [plain.folder / "bin" / "referee", "bot", "greedy", "--no-keep", "--join", join],
-                stdout=subprocess.PIPE,
-                text=True,
-            )
-            for join in told["joins"].values()
-        ]
-        said = [bot.communicate()[0] for bot in bots]
-        assert [bot.returncode for bot in bots] == [0, 0]
-        assert all("finished" in words for words in said)
-
-        async def save() -> None:
-            async with organiser(referee.address, referee.token) as organising:
-                await organising.save_log(told["game"], tmp_path / "game.gamelog")
-
-        asyncio.run(save())
-        audited = plain.run("referee", "audit", tmp_path / "game.gamelog", "--key", told["verifier_key"])
+        own, other = told["joins"].values()
+        play = asyncio.to_thread(plain.run, "referee", "bot", "greedy", "--no-keep", "--join", own)
+        bot, _ = await asyncio.gather(play, play_async(parse_join(other), load("greedy", "kingdomino")))
+        assert (bot.returncode, "finished" in bot.stdout) == (0, True), bot
+        async with organiser(server.address, token.read_text().strip()) as organising:
+            await organising.save_log(told["game"], tmp_path / "game.gamelog")
+        audited = await asyncio.to_thread(
+            plain.run, "referee", "audit", tmp_path / "game.gamelog", "--key", told["verifier_key"]
+        )
         assert audited.returncode == 0, audited
-    finally:
-        referee.stop()
 
 
 def test_each_extra_has_the_modules_of_its_libraries() -> None:

@@ -60,6 +60,9 @@ async def everywhere(client: Client) -> str:
     return str((await access.IssueToken(request, metadata=bearer(client.organiser))).secret)
 
 
+_NOTHING = "No open game has your key among its arbiters. Your tokens show no other game."
+
+
 class Console:
     """One that runs."""
 
@@ -96,6 +99,12 @@ class Console:
         await self.pilot.press(key)
         await self.shows(RulingScreen)
         return self.text("what")
+
+    async def entered(self) -> str:
+        """Confirm the ruling: what is said then."""
+        await self.pilot.press("enter")
+        await self.shows(Games)
+        return self.text("said")
 
 
 @asynccontextmanager
@@ -147,10 +156,9 @@ async def test_calls_come_first_and_a_ruling_takes_three_keys(client: Client, ad
 
 
 @pytest.mark.long
-async def test_a_ruling_in_a_game_that_goes_on_meanwhile(client: Client, address: str) -> None:
+async def test_a_line_that_is_no_ruling_of_this_arbiters_is_not_entered(client: Client, address: str) -> None:
     table = await Table.dealt(client)
-    token = table.token(Role.ARBITER)
-    async with console(address, [token], ARBITERS[1], size=(120, 40)) as arbiter:
+    async with console(address, [table.token(Role.ARBITER)], ARBITERS[1], size=(120, 40)) as arbiter:
         assert arbiter.app.screen.query_one("#entries").display
         await arbiter.pilot.press("d")
         await arbiter.says("No protest and no appeal is open at this game.")
@@ -171,7 +179,15 @@ async def test_a_ruling_in_a_game_that_goes_on_meanwhile(client: Client, address
             await arbiter.pilot.press("enter")
             await arbiter.says("Not entered")
             assert said in arbiter.text("what")
-        arbiter.line.value = 'arbiter 1: result places 2 1 under TBL-2 "both left"'
+
+
+@pytest.mark.long
+async def test_a_ruling_in_a_game_that_goes_on_meanwhile(client: Client, address: str) -> None:
+    table = await Table.dealt(client)
+    ends = 'arbiter 1: result places 2 1 under TBL-2 "both left"'
+    async with console(address, [table.token(Role.ARBITER)], ARBITERS[1], size=(120, 40)) as arbiter:
+        await arbiter.ruling("e")
+        arbiter.line.value = ends
         await arbiter.pilot.pause()
         assert 'seat 0 place 2, seat 1 place 1 (TBL-2)\nreason: "both left"' in arbiter.text("what")
         await table.play.step()
@@ -180,61 +196,64 @@ async def test_a_ruling_in_a_game_that_goes_on_meanwhile(client: Client, address
         await arbiter.says(f"Not entered: the game went on meanwhile: its newest entry is {newest}; your act was not")
         await arbiter.pilot.press("f5")
         await arbiter.says(f"The game is paused, as entry {newest + 1}. It stays paused until you let it go on (g).")
-        assert "goes on meanwhile" not in arbiter.text("what")
+        await until(lambda: "goes on meanwhile" not in arbiter.text("what"), "what it means while it is paused")
         await arbiter.pilot.press("escape")
         await arbiter.shows(Games)
         assert arbiter.text("said").startswith(f"The game is paused, as entry {newest + 1}. It stays paused"), "it was"
         await arbiter.ruling("w")
-        await arbiter.pilot.press("enter")
-        await arbiter.shows(Games)
-        assert arbiter.text("said").startswith(f"Entered as entry {newest + 2}: arbiter 1 rules: seat ")
-        assert arbiter.text("said").endswith(": a warning (TBL-33). It stays paused until you let it go on (g).")
+        said = await arbiter.entered()
+        assert said.startswith(f"Entered as entry {newest + 2}: arbiter 1 rules: seat ")
+        assert said.endswith(": a warning (TBL-33). It stays paused until you let it go on (g).")
         await arbiter.ruling("e")
-        arbiter.line.value = 'arbiter 1: result places 2 1 under TBL-2 "both left"'
-        await arbiter.pilot.press("enter")
-        await arbiter.shows(Games)
-        assert arbiter.text("said").startswith(f"Entered as entry {newest + 3}: arbiter 1 rules: the game is over")
+        arbiter.line.value = ends
+        said = await arbiter.entered()
+        assert said.startswith(f"Entered as entry {newest + 3}: arbiter 1 rules: the game is over")
         await arbiter.look()
         assert arbiter.listed() == []
         assert arbiter.text("said").endswith(f"\nGame {table.play.id[:8]} is over.")
-        assert arbiter.text("facts") == (
-            "No open game has your key among its arbiters. Your tokens show no other game."
-        )
+        assert arbiter.text("facts") == _NOTHING
     *_, ruling = (await Arbiter(client.channel, table.play.id).docket()).rulings
     assert (ruling.arbiter, ruling.text, list(ruling.rule.adjudicate.places)) == (1, "both left", [2, 1])
 
 
-@pytest.mark.long
-async def test_every_key_begins_a_ruling_and_the_list_has_what_is_possible(client: Client, address: str) -> None:
-    """Each line is in the notation; what the rules forbid now is said in words."""
+async def protested(client: Client) -> tuple[Table, int]:
+    """A game with a protest, and its entry; ours is the second of two arbiters."""
     table = await Table.dealt(client, arbiter_keys=[ARBITERS[1].public.raw, ARBITERS[0].public.raw])
     await table.play.step()
-    protest = await table.act(Author(Role.SEAT, 0), log_pb2.Protest(against_seq=1, rule_id="KDO-1"), "why?")
+    return table, await table.act(Author(Role.SEAT, 0), log_pb2.Protest(against_seq=1, rule_id="KDO-1"), "why?")
+
+
+@pytest.mark.long
+async def test_every_key_of_the_help_begins_a_ruling(client: Client, address: str) -> None:
+    """Each line is in the notation; what the rules forbid now is said in words."""
+    table, _ = await protested(client)
+    async with console(address, [table.token(Role.ARBITER)]) as arbiter:
+        await arbiter.pilot.press("f1")
+        await arbiter.shows(Help)
+        page = arbiter.text("help")
+    calls = Arbiter(client.channel, table.play.id, table.token(Role.ARBITER))
+    bench = Bench(calls, Author(Role.ARBITER, 1), ARBITERS[0])
+    look = await bench.look()
+    for kind in KINDS:
+        assert f"\n    {kind.key}  {kind.words}\n" in page
+        line = f"arbiter 1: {kind.line(look)}"
+        meant = acts.read("kingdomino", look.record.game.position.state, line)
+        assert meant is not None, line
+        assert str(meant) == line
+        if kind.key == "g":
+            with pytest.raises(NotAllowed, match=r"the game is not suspended \(TBL-32\)"):
+                bench.told(look, acts.message(look.record, meant, bench.author))
+        else:
+            assert bench.told(look, acts.message(look.record, meant, bench.author))[0].startswith("arbiter 1 rules: ")
+
+
+@pytest.mark.long
+async def test_the_list_of_rulings_has_what_is_possible(client: Client, address: str) -> None:
+    table, protest = await protested(client)
     async with console(address, [table.token(Role.ARBITER)]) as arbiter:
         assert arbiter.listed()[0].endswith(f"; protest open: an arbiter has to rule on entry {protest}")
         await until(lambda: '"why?"; open: an arbiter has to rule on it' in arbiter.text("facts"), "the protest")
         assert "time left: seat 0 " in arbiter.text("facts")
-        await arbiter.pilot.press("f1")
-        await arbiter.shows(Help)
-        page = arbiter.text("help")
-        await arbiter.pilot.press("escape")
-        await arbiter.shows(Games)
-        calls = Arbiter(client.channel, table.play.id, table.token(Role.ARBITER))
-        bench = Bench(calls, Author(Role.ARBITER, 1), ARBITERS[0])
-        look = await bench.look()
-        for kind in KINDS:
-            assert f"\n    {kind.key}  {kind.words}\n" in page
-            line = f"arbiter 1: {kind.line(look)}"
-            meant = acts.read("kingdomino", look.record.game.position.state, line)
-            assert meant is not None, line
-            assert str(meant) == line
-            if kind.key == "g":
-                with pytest.raises(NotAllowed, match=r"the game is not suspended \(TBL-32\)"):
-                    bench.told(look, acts.message(look.record, meant, bench.author))
-            else:
-                assert bench.told(look, acts.message(look.record, meant, bench.author))[0].startswith(
-                    "arbiter 1 rules: "
-                )
         await arbiter.pilot.press("enter")
         await arbiter.shows(Beside)
         assert arbiter.listed()[0] == f"Arbiter 1: the protest of entry {protest} is turned down"
@@ -243,9 +262,7 @@ async def test_every_key_begins_a_ruling_and_the_list_has_what_is_possible(clien
         await arbiter.pilot.press("enter")
         await arbiter.shows(RulingScreen)
         assert arbiter.line.value == f"arbiter 1: dismiss decides {protest}"
-        await arbiter.pilot.press("enter")
-        await arbiter.shows(Games)
-        assert "dismissed (TBL-31)" in arbiter.text("said")
+        assert "dismissed (TBL-31)" in await arbiter.entered()
         await arbiter.look()
         assert arbiter.text("title").endswith(": 1 game; nobody calls")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -64,6 +64,12 @@ class Desk(Table[DeskApp]):
         self.app.screen.post_message(Start.Chosen(known))
         await self.shows(TableScreen)
         await self.is_at(1)
+
+    async def goes_on(self, lines: Sequence[str]) -> None:
+        """Enter what is right, without looking at the screen in between."""
+        for seq, words in enumerate(lines, start=len(self.entries())):
+            await self.submit(words, f"Accepted as entry {seq}: ")
+        await self.pilot.pause()
 
     async def games(self, at_least: int) -> list[str]:
         """What the first screen lists, when it does."""

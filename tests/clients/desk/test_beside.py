@@ -40,8 +40,7 @@ async def desk(referee: Referee, tmp_path: Path) -> AsyncIterator[Desk]:
     """A game of Kingdomino in which kings are to be put on dominoes."""
     async with running(referee, tmp_path) as running_desk:
         await running_desk.has_game(KINGS, "Redwing, Bluebell")
-        for words in START:
-            await running_desk.enter(words)
+        await running_desk.goes_on(START)
         yield running_desk
 
 

@@ -33,7 +33,7 @@ def _says(desk: Desk, words: str) -> bool:
 async def desk(referee: Referee, tmp_path: Path) -> AsyncIterator[Desk]:
     """A game of Kingdomino that was just opened."""
     async with running(referee, tmp_path) as running_desk:
-        await running_desk.open_game(KINGS, "Redwing, Bluebell")
+        await running_desk.has_game(KINGS, "Redwing, Bluebell")
         yield running_desk
 
 
@@ -79,8 +79,7 @@ async def test_what_is_refused_is_told_and_stays_in_the_line(desk: Desk) -> None
 
 
 async def test_a_refused_move_is_marked_on_the_board_as_long_as_it_stands_there(desk: Desk) -> None:
-    for words in (*START, "1: choose 3", "0: choose 4", "1: choose 17", "0: choose 22", "line: 1 2 5 6"):
-        await desk.enter(words)
+    await desk.goes_on([*START, "1: choose 3", "0: choose 4", "1: choose 17", "0: choose 22", "line: 1 2 5 6"])
     before = desk.text("position")
     assert "!" not in before
     told = await desk.enter("1: place 3 0,0 1,0")

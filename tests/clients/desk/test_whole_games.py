@@ -29,7 +29,7 @@ async def take_back(desk: Desk, to_seq: int) -> None:
     await desk.answered()
 
 
-@pytest.mark.parametrize("setup", sample_of(GAMES, 2), ids=name_of)
+@pytest.mark.parametrize("setup", sample_of(GAMES, 1), ids=name_of)
 async def test_a_game_that_was_entered_and_corrected_is_complete_and_says_what_was_typed(
     setup: Setup, referee: Referee, tmp_path: Path
 ) -> None:

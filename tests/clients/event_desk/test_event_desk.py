@@ -27,8 +27,8 @@ async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
             yield Desk(app, pilot)
 
 
-async def test_a_whole_event_with_keys_alone(desk: Desk) -> None:
-    assert await desk.enter("checkin all") == "Entered: 7 entrants who are not there yet check in."
+async def test_a_pairing_is_shown_with_its_reasons_before_it_is_entered(desk: Desk) -> None:
+    await desk.enter("checkin all")
     await desk.keys("f5")
     await desk.answered()
     await desk.shows(Preview)
@@ -38,6 +38,13 @@ async def test_a_whole_event_with_keys_alone(desk: Desk) -> None:
     assert "why:\n  The round: Players are paired by the standing" in shown
     assert "rounds in which nobody meets twice: " in shown
     assert desk.state.phase is Phase.ENTERING, "nothing is entered yet"
+
+
+async def test_a_whole_event_with_keys_alone(desk: Desk) -> None:
+    assert await desk.enter("checkin all") == "Entered: 7 entrants who are not there yet check in."
+    await desk.keys("f5")
+    await desk.answered()
+    await desk.shows(Preview)
     await desk.keys("f6")
     await desk.answered()
     assert desk.text("said") == "Entered: round 1 is published."
