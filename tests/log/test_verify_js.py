@@ -32,8 +32,8 @@ from tests.attacks.forge import act_in, acts, put_act, reopened
 from tests.log import evil, games, seated, vectors
 from tests.log.games import ORIGIN, SIGNER, abort, join_and_reveal, key, play, seat_key, step
 from tests.log.registered import KINDS, at_random, opened, play_with_attempts
+from tests.log.verifier import FOLDER, node, verify
 from tests.log.verify_js import (
-    FOLDER,
     NAMES,
     TRUSTED,
     Job,
@@ -42,7 +42,6 @@ from tests.log.verify_js import (
     edits,
     flipped,
     linked,
-    node,
     running,
     small,
     verified,
@@ -50,8 +49,6 @@ from tests.log.verify_js import (
     with_longer_intent,
 )
 from tests.sizes import sample_of
-
-VECTORS = Path(__file__).parent / "verify_vectors.mjs"
 
 
 @pytest.fixture(autouse=True)
@@ -523,15 +520,10 @@ def test_texts() -> None:
 
 
 def test_hidden_characters_are_the_same() -> None:
-    script = """
-const { HIDDEN } = await import(`${FOLDER}/audit.mjs`);
-const hidden = [];
-for (let code = 0; code < 0x110000; code++) if (HIDDEN.test(String.fromCodePoint(code))) hidden.push(code);
-console.log(JSON.stringify(hidden));
-"""
     surrogates = range(0xD800, 0xE000)
-    found = json.loads(node(script))
-    assert found == [code for code in range(0x110000) if code not in surrogates and not is_plain(chr(code))]
+    assert node().ask("hidden") == [
+        code for code in range(0x110000) if code not in surrogates and not is_plain(chr(code))
+    ]
 
 
 # --- the test vectors ------------------------------------------------------------------------------------------
@@ -539,7 +531,7 @@ console.log(JSON.stringify(hidden));
 
 def test_vectors_of_the_document() -> None:
     """The rules of their file exist in the tests only, so its moves are not read."""
-    refused = int(node(VECTORS.read_text(), json.dumps({name: make() for name, make in vectors.ALL.items()})))
+    refused = node().ask("vectors", **{name: make() for name, make in vectors.ALL.items()})
     assert refused > len(vectors.strict()["refused"]) / 2
 
 
@@ -563,16 +555,8 @@ def test_keys() -> None:
         except LogError:
             return False
 
-    script = """
-const { isKey, verifies } = await import(`${FOLDER}/ed25519.mjs`);
-const { fromHex, utf8 } = await import(`${FOLDER}/bytes.mjs`);
-const { readFileSync } = await import("node:fs");
-const { raws, cases } = JSON.parse(readFileSync(0));
-const signed = cases.map(([key, signature]) => verifies(fromHex(key), utf8("anything"), fromHex(signature)));
-console.log(JSON.stringify([raws.map((raw) => isKey(fromHex(raw))), await Promise.all(signed)]));
-"""
-    asked = {"raws": [raw.hex() for raw in raws], "cases": [[a.hex(), b.hex()] for a, b in cases]}
-    keys, signed = json.loads(node(script, json.dumps(asked)))
+    asked = [[raw.hex(), signature.hex()] for raw, signature in cases]
+    keys, signed = node().ask("keys", raws=[raw.hex() for raw in raws], cases=asked)
     assert keys == [accepted(raw) for raw in raws]
     assert 9 < sum(keys) < len(raws)
     assert signed == [True] + [False] * (len(cases) - 1)
@@ -581,31 +565,52 @@ console.log(JSON.stringify([raws.map((raw) => isKey(fromHex(raw))), await Promis
 # --- command and page ------------------------------------------------------------------------------------------
 
 
-def test_command(tmp_path: Path) -> None:
-    played = small()
-    whole, cut, receipt = tmp_path / "whole", tmp_path / "cut", tmp_path / "receipt"
-    whole.write_bytes(played.file())
-    cut.write_bytes(evil.signed_file(played, played.entries[:-1]))
-    receipt.write_bytes(played.notes[-1])
+TRUST = ("--key", SIGNER.verifier)
 
-    def run(*words: object) -> subprocess.CompletedProcess[str]:
+
+@pytest.fixture
+def whole(tmp_path: Path) -> Path:
+    path = tmp_path / "whole"
+    path.write_bytes(small().file())
+    return path
+
+
+@pytest.fixture
+def cut(tmp_path: Path) -> Path:
+    path = tmp_path / "cut"
+    path.write_bytes(evil.signed_file(small(), small().entries[:-1]))
+    return path
+
+
+def test_command(whole: Path, cut: Path) -> None:
+    """As a process, and the same in the one that is kept for the other tests."""
+    pinned = ("--seat-key", f"0={seat_key(0).public.raw.hex()}")
+    for words, code, said in (
+        ((whole, *TRUST, *pinned), 0, f"COMPLETE (below the rules) {whole}\n"),
+        ((cut, *TRUST), 10, "UNDISCLOSED"),
+        ((), 2, ""),
+    ):
         command = ["node", str(FOLDER / "verify.mjs"), *map(str, words)]
-        return subprocess.run(command, capture_output=True, text=True, check=False)
+        done, kept = subprocess.run(command, capture_output=True, text=True, check=False), verify(*words)
+        assert (done.returncode, done.stderr == "", done.stdout[: len(said)]) == (code, code != 2, said)
+        assert (kept.returncode, kept.stdout, kept.stderr) == (done.returncode, done.stdout, done.stderr)
 
-    trusted, pinned = ("--key", SIGNER.verifier), ("--seat-key", f"0={seat_key(0).public.raw.hex()}")
-    done = run(whole, *trusted, *pinned)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith(f"COMPLETE (below the rules) {whole}\n")
-    assert run(cut, *trusted).returncode == 10
-    assert run(cut, *trusted, "--receipt", receipt).returncode == 6
-    assert run(whole, *trusted, "--seat-key", f"1={seat_key(0).public.raw.hex()}").returncode == 5
-    both = run(whole, cut, *trusted, "--json")
+
+def test_exit_codes(whole: Path, cut: Path, tmp_path: Path) -> None:
+    receipt = tmp_path / "receipt"
+    receipt.write_bytes(small().notes[-1])
+    assert verify(cut, *TRUST, "--receipt", receipt).returncode == 6
+    assert verify(whole, *TRUST, "--seat-key", f"1={seat_key(0).public.raw.hex()}").returncode == 5
+    assert verify(whole).returncode == 5
+    both = verify(whole, cut, *TRUST, "--json")
     assert both.returncode == 10
     assert [json.loads(line)["verdict"] for line in both.stdout.splitlines()] == ["COMPLETE", "UNDISCLOSED"]
-    assert run(whole).returncode == 5
-    for words in ((), (whole, "--key", "x"), (whole, "--seat-key", "0=00"), (tmp_path / "none",), (whole, "--what")):
-        assert run(*words).returncode == 2
-    wrong = run(whole, *trusted, "--receipt", whole)
+
+
+def test_wrong_words(whole: Path, tmp_path: Path) -> None:
+    for words in ((whole, "--key", "x"), (whole, "--seat-key", "0=00"), (tmp_path / "none",), (whole, "--what")):
+        assert verify(*words).returncode == 2
+    wrong = verify(whole, *TRUST, "--receipt", whole)
     assert (wrong.returncode, wrong.stdout) == (2, "")
 
 
