@@ -32,7 +32,7 @@ from referee.games.alhambra.moves import (
 from referee.games.alhambra.phases import Phase
 from referee.games.alhambra.piles import Cut, scoring_cards_fit, weight_of_places
 from referee.games.alhambra.tiles import tiles_of
-from referee.games.game import Cell, Chance, Dealer, Forced, ForcedPass, Over, Pending
+from referee.games.game import Cell, Chance, Forced, ForcedPass, Over, Pending
 from referee.harness import Shuffler
 from tests.games import oracle
 from tests.games.alhambra_game import CHOICES, options_for, watch
@@ -133,7 +133,7 @@ def is_outcome(event: Any) -> bool:
     return isinstance(event, NeutralTiles | MarketTiles | Hand | MoneyRow)
 
 
-def next_event(state: State, awaited: Pending, dealer: Dealer, choose: Callable[[], Any]) -> Any:
+def next_event(state: State, awaited: Pending, dealer: Any, choose: Callable[[], Any]) -> Any:
     """Return what happens next; a move is chosen."""
     match awaited:
         case Chance():
