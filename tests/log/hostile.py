@@ -484,10 +484,10 @@ def _in_child(path: str, seconds: int) -> Never:
         os._exit(code)
 
 
-def measure(path: str, seconds: int) -> None:
+def measure(path: str, most: int) -> None:
     """Audits the file and prints what it took: seconds of processor time, bytes of memory at the highest."""
     resource.setrlimit(resource.RLIMIT_AS, (_NO_MORE_BYTES, _NO_MORE_BYTES))
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    resource.setrlimit(resource.RLIMIT_CPU, (most, most))
     stream = Path(path).open("rb")  # noqa: SIM115 - closed by the end of the process, as nothing may be opened
     status = Path("/proc/self/status").open()  # noqa: SIM115 - the same
     before = _highest(status)
