@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -35,8 +36,8 @@ def test_every_byte_of_a_small_game(rules_id: str, part: Part) -> None:
 @pytest.mark.parametrize("rules_id", NAMES)
 def test_every_cut_length_and_splice_of_a_small_game(rules_id: str, part: Part) -> None:
     target = Target(small_game(rules_id))
-    cuts = (partial(target.cut, size) for size in range(len(target.data)))
-    for damage in part.of([*cuts, *target.lengths(), *target.splices()]):
+    damages: list[Callable[[], None]] = [partial(target.cut, size) for size in range(len(target.data))]
+    for damage in part.of([*damages, *target.lengths(), *target.splices()]):
         damage()
 
 
