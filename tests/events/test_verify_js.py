@@ -105,7 +105,7 @@ class Asked:
 
     def add(self, state: State, acts: Sequence[Act], asked: Sequence[Act]) -> None:
         """``acts``: what made the state."""
-        question = {
+        question: dict[str, object] = {
             "terms": CODEC.encode_components(state.terms).hex(),
             "acts": [encoded(act, state) for act in acts],
             "asked": [encoded(act, state) for act in asked],
