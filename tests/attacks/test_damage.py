@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -17,32 +18,34 @@ from tests.attacks.removal import taken_away
 from tests.cli.inside import referee
 from tests.core import needs_source
 from tests.log.games import SIGNER
-from tests.sizes import campaign
+from tests.sizes import Part, campaign, in_parts
 
 NAMES = registry.names()
 
 
+@in_parts(3)
 @pytest.mark.parametrize("rules_id", NAMES)
-def test_every_byte_of_a_small_game(rules_id: str) -> None:
+def test_every_byte_of_a_small_game(rules_id: str, part: Part) -> None:
     """One bit of each, each time another."""
     target = Target(small_game(rules_id))
-    for at in range(len(target.data)):
+    for at in part.of(range(len(target.data))):
         target.flip(at * 8 + at % 8)
 
 
+@in_parts(3)
 @pytest.mark.parametrize("rules_id", NAMES)
-def test_every_cut_length_and_splice_of_a_small_game(rules_id: str) -> None:
+def test_every_cut_length_and_splice_of_a_small_game(rules_id: str, part: Part) -> None:
     target = Target(small_game(rules_id))
-    for size in range(len(target.data)):
-        target.cut(size)
-    for damage in (*target.lengths(), *target.splices()):
+    damages: list[Callable[[], None]] = [partial(target.cut, size) for size in range(len(target.data))]
+    for damage in part.of([*damages, *target.lengths(), *target.splices()]):
         damage()
 
 
+@in_parts(5)
 @pytest.mark.parametrize("table", ["toy, aborted", "kingdomino, aborted"])
-def test_every_length_and_splice_of_a_game(table: str) -> None:
+def test_every_length_and_splice_of_a_game(table: str, part: Part) -> None:
     target = Target(game(table))
-    for damage in (*target.lengths(), *target.splices()):
+    for damage in part.of([*target.lengths(), *target.splices()]):
         damage()
 
 

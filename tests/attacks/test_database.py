@@ -22,6 +22,7 @@ from tests.attacks.database import CASES, Attack, a_signature_edited, another_he
 from tests.service.conftest import running
 from tests.service.player import Client, Play, bearer, refusal, refused
 from tests.service.resend import moved
+from tests.sizes import Part, in_parts
 
 
 @pytest.mark.parametrize("attack", CASES, ids=lambda attack: attack.__name__)
@@ -87,14 +88,14 @@ class Asked:
 
 
 @asynccontextmanager
-async def asked(state: str, data: Path) -> AsyncIterator[tuple[Server, Client, Play, list[Asked]]]:
+async def asked(state: str, data: Path, part: Part) -> AsyncIterator[tuple[Server, Client, Play, list[Asked]]]:
     """A referee with games in that state; the first is left alone."""
     ways = [_log, _watched, *([_sent_again] if state == "in play" else [])]
     cases = [(attack, way) for attack in [*CASES, a_signature_edited] for way in ways]
     cases.remove((a_signature_edited, _log))  # no checkpoint from the middle goes into a file
     async with running(data) as (server, client):
         well = await client.play()
-        games = [Asked(await client.play(), *case) for case in cases]
+        games = [Asked(await client.play(), *case) for case in part.of(cases)]
         for play in (well, *(game.play for game in games)):
             await play.until_play()
             await play.steps(2)
@@ -112,10 +113,13 @@ async def asked(state: str, data: Path) -> AsyncIterator[tuple[Server, Client, P
         yield server, client, well, games
 
 
+@in_parts(3)
 @pytest.mark.parametrize("state", ["in play", "just over", "read before", "not read before"])
-async def test_what_the_referee_did_not_write_is_not_served(state: str, tmp_path: Path, logged: StringIO) -> None:
+async def test_what_the_referee_did_not_write_is_not_served(
+    state: str, part: Part, tmp_path: Path, logged: StringIO
+) -> None:
     """Changed by another process while the referee runs: who asks is told so, after nothing that is false."""
-    async with asked(state, tmp_path / "data") as (server, client, well, games):
+    async with asked(state, tmp_path / "data", part) as (server, client, well, games):
         for number, game in enumerate(games, start=2):
             with closing(sqlite3.connect(tmp_path / "data" / STORE_FILE)) as store, store:
                 game.attack(store, number, 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 from referee.log.verdict import Verdict
@@ -14,6 +15,7 @@ ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "security.md").read_text()
 
 
+@cache
 def functions_of(path: Path) -> set[str]:
     """Names of its test functions."""
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -32,7 +31,8 @@ from tests.events.simulation import simulated
 from tests.events.verify_js import written
 from tests.games.event_rules import RULES, SEED, terms
 from tests.log.games import SIGNER, key
-from tests.log.verify_js import FOLDER, node, why_not
+from tests.log.verifier import node, verify
+from tests.log.verify_js import why_not
 
 EVENTS = int(os.environ.get("EVENTS", "40"))
 """In ``make test-long``."""
@@ -41,25 +41,6 @@ POLICY = Policy(verifier=SIGNER.verifier)
 CODEC = CODECS[1]
 UNCHECKED = {"EVT-P8"}
 """What the verifier does not look at."""
-
-# Reads an event a line: its terms, its acts, and acts that may follow; writes the digest and which rules those break.
-_EVENTS = """
-import { createInterface } from "node:readline";
-const { fromHex, hex } = await import(`${FOLDER}/bytes.mjs`);
-const { EVENT_MESSAGES: { move, tables } } = await import(`${FOLDER}/event_schema.mjs`);
-const { EventState } = await import(`${FOLDER}/event_state.mjs`);
-const { brokenBy } = await import(`${FOLDER}/event_rules.mjs`);
-const { decodeBody } = await import(`${FOLDER}/wire.mjs`);
-const read = (schema, digits) => decodeBody(schema, fromHex(digits));
-for await (const line of createInterface({ input: process.stdin })) {
-  const { terms, acts, asked } = JSON.parse(line);
-  const event = new EventState(read(tables, terms));
-  for (const act of acts) await event.apply(read(move, act));
-  const broken = [];
-  for (const act of asked) broken.push((await brokenBy(event, read(move, act))).map(([rule]) => rule));
-  console.log(JSON.stringify({ digest: hex(await event.digest()), broken }));
-}
-"""
 
 
 @pytest.fixture(autouse=True)
@@ -70,8 +51,7 @@ def _node() -> None:
 
 def reports(paths: Sequence[Path], key: str = str(SIGNER.verifier)) -> list[dict[str, Any]]:
     """What the command says of the files."""
-    command = ["node", str(FOLDER / "verify.mjs"), *map(str, paths), "--key", key, "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = verify(*paths, "--key", key, "--json")
     assert done.stderr == ""
     return [json.loads(line) for line in done.stdout.splitlines()]
 
@@ -120,26 +100,25 @@ class Asked:
     """Events at moments, with acts that may follow, and what the engine says of them."""
 
     def __init__(self) -> None:
-        self.lines: list[str] = []
+        self.questions: list[dict[str, object]] = []
         self.expected: list[tuple[str, list[set[str]]]] = []
 
     def add(self, state: State, acts: Sequence[Act], asked: Sequence[Act]) -> None:
         """``acts``: what made the state."""
-        question = {
+        question: dict[str, object] = {
             "terms": CODEC.encode_components(state.terms).hex(),
             "acts": [encoded(act, state) for act in acts],
             "asked": [encoded(act, state) for act in asked],
         }
-        self.lines.append(json.dumps(question))
+        self.questions.append(question)
         self.expected.append((state.digest().hex(), [{each.rule_id for each in state.check(act)} for act in asked]))
 
     def compare(self) -> list[list[set[str]]]:
         """Which rules the verifier names. Fails unless they are those of the engine, but for what it does not check."""
-        found = [json.loads(line) for line in node(_EVENTS, "\n".join(self.lines)).splitlines()]
-        assert len(found) == len(self.lines)
-        for line, (digest, ours), theirs in zip(self.lines, self.expected, found, strict=True):
-            assert theirs["digest"] == digest, line
-            assert [set(rules) for rules in theirs["broken"]] == [rules - UNCHECKED for rules in ours], line
+        found = node().ask("events", questions=self.questions)
+        for question, (digest, ours), theirs in zip(self.questions, self.expected, found, strict=True):
+            assert theirs["digest"] == digest, question
+            assert [set(rules) for rules in theirs["broken"]] == [rules - UNCHECKED for rules in ours], question
         return [[set(rules) for rules in each["broken"]] for each in found]
 
 
@@ -285,8 +264,7 @@ def test_damage(tmp_path: Path) -> None:
 def test_an_unknown_key_hides_no_broken_rule(tmp_path: Path) -> None:
     path = faults.PLANTED["a-wrong-fraction"].file(tmp_path)
     assert check_event(path, Policy(), None, POLICY).verdict == "STANDINGS"
-    command = ["node", str(FOLDER / "verify.mjs"), str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = verify(path)
     assert (done.returncode, done.stdout.split()[0]) == (12, "STANDINGS")
     assert "the standings are not those of the log (EVT-S14)" in done.stdout
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Callable
+from functools import partial
 from itertools import islice, product
 from math import perm
 from typing import Any
@@ -30,7 +32,7 @@ from referee.games.alhambra.moves import (
 from referee.games.alhambra.phases import Phase
 from referee.games.alhambra.piles import Cut, scoring_cards_fit, weight_of_places
 from referee.games.alhambra.tiles import tiles_of
-from referee.games.game import Cell, Chance, Forced, ForcedPass, Over
+from referee.games.game import Cell, Chance, Forced, ForcedPass, Over, Pending
 from referee.harness import Shuffler
 from tests.games import oracle
 from tests.games.alhambra_game import CHOICES, options_for, watch
@@ -131,6 +133,17 @@ def is_outcome(event: Any) -> bool:
     return isinstance(event, NeutralTiles | MarketTiles | Hand | MoneyRow)
 
 
+def next_event(state: State, awaited: Pending, dealer: Any, choose: Callable[[], Any]) -> Any:
+    """Return what happens next; a move is chosen."""
+    match awaited:
+        case Chance():
+            return dealer.outcome(state)
+        case Forced(seat):
+            return ForcedPass(seat)
+        case _:
+            return choose()
+
+
 @pytest.mark.parametrize(("seats", "choice"), sample_of([(s, c) for s in range(2, 7) for c in CHOICES], 8))
 def test_whatever_is_accepted_is_listed_and_nothing_ever_raises(seats: int, choice: str) -> None:
     rng = random.Random(f"hostile {seats} {choice}")
@@ -162,15 +175,10 @@ def test_whatever_is_accepted_is_listed_and_nothing_ever_raises(seats: int, choi
             after.apply(event)
             watch(after)
         assert state.digest() == before
-        match awaited:
-            case Over():
-                break
-            case Chance():
-                state.apply(dealer.outcome(state))
-            case Forced(seat):
-                state.apply(ForcedPass(seat))
-            case _:
-                state.apply(CHOICES[choice](rng, state, list(state.legal_moves())))
+        if isinstance(awaited, Over):
+            break
+        chosen = partial(CHOICES[choice], rng, state, list(state.legal_moves()))
+        state.apply(next_event(state, awaited, dealer, chosen))
     assert accepted > 40
     assert refused > 1_000
 

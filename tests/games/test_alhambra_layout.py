@@ -30,9 +30,9 @@ from tests.games.layouts import (
 from tests.games.oracle import Board, Cell, Faults
 from tests.sizes import sample_of
 
-CHUNKS = 8
-BOARDS_A_CHUNK = 28
-CASES_A_CHUNK = 12_500
+CHUNKS = 20
+BOARDS_A_CHUNK = 12
+CASES_A_CHUNK = 5_000
 """Together at least 100,000 cases, tile by cell."""
 
 FAR = [(54, 0), (55, 0), (0, -54), (0, -55), (-54, 54), (-55, -55), (1 << 40, 3), (3, -(1 << 70))]
@@ -112,11 +112,11 @@ def test_legal_rebuilds_are_those_of_the_rule_texts(chunk: int) -> None:
         compare_rebuilding(board, engine_layout(board), ONE_OF_EACH_WALL[chunk % 2 :: 2])
 
 
-@pytest.mark.parametrize("chunk", chunks(4))
+@pytest.mark.parametrize("chunk", chunks(8))
 def test_shapes_without_walls_are_judged_like_the_rule_texts(chunk: int) -> None:
     """Loops, bays and pockets in numbers: without walls nothing but the shape forbids a cell."""
     rng = random.Random(chunk)
-    for board in random_boards(f"open {chunk}", 40, OPEN):
+    for board in random_boards(f"open {chunk}", 20, OPEN):
         layout = engine_layout(board, OPEN)
         assert not layout_violations(layout)
         compare_placing(board, layout, OPEN.names[-1:], interesting_cells(rng, board))

@@ -12,7 +12,7 @@ from referee.games import registry
 from referee.games.game import SetupError
 from referee.harness import Played, by_kind, check_game, evenly
 from tests.games.options import GAMES, legal, own_dominoes, own_sheet
-from tests.sizes import sample_of
+from tests.sizes import Part, in_parts, sample_of
 
 SEATS = [
     (name, seats)
@@ -38,9 +38,10 @@ def sample(rules_id: str, seats: int, count: int) -> list[Any]:
     return [GAMES[rules_id][0](), *rng.sample(every, min(count - 1, len(every)))]
 
 
+@in_parts(2)
 @pytest.mark.parametrize(("rules_id", "seats"), sample_of(SEATS, 7))
-def test_whole_games_pass_the_harness(rules_id: str, seats: int) -> None:
-    for seed, options in enumerate(sample(rules_id, seats, 2)):
+def test_whole_games_pass_the_harness(rules_id: str, seats: int, part: Part) -> None:
+    for seed, options in part.of(enumerate(sample(rules_id, seats, 2))):
         play(rules_id, seats, options, seed)
 
 

@@ -29,6 +29,7 @@ from referee.harness import Shuffler
 from tests.games.kingdomino_game import CHOICES, watch
 from tests.games.kingdomino_positions import DOMINO_SET, RELATIVE, names, opening, random_states, slow
 from tests.games.slow_kingdomino import sides
+from tests.sizes import sample_of
 
 WILD = (-1, -2, 0, 49, 50, 63, 64, 255, 256, -(1 << 40), 1 << 40, -(1 << 200), 1 << 200)
 RULES = {rule.id for rule in CATALOGUE}
@@ -93,8 +94,7 @@ def canonical(state: State, event: Any) -> Any:
     return event
 
 
-@pytest.mark.parametrize("seats", [2, 3, 4])
-@pytest.mark.parametrize("choice", CHOICES)
+@pytest.mark.parametrize(("seats", "choice"), sample_of([(s, c) for s in (2, 3, 4) for c in CHOICES], 4))
 def test_whatever_is_accepted_is_listed_and_nothing_ever_raises(seats: int, choice: str) -> None:
     rng = random.Random(f"hostile {seats} {choice}")
     frame = rng.choice([*Frame])

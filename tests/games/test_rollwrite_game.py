@@ -16,7 +16,7 @@ from referee.log.deck import Deck
 from tests.games.rollwrite_game import CHOICES, TABLES, builder, hoarder, watch
 from tests.games.rollwrite_positions import SHEET, position, slow_table_of, table_of, words
 from tests.games.slow_rollwrite import CELLS, TRACK, SlowGame
-from tests.sizes import sample_of
+from tests.sizes import Part, in_parts, sample_of
 
 
 def check_end(state: State) -> None:
@@ -31,10 +31,11 @@ def check_end(state: State) -> None:
         assert given <= (16 + type_) + (8 + type_) + (1 + type_)
 
 
+@in_parts(2)
 @pytest.mark.parametrize(("seats", "options"), TABLES)
-def test_random_games_pass_the_harness(seats: int, options: Options) -> None:
+def test_random_games_pass_the_harness(seats: int, options: Options, part: Part) -> None:
     rng = random.Random(f"{seats} {options}")
-    for choose in (by_kind, rng.choice([evenly, builder, hoarder])):
+    for choose in part.of((by_kind, rng.choice([evenly, builder, hoarder]))):
         played = check_game(GAME, seats, rng, options=options, choose=choose, watch=watch)  # type: ignore[arg-type]
         assert played.over.ending is Ending.RULES
         assert len({*played.digests}) == len(played.digests), "two positions of a game have one digest"

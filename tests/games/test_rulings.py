@@ -24,7 +24,7 @@ from tests.games.kingdomino_positions import names
 from tests.games.layouts import engine_layout
 from tests.games.rulings import play
 from tests.games.slow_kingdomino import SlowKingdom
-from tests.sizes import campaign
+from tests.sizes import Part, campaign, in_parts
 
 Hits = Counter[str]
 
@@ -125,8 +125,9 @@ def is_legal(rules_id: str, state: Any) -> bool:
     return True
 
 
+@in_parts(3)
 @pytest.mark.parametrize("rules_id", ["alhambra", "kingdomino"])
-def test_of_a_building_in_which_something_illegal_stands_nothing_is_claimed(rules_id: str) -> None:
+def test_of_a_building_in_which_something_illegal_stands_nothing_is_claimed(rules_id: str, part: Part) -> None:
     proofs: Any = provable(rules_id, 1)
     seen: Hits = Counter()
 
@@ -137,6 +138,6 @@ def test_of_a_building_in_which_something_illegal_stands_nothing_is_claimed(rule
             assert any(map(proofs.is_of_move, proofs.claims(state, move))) == legal
             seen[str(legal)] += 1
 
-    for seed in range(3):
+    for seed in part.of(range(3)):
         play(rules_id, 3, random.Random(f"claims {rules_id} {seed}"), Counter(), None, follow)
     assert seen.keys() == {"True", "False"}

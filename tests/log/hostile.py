@@ -1,4 +1,7 @@
-"""Files that cost their auditor most, and a process that audits one: ``python -m tests.log.hostile FILE SECONDS``.
+"""Files that cost their auditor most, and a process for each that audits it.
+
+``python -m tests.log.hostile`` reads lines such as ``["FILE", SECONDS]``. It has imported what an audit needs, and
+audits every file in a process that it forks: to import it again would take longer than most of the audits.
 
 Each is an honest beginning and one thing that is repeated until the file has its size. Checksums are right, and whoever
 made it has the keys of its game, so nothing stops the reader early.
@@ -6,17 +9,20 @@ made it has the keys of its game, so nothing stops the reader early.
 
 from __future__ import annotations
 
+import atexit
 import json
+import os
 import resource
 import subprocess
 import sys
 import time
+import traceback
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from io import BytesIO
 from itertools import count, cycle, islice, repeat
 from pathlib import Path
-from typing import Any, Final, TextIO
+from typing import Any, Final, Never, TextIO
 
 from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
 
@@ -416,10 +422,10 @@ def held(path: Path, data: bytes, slower: int = 1) -> dict[str, Any]:
     assert len(data) <= MAX_FILE_BYTES, "nobody would look into it"
     path.write_bytes(data)
     most = slower * len(data) * SECONDS_A_MIB / (1 << 20)
-    command = [sys.executable, "-m", "tests.log.hostile", str(path), str(10 + round(most))]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    found: dict[str, Any] = json.loads(done.stdout)
+    lines = _audited(path, 10 + round(most))
+    assert len(lines) == 2, "".join(lines)
+    assert json.loads(lines[1]) == {"returncode": 0}
+    found: dict[str, Any] = json.loads(lines[0])
     assert found["verdict"] in ("CORRUPT", "PREFIX"), found
     assert found["seconds"] < most, found
     assert found["peak"] < MOST_BYTES, found
@@ -427,14 +433,63 @@ def held(path: Path, data: bytes, slower: int = 1) -> dict[str, Any]:
     return found
 
 
+def _audited(path: Path, seconds: int) -> list[str]:
+    """Return what is printed about the file: what it took, the exit code, and anything that went wrong."""
+    process, lines = _forking(), list[str]()
+    assert process.stdin is not None
+    assert process.stdout is not None
+    print(json.dumps([str(path), seconds]), file=process.stdin, flush=True)
+    while not lines or not lines[-1].startswith('{"returncode"'):
+        lines.append(process.stdout.readline())
+        assert lines[-1], "".join(lines)
+    return lines
+
+
+@cache
+def _forking() -> subprocess.Popen[str]:
+    """Return the process that forks; it ends with this one."""
+    command = [sys.executable, "-m", "tests.log.hostile"]
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+
+    def end() -> None:
+        process.kill()
+        process.communicate()
+
+    atexit.register(end)
+    return process
+
+
 def main() -> None:
-    """Audits the file and prints what it took: seconds of processor time, bytes of memory at the highest."""
-    resource.setrlimit(resource.RLIMIT_AS, (_NO_MORE_BYTES, _NO_MORE_BYTES))
-    resource.setrlimit(resource.RLIMIT_CPU, (int(sys.argv[2]), int(sys.argv[2])))
-    stream = Path(sys.argv[1]).open("rb")  # noqa: SIM115 - closed by the end of the process, as nothing may be opened
-    status = Path("/proc/self/status").open()  # noqa: SIM115 - the same
     for rules_id in ("alhambra", "kingdomino"):  # a game that is known is imported when it is first needed
         audit(BytesIO(beginning(begun(rules_id))), Policy(SIGNER.verifier))
+    for line in sys.stdin:
+        child = os.fork()
+        if child == 0:
+            _in_child(*json.loads(line))
+        _, status = os.waitpid(child, 0)
+        print(json.dumps({"returncode": os.waitstatus_to_exitcode(status)}), flush=True)
+
+
+def _in_child(path: str, seconds: int) -> Never:
+    code = 1
+    try:
+        measure(path, seconds)
+        code = 0
+    finally:
+        if code:
+            traceback.print_exc()
+        sys.stdout.flush()
+        os._exit(code)
+
+
+def measure(path: str, most: int) -> None:
+    """Audits the file and prints what it took: seconds of processor time, bytes of memory at the highest."""
+    resource.setrlimit(resource.RLIMIT_AS, (_NO_MORE_BYTES, _NO_MORE_BYTES))
+    resource.setrlimit(resource.RLIMIT_CPU, (most, most))
+    stream = Path(path).open("rb")  # noqa: SIM115 - closed by the end of the process, as nothing may be opened
+    status = Path("/proc/self/status").open()  # noqa: SIM115 - the same
     before = _highest(status)
     sys.addaudithook(forbid)
     begin = time.process_time()

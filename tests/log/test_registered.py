@@ -23,6 +23,7 @@ from tests.core import needs_source
 from tests.log import evil, games
 from tests.log.games import Played, abort, join_and_reveal, play, step
 from tests.log.registered import KINDS, at_random, codec, header, opened, play_with_attempts
+from tests.sizes import sample_of
 
 NAMES = registry.names()
 DOCS = Path(__file__).parent.parent.parent / "docs"
@@ -45,8 +46,9 @@ def seat_counts() -> list[tuple[str, int]]:
     ]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("rules_id", "seats"), seat_counts())
+@pytest.mark.parametrize(
+    ("rules_id", "seats", "kind"), sample_of([(*table, kind) for table in seat_counts() for kind in KINDS], 16)
+)
 def test_whole_games(rules_id: str, seats: int, kind: str) -> None:
     terms = dict(KINDS[kind])
     if "scribed" in terms:

@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
@@ -30,10 +30,10 @@ from tests.attacks import corpus
 from tests.attacks.everything import ATTACKS
 from tests.attacks.forge import act_in, acts, put_act, reopened
 from tests.log import evil, games, seated, vectors
-from tests.log.games import ORIGIN, SIGNER, abort, join_and_reveal, key, play, seat_key, step
+from tests.log.games import ORIGIN, SIGNER, Played, abort, join_and_reveal, key, play, seat_key, step
 from tests.log.registered import KINDS, at_random, opened, play_with_attempts
+from tests.log.verifier import FOLDER, node, verify
 from tests.log.verify_js import (
-    FOLDER,
     NAMES,
     TRUSTED,
     Job,
@@ -42,16 +42,13 @@ from tests.log.verify_js import (
     edits,
     flipped,
     linked,
-    node,
     running,
     small,
     verified,
     why_not,
     with_longer_intent,
 )
-from tests.sizes import sample_of
-
-VECTORS = Path(__file__).parent / "verify_vectors.mjs"
+from tests.sizes import Part, in_parts, sample_of
 
 
 @pytest.fixture(autouse=True)
@@ -60,11 +57,12 @@ def _node() -> None:
         pytest.skip(why)
 
 
+@in_parts(2)
 @pytest.mark.parametrize("rules_id", NAMES)
-def test_honest_games(rules_id: str) -> None:
-    """Dealt, declared and scribed; recorded attempts; aborted; still running; with everybody's key and receipt."""
+def test_honest_games(rules_id: str, part: Part) -> None:
+    """Dealt, declared and scribed, with everybody's key and receipt."""
     jobs: list[Job] = []
-    for kind in KINDS.values():
+    for kind in part.of(KINDS.values()):
         terms = dict(kind)
         if "scribed" in terms:
             terms["scribed"] = tuple(seat for seat in terms["scribed"] if seat < 2)
@@ -73,6 +71,13 @@ def test_honest_games(rules_id: str) -> None:
         seats = {i: seat_key(i).public.raw for i, seat in enumerate(played.record.opened.seats) if not seat.scribed}
         scribes = {1: key("scribe 1").public.raw} if played.record.opened.scribe_keys else {}
         jobs.append((played.file(), Policy(SIGNER.verifier, seats, scribes, (played.notes[0], played.notes[-1]))))
+    assert agree(jobs) == {Verdict.COMPLETE}
+
+
+@pytest.mark.parametrize("rules_id", NAMES)
+def test_games_that_are_aborted(rules_id: str) -> None:
+    """At several moments; one with recorded attempts."""
+    jobs: list[Job] = []
     for number in (0, 1, 7):
         for is_dealt in (True, False):
             stopped = opened(rules_id, dealt=is_dealt)
@@ -84,8 +89,14 @@ def test_honest_games(rules_id: str) -> None:
     attempts = abort(play_with_attempts(opened(rules_id, recorded=True), seed=3, acts=12))
     jobs.append((attempts.file(), TRUSTED))
     assert agree(jobs) == {Verdict.COMPLETE}
+
+
+@in_parts(3)
+@pytest.mark.parametrize("rules_id", NAMES)
+def test_games_that_go_on(rules_id: str, part: Part) -> None:
     whole = dealt(rules_id)
-    assert agree([(running(whole, n), TRUSTED) for n in range(0, len(whole.entries) + 1, 5)]) == {Verdict.PREFIX}
+    lengths = part.of(range(0, len(whole.entries) + 1, 5))
+    assert agree([(running(whole, n), TRUSTED) for n in lengths]) == {Verdict.PREFIX}
 
 
 def test_how_far_a_pinned_key_holds_is_told_alike() -> None:
@@ -106,19 +117,21 @@ def test_how_far_a_pinned_key_holds_is_told_alike() -> None:
 # --- attacks ---------------------------------------------------------------------------------------------------
 
 
-def test_damage_of_a_small_file() -> None:
+@in_parts(4)
+def test_damage_of_a_small_file(part: Part) -> None:
     """Cut at every offset; every seventh bit flipped, so that each byte has its turn."""
     data = corpus.small_game("rollwrite").file()
-    assert agree([(data[:size], TRUSTED) for size in range(len(data))]) == {Verdict.PREFIX}
-    assert agree([(flipped(data, bit), TRUSTED) for bit in range(0, len(data) * 8, 7)]) == {Verdict.CORRUPT}
+    assert agree([(data[:size], TRUSTED) for size in part.of(range(len(data)))]) == {Verdict.PREFIX}
+    assert agree([(flipped(data, bit), TRUSTED) for bit in part.of(range(0, len(data) * 8, 7))]) == {Verdict.CORRUPT}
 
 
+@in_parts(2)
 @pytest.mark.parametrize("rules_id", NAMES)
-def test_damage_of_whole_games(rules_id: str) -> None:
+def test_damage_of_whole_games(rules_id: str, part: Part) -> None:
     data, rng = dealt(rules_id).file(), random.Random(2)
     flips = [flipped(data, rng.randrange(len(data) * 8)) for _ in range(12)]
     cuts = [data[: rng.randrange(len(data))] for _ in range(12)]
-    assert agree([(each, TRUSTED) for each in flips + cuts]) == {Verdict.CORRUPT, Verdict.PREFIX}
+    assert agree([(each, TRUSTED) for each in part.of(flips + cuts)]) == {Verdict.CORRUPT, Verdict.PREFIX}
 
 
 def framed(frame: bytes, payload: bytes | None = None, kind: int | None = None) -> bytes:
@@ -126,10 +139,8 @@ def framed(frame: bytes, payload: bytes | None = None, kind: int | None = None) 
     return encode_frame(frame[4] if kind is None else kind, frame[5:-4] if payload is None else payload)
 
 
-def test_frames() -> None:
-    """Doubled, left out, swapped, retyped, with other lengths, from another game; with an END of their own or not."""
-    frames = evil.frames(small().file())
-    other = evil.frames(abort(opened("rollwrite")).file())
+def in_other_orders(frames: list[bytes], other: list[bytes]) -> Iterator[bytes]:
+    """Doubled, left out, swapped, retyped, some from another game; with an END of their own or not."""
     orders = []
     for i in range(len(frames)):
         orders += [[*frames[: i + 1], *frames[i:]], [*frames[:i], *frames[i + 1 :]]]
@@ -137,97 +148,95 @@ def test_frames() -> None:
         orders += [[*frames[:i], other[1], *frames[i + 1 :]], [*frames[:i], other[-2], *frames[i + 1 :]]]
         for kind in (0x01, 0x02, 0x03, 0x04, 0x80, 0x81, 0x82, 0xFF):
             orders.append([*frames[:i], framed(frames[i], frames[i][5:-4][:64], kind), *frames[i:]])
-    files = [MAGIC + b"".join(order) for order in orders] + [evil.ended(order) for order in orders]
-    for i, frame in enumerate(frames):
-        at = len(MAGIC) + sum(len(each) for each in frames[:i])
-        data, left = small().file(), len(small().file()) - at - 9
-        for length in (
-            0,
-            1,
-            len(frame) - 10,
-            len(frame) - 8,
-            left,
-            left + 1,
-            left + 99,
-            2**15,
-            2**18,
-            2**31,
-            2**32 - 1,
-        ):
-            files.append(data[:at] + length.to_bytes(4, "big") + data[at + 4 :])  # noqa: PERF401
+    for order in orders:
+        yield MAGIC + b"".join(order)
+        yield evil.ended(order)
+
+
+def with_other_heads(data: bytes) -> Iterator[bytes]:
+    """Frames with other lengths and other types."""
+    at = len(MAGIC)
+    for frame in evil.frames(data):
+        left = len(data) - at - 9
+        lengths = (0, 1, len(frame) - 10, len(frame) - 8, left, left + 1, left + 99, 2**15, 2**18, 2**31, 2**32 - 1)
+        for length in lengths:
+            yield data[:at] + length.to_bytes(4, "big") + data[at + 4 :]
         for kind in (0, 1, 2, 3, 4, 5, 6, 0x7F, 0x80, 0x82, 0x83, 0xFF):
-            files.append(data[: at + 4] + bytes([kind]) + data[at + 5 :])
-            files.append(
-                data[:at] + framed(frame, frame[5:-4][:64], kind)[:-1] if kind in (1, 2, 5, 0x83) else data[:at]
-            )
-    files += [small().file() + extra for extra in (b"\0", b"\0" * 4, frames[-1], frames[1], small().file())]
+            yield data[: at + 4] + bytes([kind]) + data[at + 5 :]
+            yield data[:at] + framed(frame, frame[5:-4][:64], kind)[:-1] if kind in (1, 2, 5, 0x83) else data[:at]
+        at += len(frame)
+
+
+@in_parts(3)
+def test_frames(part: Part) -> None:
+    data = small().file()
+    frames = evil.frames(data)
+    files = [*in_other_orders(frames, evil.frames(abort(opened("rollwrite")).file())), *with_other_heads(data)]
+    files += [data + extra for extra in (b"\0", b"\0" * 4, frames[-1], frames[1], data)]
     files += [b"", b"\x89", b"\x89TLS", MAGIC, MAGIC[:-1] + b"\x02", b"PK"]
-    some = random.Random(5).sample(files, 300)
-    # The last frame, with a length that reaches beyond the file: whole but for that.
-    data, end = small().file(), len(small().file()) - len(frames[-1])
-    some += [data[:end] + bytes([0, 0, 0, length]) + data[end + 4 :] for length in range(len(frames[-1]) - 8, 65)]
-    assert agree([(data, TRUSTED) for data in some]) == {
-        Verdict.CORRUPT,
-        Verdict.PREFIX,
-        Verdict.UNSUPPORTED,
-        Verdict.COMPLETE,
-    }
+    some = part.of(random.Random(5).sample(files, 300))
+    found = {Verdict.CORRUPT, Verdict.PREFIX, Verdict.UNSUPPORTED, Verdict.COMPLETE}
+    assert agree([(each, TRUSTED) for each in some]) == found
 
 
-def test_notes() -> None:
+def test_a_last_frame_that_reaches_beyond_the_file() -> None:
+    """Whole but for that."""
+    data, last = small().file(), len(evil.frames(small().file())[-1])
+    end = len(data) - last
+    files = [data[:end] + bytes([0, 0, 0, length]) + data[end + 4 :] for length in range(last - 8, 65)]
+    assert agree([(each, TRUSTED) for each in files]) <= {Verdict.CORRUPT, Verdict.PREFIX}
+
+
+WITNESS = CheckpointSigner("witness.example", key("witness"))
+SAME_NAME = CheckpointSigner(ORIGIN, key("another referee"))
+
+
+def altered_notes(played: Played) -> list[bytes]:
     """Signature lines stripped, doubled, of others, altered; texts that parsers could read differently."""
-    played = small()
-    note = played.notes[-1].decode()
+    note, size = played.notes[-1].decode(), played.record.size
     text, _, line = note.rpartition("\n\n")
-    other = CheckpointSigner("witness.example", key("witness"))
-    theirs = other.sign(played.record.game_id, played.record.size, played.record.root()).decode().rpartition("\n\n")[2]
-    same_name = CheckpointSigner(ORIGIN, key("another referee"))
-    root, size = played.record.root(), played.record.size
+    theirs = WITNESS.sign(played.record.game_id, size, played.record.root()).decode().rpartition("\n\n")[2]
+    lines = ("", line * 2, theirs, line + theirs, theirs + line, theirs * 17, line + "\n")
+    numbers = ("0", f"0{size}", f"+{size}", f" {size}", "9" * 19, "9" * 20, "\u0661")
     notes = [
-        *(
-            f"{text}\n\n{lines}"
-            for lines in ("", line * 2, theirs, line + theirs, theirs + line, theirs * 17, line + "\n")
-        ),
+        *(f"{text}\n\n{each}" for each in lines),
         *(note.replace("\n", end) for end in ("\r\n", "\n\n", " \n")),
         *(f"{text}\nextension\n\n{line}", f"\n{note}", note[:-1], note + " ", "\ufeff" + note, note.upper()),
         *(note.replace("\u2014", "-"), note.replace(ORIGIN, ORIGIN + "\u200b"), note.replace(ORIGIN, ORIGIN + "+")),
-        *(
-            re.sub(r"\n\d+\n", f"\n{n}\n", note)
-            for n in ("0", f"0{size}", f"+{size}", f" {size}", "9" * 19, "9" * 20, "\u0661")
-        ),
-        *(
-            note.replace("=", ""),
-            re.sub(r"(.)=\n", r"B=\n", note),
-            note.replace("/g/", "/h/"),
-            "x",
-            "\n\n",
-            "\0" + note,
-        ),
+        *(re.sub(r"\n\d+\n", f"\n{number}\n", note) for number in numbers),
+        *(note.replace("=", ""), re.sub(r"(.)=\n", r"B=\n", note), note.replace("/g/", "/h/")),
+        *("x", "\n\n", "\0" + note),
         f"{text}\n\n\u2014 {ORIGIN} " + b64encode(SIGNER.verifier.id).decode() + "\n" + line,
         f"{text}\n\n\u2014 witness.example AAAAAAA=\n" + line,
         f"{text}\n\n\u2014 witness.example AAAAAA==\n" + line,
     ]
-    made = [
-        *(note.encode() for note in notes),
-        *(SIGNER.sign(*head) for head in ((bytes(16), size, root), (played.record.game_id, size - 1, root))),
-        *(
-            SIGNER.sign(*head)
-            for head in ((played.record.game_id, size + 1, root), (played.record.game_id, size, bytes(32)))
-        ),
-        same_name.sign(played.record.game_id, size, root),
-        other.sign(played.record.game_id, size, root),
-        played.notes[-1][:-10] + b"AAAAAAA==\n",
-        flipped(played.notes[-1], (len(note.encode()) - 20) * 8),
-        b"\xff" + played.notes[-1],
-        played.notes[-1] + b"x" * 16000,
+    return [each.encode() for each in notes]
+
+
+def other_notes(played: Played) -> list[bytes]:
+    """Of another game, size, tree or key, with wrong signatures, of bytes that are no text."""
+    identity, size, root, note = played.record.game_id, played.record.size, played.record.root(), played.notes[-1]
+    heads = [
+        (bytes(16), size, root),
+        (identity, size - 1, root),
+        (identity, size + 1, root),
+        (identity, size, bytes(32)),
     ]
-    files = [played.file(note=each) for each in made]
-    policies = (TRUSTED, Policy(), Policy(same_name.verifier), Policy(other.verifier))
+    wrong = [note[:-10] + b"AAAAAAA==\n", flipped(note, (len(note) - 20) * 8), b"\xff" + note, note + b"x" * 16000]
+    others = [each.sign(identity, size, root) for each in (SAME_NAME, WITNESS)]
+    return [*(SIGNER.sign(*head) for head in heads), *others, *wrong]
+
+
+def test_notes() -> None:
+    played = small()
+    files = [played.file(note=each) for each in (*altered_notes(played), *other_notes(played))]
+    policies = (TRUSTED, Policy(), Policy(SAME_NAME.verifier), Policy(WITNESS.verifier))
     seen = agree([(data, policy) for data in files for policy in policies])
     assert seen >= {Verdict.COMPLETE, Verdict.CORRUPT, Verdict.UNTRUSTED_KEY}
 
 
-def test_receipts_and_older_checkpoints() -> None:
+@in_parts(3)
+def test_receipts_and_older_checkpoints(part: Part) -> None:
     """STALE, FORK, an altered copy, other games, checkpoints that come late: as receipts and in the file."""
     played = small()
     n, identity = len(played.entries), played.record.game_id
@@ -258,10 +267,12 @@ def test_receipts_and_older_checkpoints() -> None:
                 (MAGIC + b"".join(mixed), policy) for policy in (TRUSTED, Policy(SIGNER.verifier, receipts=(later,)))
             ]
             jobs.append((MAGIC + b"".join(mixed[: n - 1]), TRUSTED))
-    assert agree(jobs) >= {Verdict.COMPLETE, Verdict.PREFIX, Verdict.CORRUPT, Verdict.STALE, Verdict.FORK}
+    found = {Verdict.COMPLETE, Verdict.PREFIX, Verdict.CORRUPT, Verdict.STALE, Verdict.FORK}
+    assert agree(part.of(jobs)) >= found
 
 
-def test_pinned_keys() -> None:
+@in_parts(2)
+def test_pinned_keys(part: Part) -> None:
     scribed = opened("rollwrite", scribed=(1,))
     join_and_reveal(scribed)
     assert step(scribed, at_random(1))
@@ -279,17 +290,18 @@ def test_pinned_keys() -> None:
     files.append(evil.forged(small(), without_join, players=True))
     jobs = [(data, Policy(SIGNER.verifier, seat_keys=seats)) for data in files for seats in pins]
     jobs += [(data, Policy(SIGNER.verifier, scribe_keys=seats)) for data in files for seats in pins]
-    assert agree(jobs) >= {Verdict.COMPLETE, Verdict.UNTRUSTED_KEY}
+    assert agree(part.of(jobs)) >= {Verdict.COMPLETE, Verdict.UNTRUSTED_KEY}
 
 
 # --- entries altered, linked and signed again ----------------------------------------------------------------------
 
 
-def test_entries_altered() -> None:
+@in_parts(3)
+def test_entries_altered(part: Part) -> None:
     """Every edit, with the referee's key alone or with everybody's; some without linking the entries again."""
-    jobs: list[Job] = []
     played, rng = small(), random.Random(6)
-    for _, edit in edits(played):
+    jobs: list[Job] = [(evil.signed_file(played, played.entries[:-1]), TRUSTED)]  # without the seed, in every part
+    for _, edit in part.of(edits(played)):
         data = linked(played, edit, players=rng.random() < 0.5)
         if data is not None:
             jobs.append((data, TRUSTED))
@@ -303,15 +315,17 @@ def test_entries_altered() -> None:
     assert agree(jobs) >= {Verdict.COMPLETE, Verdict.CORRUPT, Verdict.RULES, Verdict.UNSUPPORTED, Verdict.UNDISCLOSED}
 
 
+@in_parts(2)
 @pytest.mark.parametrize("rules_id", NAMES)
-def test_entries_of_whole_games_altered(rules_id: str) -> None:
+def test_entries_of_whole_games_altered(rules_id: str, part: Part) -> None:
     played, rng = dealt(rules_id), random.Random(3)
-    several = rng.sample(list(edits(played)), 12)
-    files = [linked(played, edit, players=number % 2 == 0) for number, (_, edit) in enumerate(several)]
-    assert len(agree([(data, TRUSTED) for data in files if data is not None])) > 2
+    several = part.of(enumerate(rng.sample(list(edits(played)), 12)))
+    files = [linked(played, edit, players=number // 2 % 2 == 0) for number, (_, edit) in several]
+    assert len(agree([(data, TRUSTED) for data in files if data is not None])) > 1
 
 
-def test_bytes_of_entries_altered() -> None:
+@in_parts(3)
+def test_bytes_of_entries_altered(part: Part) -> None:
     """One bit, one byte more or less anywhere in an entry or the header, in frames and under a head that fit."""
     played, rng = small(), random.Random(4)
     jobs: list[Job] = []
@@ -325,10 +339,11 @@ def test_bytes_of_entries_altered() -> None:
         )
         header, entries = payloads[0], payloads[1:]
         jobs.append((games.build_file(header, entries, evil.head(played, entries)), TRUSTED))
-    assert Verdict.CORRUPT in agree(jobs)
+    assert Verdict.CORRUPT in agree(part.of(jobs))
 
 
-def test_bytes_that_decoders_read_differently() -> None:
+@in_parts(3)
+def test_bytes_that_decoders_read_differently(part: Part) -> None:
     """Section 3, in entries, intents and GameOpen, each change signed by everybody."""
     played = small()
     extras = [
@@ -360,7 +375,7 @@ def test_bytes_that_decoders_read_differently() -> None:
             leaves = list(played.entries)
             leaves[at] = leaves[at].replace(old, new, 1)
             jobs.append((evil.signed_file(played, leaves[: at + 1]), TRUSTED))
-    assert Verdict.CORRUPT in agree(jobs)
+    assert Verdict.CORRUPT in agree(part.of(jobs))
 
 
 @pytest.mark.parametrize(
@@ -479,59 +494,67 @@ def test_unknown_rules_hide_no_damage(change: Callable[..., None], decisive: Ver
     assert agree([(later(is_damaged=True), TRUSTED)]) == {decisive}
 
 
-def test_texts() -> None:
-    """Beside the entries: as committed to, altered, twice, too early, of nobody's, with hidden characters, no text."""
-    played, salt = seated.of("kingdomino", "contested"), b"s" * 16
-    protested, ruled = acts(played, "protest")[0], acts(played, "rule")[0]
+SALT = b"s" * 16
 
-    def text(seq: int, words: str = "why", salt: bytes = salt) -> bytes:
-        return encode_remark(log_pb2.Remark(seq=seq, salt=salt, text=words))
 
-    def signed(words: str = "why", with_salt: bytes = salt) -> list[bytes]:
-        entries = evil.entries(played)
-        for at, kind in ((protested, "protest"), (ruled, "rule")):
+def text(seq: int, words: str = "why", salt: bytes = SALT) -> bytes:
+    return encode_remark(log_pb2.Remark(seq=seq, salt=salt, text=words))
+
+
+class Committed:
+    """A game whose first protest and first ruling commit to these words."""
+
+    def __init__(self, words: str = "why", salt: bytes = SALT) -> None:
+        self.played = seated.of("kingdomino", "contested")
+        self.protested, self.ruled = acts(self.played, "protest")[0], acts(self.played, "rule")[0]
+        entries = evil.entries(self.played)
+        for at, kind in ((self.protested, "protest"), (self.ruled, "rule")):
             act = act_in(entries[at])
-            getattr(act, kind).remark = commitment(with_salt, words)
+            getattr(act, kind).remark = commitment(salt, words)
             put_act(entries[at], act)
-        return evil.relinked(entries, players=True)
+        self.leaves = evil.relinked(entries, players=True)
+        self.last = len(self.leaves) - 1
 
-    def job(leaves: list[bytes], after: int, *texts: bytes) -> Job:
-        frames = evil.frames(evil.signed_file(played, leaves))
+    def with_texts(self, after: int, *texts: bytes) -> Job:
+        """The file with texts after that entry."""
+        frames = evil.frames(evil.signed_file(self.played, self.leaves))
         beside = [encode_frame(FrameType.REMARK, each) for each in texts]
         return MAGIC + b"".join([*frames[: after + 2], *beside, *frames[after + 2 :]]), TRUSTED
 
-    leaves = signed()
-    last = len(leaves) - 1
-    good = [job(leaves, last), job(leaves, last, text(ruled), text(protested)), job(leaves, protested, text(protested))]
-    assert agree(good) == {Verdict.COMPLETE}
+
+def told(words: str, salt: bytes = SALT) -> Job:
+    """Words that were committed to, beside the entries."""
+    game = Committed(words, salt)
+    return game.with_texts(game.last, text(game.ruled, words, salt))
+
+
+def test_texts_that_were_committed_to() -> None:
+    game = Committed()
+    ruled, protested = text(game.ruled), text(game.protested)
+    both = [game.with_texts(game.last), game.with_texts(game.last, ruled, protested)]
+    longest = [told(words) for words in ("w" * 4000, "\U0001f409\nb", "\u3000")]
+    assert agree([*both, game.with_texts(game.protested, protested), *longest]) == {Verdict.COMPLETE}
+
+
+def test_texts_that_are_none() -> None:
+    """Altered, twice, too early, of nobody's, with hidden characters, no text."""
+    game = Committed()
+    ruled = game.ruled
     bad = [
-        job(leaves, last, text(ruled, "why not")),
-        job(leaves, last, text(ruled, salt=b"t" * 16)),
-        job(leaves, last, text(ruled), text(ruled)),
-        job(leaves, last, text(0)),
-        job(leaves, last, text(1 << 63)),
-        job(leaves, protested - 1, text(protested)),
-        job(leaves, last, b"words", text(ruled, "why not")),
-        job(leaves, last, text(ruled) + b"\x28\x01"),
-        job(signed("why", b"short"), last, text(ruled, salt=b"short")),
-        *(job(signed(words), last, text(ruled, words)) for words in ("a\x1bb", "w" * 4001, "\u202e")),
+        *((text(ruled, "why not"),), (text(ruled, salt=b"t" * 16),), (text(ruled), text(ruled)), (text(0),)),
+        *((text(1 << 63),), (b"words", text(ruled, "why not")), (text(ruled) + b"\x28\x01",)),
     ]
-    assert agree(bad) == {Verdict.CORRUPT}
-    assert agree(
-        [job(signed(words), last, text(ruled, words)) for words in ("w" * 4000, "\U0001f409\nb", "\u3000")]
-    ) == {Verdict.COMPLETE}
+    jobs = [game.with_texts(game.last, *texts) for texts in bad]
+    jobs.append(game.with_texts(game.protested - 1, text(game.protested)))
+    jobs += [told("why", b"short"), *(told(words) for words in ("a\x1bb", "w" * 4001, "\u202e"))]
+    assert agree(jobs) == {Verdict.CORRUPT}
 
 
 def test_hidden_characters_are_the_same() -> None:
-    script = """
-const { HIDDEN } = await import(`${FOLDER}/audit.mjs`);
-const hidden = [];
-for (let code = 0; code < 0x110000; code++) if (HIDDEN.test(String.fromCodePoint(code))) hidden.push(code);
-console.log(JSON.stringify(hidden));
-"""
     surrogates = range(0xD800, 0xE000)
-    found = json.loads(node(script))
-    assert found == [code for code in range(0x110000) if code not in surrogates and not is_plain(chr(code))]
+    assert node().ask("hidden") == [
+        code for code in range(0x110000) if code not in surrogates and not is_plain(chr(code))
+    ]
 
 
 # --- the test vectors ------------------------------------------------------------------------------------------
@@ -539,7 +562,7 @@ console.log(JSON.stringify(hidden));
 
 def test_vectors_of_the_document() -> None:
     """The rules of their file exist in the tests only, so its moves are not read."""
-    refused = int(node(VECTORS.read_text(), json.dumps({name: make() for name, make in vectors.ALL.items()})))
+    refused = node().ask("vectors", **{name: make() for name, make in vectors.ALL.items()})
     assert refused > len(vectors.strict()["refused"]) / 2
 
 
@@ -563,16 +586,8 @@ def test_keys() -> None:
         except LogError:
             return False
 
-    script = """
-const { isKey, verifies } = await import(`${FOLDER}/ed25519.mjs`);
-const { fromHex, utf8 } = await import(`${FOLDER}/bytes.mjs`);
-const { readFileSync } = await import("node:fs");
-const { raws, cases } = JSON.parse(readFileSync(0));
-const signed = cases.map(([key, signature]) => verifies(fromHex(key), utf8("anything"), fromHex(signature)));
-console.log(JSON.stringify([raws.map((raw) => isKey(fromHex(raw))), await Promise.all(signed)]));
-"""
-    asked = {"raws": [raw.hex() for raw in raws], "cases": [[a.hex(), b.hex()] for a, b in cases]}
-    keys, signed = json.loads(node(script, json.dumps(asked)))
+    asked = [[raw.hex(), signature.hex()] for raw, signature in cases]
+    keys, signed = node().ask("keys", raws=[raw.hex() for raw in raws], cases=asked)
     assert keys == [accepted(raw) for raw in raws]
     assert 9 < sum(keys) < len(raws)
     assert signed == [True] + [False] * (len(cases) - 1)
@@ -581,31 +596,52 @@ console.log(JSON.stringify([raws.map((raw) => isKey(fromHex(raw))), await Promis
 # --- command and page ------------------------------------------------------------------------------------------
 
 
-def test_command(tmp_path: Path) -> None:
-    played = small()
-    whole, cut, receipt = tmp_path / "whole", tmp_path / "cut", tmp_path / "receipt"
-    whole.write_bytes(played.file())
-    cut.write_bytes(evil.signed_file(played, played.entries[:-1]))
-    receipt.write_bytes(played.notes[-1])
+TRUST = ("--key", SIGNER.verifier)
 
-    def run(*words: object) -> subprocess.CompletedProcess[str]:
+
+@pytest.fixture
+def whole(tmp_path: Path) -> Path:
+    path = tmp_path / "whole"
+    path.write_bytes(small().file())
+    return path
+
+
+@pytest.fixture
+def cut(tmp_path: Path) -> Path:
+    path = tmp_path / "cut"
+    path.write_bytes(evil.signed_file(small(), small().entries[:-1]))
+    return path
+
+
+def test_command(whole: Path, cut: Path) -> None:
+    """As a process, and the same in the one that is kept for the other tests."""
+    pinned = ("--seat-key", f"0={seat_key(0).public.raw.hex()}")
+    for words, code, said in (
+        ((whole, *TRUST, *pinned), 0, f"COMPLETE (below the rules) {whole}\n"),
+        ((cut, *TRUST), 10, "UNDISCLOSED"),
+        ((), 2, ""),
+    ):
         command = ["node", str(FOLDER / "verify.mjs"), *map(str, words)]
-        return subprocess.run(command, capture_output=True, text=True, check=False)
+        done, kept = subprocess.run(command, capture_output=True, text=True, check=False), verify(*words)
+        assert (done.returncode, done.stderr == "", done.stdout[: len(said)]) == (code, code != 2, said)
+        assert (kept.returncode, kept.stdout, kept.stderr) == (done.returncode, done.stdout, done.stderr)
 
-    trusted, pinned = ("--key", SIGNER.verifier), ("--seat-key", f"0={seat_key(0).public.raw.hex()}")
-    done = run(whole, *trusted, *pinned)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith(f"COMPLETE (below the rules) {whole}\n")
-    assert run(cut, *trusted).returncode == 10
-    assert run(cut, *trusted, "--receipt", receipt).returncode == 6
-    assert run(whole, *trusted, "--seat-key", f"1={seat_key(0).public.raw.hex()}").returncode == 5
-    both = run(whole, cut, *trusted, "--json")
+
+def test_exit_codes(whole: Path, cut: Path, tmp_path: Path) -> None:
+    receipt = tmp_path / "receipt"
+    receipt.write_bytes(small().notes[-1])
+    assert verify(cut, *TRUST, "--receipt", receipt).returncode == 6
+    assert verify(whole, *TRUST, "--seat-key", f"1={seat_key(0).public.raw.hex()}").returncode == 5
+    assert verify(whole).returncode == 5
+    both = verify(whole, cut, *TRUST, "--json")
     assert both.returncode == 10
     assert [json.loads(line)["verdict"] for line in both.stdout.splitlines()] == ["COMPLETE", "UNDISCLOSED"]
-    assert run(whole).returncode == 5
-    for words in ((), (whole, "--key", "x"), (whole, "--seat-key", "0=00"), (tmp_path / "none",), (whole, "--what")):
-        assert run(*words).returncode == 2
-    wrong = run(whole, *trusted, "--receipt", whole)
+
+
+def test_wrong_words(whole: Path, tmp_path: Path) -> None:
+    for words in ((whole, "--key", "x"), (whole, "--seat-key", "0=00"), (tmp_path / "none",), (whole, "--what")):
+        assert verify(*words).returncode == 2
+    wrong = verify(whole, *TRUST, "--receipt", whole)
     assert (wrong.returncode, wrong.stdout) == (2, "")
 
 

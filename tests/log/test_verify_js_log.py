@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,8 @@ from tests.cli.audit_log import Log, head_of
 from tests.cli.inside import referee
 from tests.log.games import ORIGIN, SIGNER, Played, build_file, key, play
 from tests.log.registered import at_random, opened
-from tests.log.verify_js import FOLDER, why_not
+from tests.log.verifier import verify
+from tests.log.verify_js import why_not
 from tests.tlog.checkpoint import MlDsaWitness
 from tests.tlog.logs import policy_text
 
@@ -37,9 +37,7 @@ def both(folder: Path, proofs: list[bytes], policy: str, *more: str) -> list[dic
     for number, proof in enumerate(proofs):
         (folder / f"proof{number}").write_bytes(proof)
         words += ["--proof", str(folder / f"proof{number}")]
-    theirs = subprocess.run(
-        ["node", str(FOLDER / "verify.mjs"), *words, "--json"], capture_output=True, text=True, check=False
-    )
+    theirs = verify(*words, "--json")
     assert theirs.stderr == ""
     ours = referee("audit", *words, "--json")
     found = [json.loads(ours.stdout), json.loads(theirs.stdout)]

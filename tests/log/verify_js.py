@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import shutil
-import subprocess
 from base64 import b64encode
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from io import BytesIO
-from pathlib import Path
 from typing import Any
 
 from referee.games import registry
@@ -24,31 +21,11 @@ from referee.log.verdict import Finding, Layer, Report, Verdict
 from tests.log import evil, games
 from tests.log.games import SIGNER, Played, abort, join_and_reveal, play, seat_key, start, step
 from tests.log.registered import at_random, codec, opened
+from tests.log.verifier import node
 
-FOLDER = Path(__file__).parents[2] / "clients" / "verify-js"
 NAMES = registry.names()
 ABOVE = (Layer.RULES, Layer.RESULT, Layer.PROOFS)
 _NODE = 20
-_AT_ONCE = 8
-# Reads a job a line, writes a report a line; while one waits for a signature, others go on.
-_JOBS = """
-import { createInterface } from "node:readline";
-const { audit } = await import(`${FOLDER}/audit.mjs`);
-const { verifierKey } = await import(`${FOLDER}/note.mjs`);
-const { pinnedKeys } = await import(`${FOLDER}/report.mjs`);
-const bytes = (base64) => new Uint8Array(Buffer.from(base64, "base64"));
-const report = async (line) => {
-  const { log, key, seats, scribes, receipts } = JSON.parse(line);
-  const pins = { seatKeys: pinnedKeys(seats), scribeKeys: pinnedKeys(scribes), receipts: receipts.map(bytes) };
-  return JSON.stringify(await audit(bytes(log), { key: key && await verifierKey(key), ...pins }));
-};
-const started = [];
-for await (const line of createInterface({ input: process.stdin })) {
-  started.push(report(line));
-  if (started.length === AT_ONCE) console.log(await started.shift());
-}
-for (const each of started) console.log(await each);
-"""
 FACTS = (
     *("seat", "scribe", "arbiter", "field", "version", "rules", "key", "seq"),
     *("bytes", "limit", "size", "entries", "seen", "positions"),
@@ -63,35 +40,24 @@ def why_not() -> str:
     """Why the verifier cannot run here; empty if it can."""
     if shutil.which("node") is None:
         return "needs node"
-    version = subprocess.run(["node", "--version"], capture_output=True, text=True, check=True).stdout.strip()
+    found = node().ask("able")
+    version = found["version"]
     if int(version.removeprefix("v").partition(".")[0]) < _NODE:
         return f"needs node {_NODE} or newer, this is {version}"
-    probe = "crypto.subtle.generateKey({ name: 'Ed25519' }, false, ['sign', 'verify']).catch(() => process.exit(1))"
-    known = subprocess.run(["node", "-e", probe], capture_output=True, check=False).returncode == 0
-    return "" if known else f"the WebCrypto of node {version} has no Ed25519"
-
-
-def node(script: str, stdin: str = "") -> str:
-    """What a module prints, in which FOLDER names the verifier's."""
-    script = f"const FOLDER = {json.dumps(FOLDER.as_uri())};\n{script}"
-    command = ["node", "--input-type=module", "-e", script]
-    done = subprocess.run(command, input=stdin, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, ""), done.stderr
-    return done.stdout
+    return "" if found["ed25519"] else f"the WebCrypto of node {version} has no Ed25519"
 
 
 def verified(jobs: list[Job]) -> list[dict[str, Any]]:
     """The verifier's reports."""
 
-    def line(data: bytes, policy: Policy) -> str:
+    def told(data: bytes, policy: Policy) -> dict[str, object]:
         pins = {"seats": policy.seat_keys, "scribes": policy.scribe_keys}
         job = {name: [f"{i}={raw.hex()}" for i, raw in keys.items()] for name, keys in pins.items()}
         texts = {"log": b64encode(data).decode(), "key": str(policy.verifier) if policy.verifier else None}
-        return json.dumps(texts | job | {"receipts": [b64encode(note).decode() for note in policy.receipts]})
+        return {**texts, **job, "receipts": [b64encode(note).decode() for note in policy.receipts]}
 
-    lines = node(f"const AT_ONCE = {_AT_ONCE};\n{_JOBS}", "".join(line(*job) + "\n" for job in jobs)).splitlines()
-    assert len(lines) == len(jobs)
-    reports: list[dict[str, Any]] = [json.loads(line) for line in lines]
+    reports: list[dict[str, Any]] = node().ask("audits", jobs=[told(*job) for job in jobs])
+    assert len(reports) == len(jobs)
     for failure in (each for report in reports for each in report["failures"]):
         assert set(failure["facts"]) <= set(FACTS)
         assert all(str(value) in failure["message"] for name, value in failure["facts"].items() if name != "entries")

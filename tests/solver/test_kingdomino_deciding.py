@@ -17,7 +17,7 @@ from referee_solver.kingdomino import deciding
 from referee_solver.kingdomino.growth import Growth, growth, may_be_central, places
 from referee_solver.kingdomino.prospects import sorts
 from tests.games.kingdomino_positions import DOMINO_SET, declared, drafted, kingdom, opening, random_states
-from tests.sizes import campaign
+from tests.sizes import Part, campaign, in_parts
 from tests.solver.endings import winner
 from tests.solver.kingdomino_deciding import PLENTY, RELATIVE, VARIANTS, check_all_ends, check_end, play_on
 
@@ -34,11 +34,12 @@ def test_against_every_end(seeds: range, most: int, least: int, drawn: int) -> N
     assert lines >= drawn
 
 
+@in_parts(3)
 @pytest.mark.parametrize(("seats", "options"), VARIANTS)
-def test_no_game_ends_outside_its_bounds(seats: int, options: Options) -> None:
-    """Bounds from every position of a game, with little work, and how it ended."""
+def test_no_game_ends_outside_its_bounds(seats: int, options: Options, part: Part) -> None:
+    """Bounds from positions all through a game, with little work, and how it ended."""
     states = list(random_states(random.Random(seats), seats, options))
-    for state in states[:: 1 + len(states) // 20]:
+    for state in part.of(states[:: 1 + len(states) // 20]):
         check_end(state, states[-1], budget=1_000)
 
 

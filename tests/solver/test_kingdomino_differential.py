@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import random
-import subprocess
-import sys
 from collections import Counter
 from dataclasses import replace
 
 import pytest
+import typer
+from typer.testing import CliRunner
 
 from referee.certificates.kingdomino.claims import Frame, Kingdom, Placed, PlacementClaim, beside
 from referee.games.game import Cell, Violation
@@ -18,6 +18,7 @@ from referee_solver.kingdomino.differential import Step, Verdict, compare, engin
 from referee_solver.kingdomino.proving import broken_rules, prove
 from referee_solver.z3run import SolverFailed
 from tests.sizes import campaign
+from tests.solver.differential import main
 
 RULES = {"legal", "discard", *(f"KDO-{i}" for i in (14, 16, 18, 19))}
 
@@ -128,8 +129,9 @@ def test_a_wrong_statement_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_command_says_what_it_met() -> None:
-    command = [sys.executable, "-m", "tests.solver.differential", "--game", "kingdomino", "--seed", "7"]
-    done = subprocess.run([*command, "--verdicts", "50"], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert "60 verdicts, 0 disagreements" in done.stdout
-    assert "legal " in done.stdout
+    app = typer.Typer()
+    app.command()(main)
+    done = CliRunner().invoke(app, ["--game", "kingdomino", "--seed", "7", "--verdicts", "50", "--processes", "1"])
+    assert done.exit_code == 0, done.output
+    assert "60 verdicts, 0 disagreements" in done.output
+    assert "legal " in done.output

@@ -24,7 +24,7 @@ from referee_solver.kingdomino.differential import grown, steps
 from referee_solver.kingdomino.proving import prove
 from referee_solver.z3run import DEFAULT_RLIMIT, Budget
 from tests.games.slow_kingdomino import SlowKingdom
-from tests.sizes import sample_of
+from tests.sizes import Part, in_parts
 
 
 def domino(number: int, left: str, right: str) -> Domino:
@@ -97,11 +97,11 @@ def test_what_certificates_say() -> None:
     assert found[8].counterexample is not None
 
 
-@pytest.mark.parametrize("part", sample_of(range(2), 1))
-def test_a_slow_checker_agrees(part: int) -> None:
+@in_parts(4)
+def test_a_slow_checker_agrees(part: Part) -> None:
     """Rule by rule, and on the first place of all."""
     seen = set[str]()
-    for seed in range(12 * part, 12 * part + 12):
+    for seed in part.of(range(24)):
         rng = random.Random(seed)
         kingdom, left = grown(rng)
         told = slow(kingdom)
@@ -214,14 +214,14 @@ def accepted_is_true(data: bytes) -> bool:
     return True
 
 
-def test_every_bit_counts() -> None:
+@in_parts(3)
+def test_every_bit_counts(part: Part) -> None:
     """One bit changed: refused, or the certificate of another claim that is true."""
     accepted = 0
-    for data in certificates():
-        for at in range(len(data)):
-            changed = bytearray(data)
-            changed[at] ^= 1 << at % 8
-            accepted += accepted_is_true(bytes(changed))
+    for data, at in part.of((whole, at) for whole in certificates() for at in range(len(whole))):
+        changed = bytearray(data)
+        changed[at] ^= 1 << at % 8
+        accepted += accepted_is_true(bytes(changed))
     assert accepted, "some of them are certificates of other claims"
 
 

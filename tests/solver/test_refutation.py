@@ -21,6 +21,7 @@ from referee_solver.alhambra.wall_clauses import Closed, Cut, Question
 from referee_solver.alhambra.walls import refutation, refuting
 from referee_solver.alhambra.walls.refuting import part
 from referee_solver.z3run import Budget
+from tests.sizes import sample_of
 from tests.solver.walls import layouts, walls_of
 
 TWO_SINGLES = ("pavilion-6-N", "chambers-9-S")
@@ -166,7 +167,7 @@ def test_the_check_needs_no_solver(tmp_path: Path, evidence: Refutation) -> None
     assert int(run.stdout) == evidence.check()
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", sample_of(range(3), 1))
 def test_what_a_cut_says_holds_for_every_layout(seed: int) -> None:
     """Whatever cells a cut is made of, every layout of four tiles satisfies its clause."""
     rng = random.Random(seed)

@@ -9,6 +9,7 @@ import pytest
 from referee_solver.cnf import Clauses
 from referee_solver.sat import Sat
 from referee_solver.z3run import Budget, OutOfBudget, SolverFailed
+from tests.sizes import Part, in_parts
 
 
 def pigeons(count: int) -> Clauses:
@@ -64,10 +65,11 @@ def test_clauses_may_be_added_between_answers() -> None:
     assert seen == {(True, True), (True, False), (False, True)}
 
 
+@in_parts(3)
 @pytest.mark.parametrize(("up", "down"), [(True, True), (True, False), (False, True)])
-def test_counting(up: bool, down: bool) -> None:
+def test_counting(up: bool, down: bool, part: Part) -> None:
     """For each number of true literals: what the counter's literals may be."""
-    for values in product((False, True), repeat=4):
+    for values in part.of(product((False, True), repeat=4)):
         clauses = Clauses()
         literals = [clauses.new() for _ in values]
         row = clauses.count(literals, 5, up=up, down=down)

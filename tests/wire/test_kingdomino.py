@@ -28,6 +28,7 @@ from referee.harness import check_game, evenly
 from referee.kingdomino.v1 import kingdomino_pb2 as pb
 from referee.wire.kingdomino import CODECS
 from referee.wire.strict import MalformedError
+from tests.sizes import Part, in_parts
 
 GAME = registry.get("kingdomino", 1)
 CODEC = CODECS[1]
@@ -260,13 +261,14 @@ def play(seats: int, chosen: Options, seed: int) -> None:
     check_game(GAME, seats, random.Random(seed), options=chosen, codec=CODEC, choose=evenly)
 
 
-def test_every_course_that_a_game_can_take() -> None:
+@in_parts(3)
+def test_every_course_that_a_game_can_take(part: Part) -> None:
     """Frame, draw and lines in all their combinations; what only changes points is chosen at random."""
     courses: dict[Any, list[Options]] = {}
     for seats, each in COMBINATIONS:
         courses.setdefault((seats, each.frame, each.first_order, each.mighty_duel, each.wider_offer), []).append(each)
     assert len(courses) == 2 * 2 * (3 + 2 + 1)
-    for number, ((seats, *_), like_it) in enumerate(courses.items()):
+    for number, ((seats, *_), like_it) in part.of(enumerate(courses.items())):
         play(seats, random.Random(number).choice(like_it), number)
 
 

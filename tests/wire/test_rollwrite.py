@@ -31,6 +31,7 @@ from referee.harness import check_game
 from referee.rollwrite.v1 import rollwrite_pb2 as pb
 from referee.wire.rollwrite import CODECS
 from referee.wire.strict import MalformedError
+from tests.sizes import sample_of
 
 CODEC = CODECS[1]
 SHEET = sheet()
@@ -262,11 +263,14 @@ def see(state: Any) -> None:
 
 @pytest.mark.parametrize(
     ("seats", "chosen"),
-    [
-        *((seats, Options()) for seats in range(1, 6)),
-        *((1, Options(virtual_players=virtual, solo=Solo.AGAINST)) for virtual in (2, 3, 4)),
-        (4, Options(start_seat=2)),
-    ],
+    sample_of(
+        [
+            *((seats, Options()) for seats in range(1, 6)),
+            *((1, Options(virtual_players=virtual, solo=Solo.AGAINST)) for virtual in (2, 3, 4)),
+            (4, Options(start_seat=2)),
+        ],
+        3,
+    ),
     ids=str,
 )
 def test_whole_games_on_the_wire(seats: int, chosen: Options) -> None:

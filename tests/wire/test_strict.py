@@ -80,7 +80,7 @@ def values(draw: st.DrawFn, schema: Any, depth: int = 0) -> bytes:
 
 
 @pytest.mark.parametrize("message_class", CLASSES, ids=lambda c: c.__name__)
-@pytest.mark.parametrize("examples", [40, campaign(400)])
+@pytest.mark.parametrize("examples", [20, campaign(400)])
 def test_fast_path_and_walker_agree_on_near_misses(examples: int, message_class: type[Message]) -> None:
     @given(values(schema_of(message_class)))
     @settings(max_examples=examples)
@@ -91,10 +91,14 @@ def test_fast_path_and_walker_agree_on_near_misses(examples: int, message_class:
 
 
 @pytest.mark.parametrize("message_class", CLASSES, ids=lambda c: c.__name__)
-@given(data=st.binary(max_size=60))
-@settings(max_examples=200)
-def test_fast_path_and_walker_agree_on_anything(message_class: type[Message], data: bytes) -> None:
-    agree(message_class, data)
+@pytest.mark.parametrize("examples", [60, campaign(400)])
+def test_fast_path_and_walker_agree_on_anything(examples: int, message_class: type[Message]) -> None:
+    @given(st.binary(max_size=60))
+    @settings(max_examples=examples)
+    def anything(data: bytes) -> None:
+        agree(message_class, data)
+
+    anything()
 
 
 SEED = strict.encode(
@@ -113,10 +117,14 @@ SEED = strict.encode(
 )
 
 
-@given(at=st.integers(0, len(SEED) - 1), new=st.binary(max_size=3), cut=st.integers(0, 3), again=st.integers(0, 9))
-@settings(max_examples=1500)
-def test_fast_path_and_walker_agree_on_mutations(at: int, new: bytes, cut: int, again: int) -> None:
-    agree(log_pb2.GameOpen, SEED[:at] + new + SEED[at + cut :] + SEED[at : at + again])
+@pytest.mark.parametrize("examples", [500, campaign(3_000)])
+def test_fast_path_and_walker_agree_on_mutations(examples: int) -> None:
+    @given(at=st.integers(0, len(SEED) - 1), new=st.binary(max_size=3), cut=st.integers(0, 3), again=st.integers(0, 9))
+    @settings(max_examples=examples)
+    def mutations(at: int, new: bytes, cut: int, again: int) -> None:
+        agree(log_pb2.GameOpen, SEED[:at] + new + SEED[at + cut :] + SEED[at : at + again])
+
+    mutations()
 
 
 def test_real_messages_are_accepted() -> None:

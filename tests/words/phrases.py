@@ -24,6 +24,8 @@ _TAKES: Final = {
     "_together": (0, 1),
 }
 """Which arguments of these functions are phrases: from the first, to before the last."""
+_CALLS: Final = re.compile(rf"\b(?:{'|'.join(_TAKES)})\(")
+"""Most sources call none of them, and to parse all of them takes seconds."""
 _OF_VALUES: Final = frozenset(f"{role} {{n}}" for role in Role)
 """Put together from a value."""
 
@@ -31,7 +33,8 @@ _OF_VALUES: Final = frozenset(f"{role} {{n}}" for role in Role)
 @cache
 def in_code() -> frozenset[str]:
     """Return the English texts of all phrases that say something beside their places."""
-    trees = (ast.parse(path.read_text(encoding="utf-8")) for source in _SOURCES for path in source.rglob("*.py"))
+    sources = (path.read_text(encoding="utf-8") for folder in _SOURCES for path in folder.rglob("*.py"))
+    trees = (ast.parse(source) for source in sources if _CALLS.search(source))
     found = {text for tree in trees for text in _phrases(tree)} | _OF_VALUES
     return frozenset(text for text in found if re.search(r"[^\W\d_]", re.sub(r"\{\w+\}", "", text)))
 

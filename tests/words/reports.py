@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from referee.notation.outcomes import IN_ENGLISH
@@ -13,22 +15,37 @@ FEWEST: Final = 10
 """Letters of a sentence, without its places, that could not be anything else."""
 
 
-def sentences_of(say: Words) -> dict[str, re.Pattern[str]]:
+@dataclass(frozen=True)
+class Sentence:
+    """What finds a text in what was said."""
+
+    literal: str
+    """The longest part between its places: where this is not, the text is not, and that is found out sooner."""
+    pattern: re.Pattern[str]
+
+    def is_in(self, said: str) -> bool:
+        return self.literal in said and self.pattern.search(said) is not None
+
+
+def sentences_of(say: Words) -> dict[str, Sentence]:
     """Return what finds each text that is long enough, by key and form."""
     found = {}
     for key, said in say.texts.items():
         for form in forms(said).values():
             literal = re.split(r"\{\w+\}", form)
             if sum(map(len, re.findall(r"\w+", " ".join(literal)))) >= FEWEST and " " in form.strip():
-                found[f"{key}: {form}"] = re.compile(r"[^.;]{1,40}?".join(map(re.escape, literal)))
+                pattern = re.compile(r"[^.;]{1,40}?".join(map(re.escape, literal)))
+                found[f"{key}: {form}"] = Sentence(max(literal, key=len), pattern)
     return found
 
 
-def in_english(said: str, say: Words) -> set[str]:
-    """Return the texts of the English catalogue that are in what was said, but for those that are the same.
+@cache
+def _in_english() -> dict[str, Sentence]:
+    """Return those of the English catalogue, but for kinds of moves: notation is the same in every language."""
+    return {key: found for key, found in sentences_of(IN_ENGLISH).items() if not key.startswith("kind.")}
 
-    The notation, which is the same in every language, has the words for kinds of moves, too.
-    """
+
+def in_english(said: str, say: Words) -> set[str]:
+    """Return the texts of the English catalogue that are in what was said, but for those that are the same."""
     own = {form for each in say.texts.values() for form in forms(each).values()}
-    english = [each for each in sentences_of(IN_ENGLISH).items() if not each[0].startswith("kind.")]
-    return {key for key, pattern in english if pattern.search(said) and key.partition(": ")[2] not in own}
+    return {key for key, found in _in_english().items() if found.is_in(said) and key.partition(": ")[2] not in own}

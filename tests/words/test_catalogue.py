@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -38,20 +39,24 @@ RULES = {rule.id: rule.text for rules in (*GAMES, TABLE_RULES) for rule in rules
 REASONS = {name.removeprefix("ERROR_REASON_") for name in ErrorReason.keys()[1:]} | OWN_REASONS
 BESIDE_REASONS = {"LIMIT_FOR_GOOD", "QUOTED"}
 """A limit that no waiting helps against, and how a message is quoted that is no phrase."""
-ENGLISH_ELSEWHERE: dict[str, Mapping[str, Text]] = {
-    "rules": RULES,
+ENGLISH_ELSEWHERE: dict[str, Callable[[], Mapping[str, Text]]] = {
+    "rules": lambda: RULES,
     # All translations have the same places.
-    "refusals": {reason: load("refusals", "cs").texts.get(reason, "") for reason in REASONS | BESIDE_REASONS},
-    "phrases": {text: text for text in in_code()},
+    "refusals": lambda: {reason: load("refusals", "cs").texts.get(reason, "") for reason in REASONS | BESIDE_REASONS},
+    "phrases": lambda: {text: text for text in in_code()},
 }
 """Rules are where they are judged, refusals and phrases where they are made."""
-ENGLISH_OF = {part: ENGLISH_ELSEWHERE.get(part) or load(part).texts for part in PARTS}
-"""What is translated."""
 TRANSLATIONS = [(part, language) for part in PARTS for language in languages(part) if language != ENGLISH]
 
 
 def said_in(language: str, **texts: Text) -> Words:
     return Words(language, texts, is_draft=False)
+
+
+@cache
+def english_of(part: str) -> Mapping[str, Text]:
+    """Return what is translated."""
+    return ENGLISH_ELSEWHERE.get(part, lambda: load(part).texts)()
 
 
 def places(text: str) -> set[str]:
@@ -120,7 +125,7 @@ def test_english_forms_are_those_of_english(part: str) -> None:
 @pytest.mark.parametrize(("part", "language"), TRANSLATIONS)
 def test_translation_is_whole(part: str, language: str) -> None:
     """Every key, every place, every form that the language has, and nothing else."""
-    english, own = ENGLISH_OF[part], catalogue._read(part, language)
+    english, own = english_of(part), catalogue._read(part, language)
     assert own.pop("_state") in {"draft", "read"}
     assert set(own) == set(english)
     needed = {*Locale.parse(language).plural_form.tags, "other"}

@@ -80,7 +80,7 @@ def told(
 
 def test_sentences_are_found_where_they_are() -> None:
     """In English reports of these games there are sentences of most parts of the catalogue."""
-    found = {key for key, pattern in sentences_of(IN_ENGLISH).items() if pattern.search(told(ENGLISH))}
+    found = {key for key, sentence in sentences_of(IN_ENGLISH).items() if sentence.is_in(told(ENGLISH))}
     assert {key.split(".")[0].split(":")[0] for key in found} >= {
         *("verdict", "alhambra", "remark", "log", "policy", "head", "about", "became"),
     }
@@ -160,7 +160,7 @@ def test_every_kind_of_move_and_of_chance_has_words() -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_comments_of_the_auditor_are_told_in_the_language(language: str) -> None:
     """But for what the rules of the game and its components say, which is in English."""
-    whole = (HERE / f"{LOGS[0]}.gamelog").read_bytes()
+    whole = (HERE / f"{LOGS[1]}.gamelog").read_bytes()
     lost = phrase("seat {seat}, whose key you gave, never joined", seat=9)
     audit, _ = of_log.report(BytesIO(whole), VERIFIER)
     told = of_log._signed(replace(audit, comments=(lost, "a table of 3")), load("report", language))
@@ -224,7 +224,7 @@ def test_why_a_line_cannot_be_is_told_in_the_language(language: str) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_page_is_in_its_language(language: str) -> None:
     say = load("report", language)
-    data = (HERE / f"{LOGS[0]}.gamelog").read_bytes()
+    data = (HERE / f"{LOGS[1]}.gamelog").read_bytes()
     page = html(of_log.report(BytesIO(data), None, say=say)[1])
     assert f'<html lang="{language}">' in page
     assert f"<p>{say('draft')}</p>" in page
@@ -235,7 +235,7 @@ def test_a_page_is_in_its_language(language: str) -> None:
 def test_findings_are_told_in_the_language_with_the_english_beside_them(language: str) -> None:
     say = load("report", language)
     assert {f"finding.{code}" for code in Code} <= set(say.texts)
-    whole = (HERE / f"{LOGS[0]}.gamelog").read_bytes()
+    whole = (HERE / f"{LOGS[1]}.gamelog").read_bytes()
     at = len(whole) * 2 // 3
     audit, report = of_log.report(BytesIO(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :]), VERIFIER, say=say)
     assert audit.findings
