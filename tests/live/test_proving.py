@@ -311,6 +311,7 @@ async def test_a_worker_that_dies_twice(tmp_path: Path, logged: StringIO) -> Non
         assert all(line["game"] == play.id and line["why"] for line in told)
 
 
+@pytest.mark.usefixtures("new_workers")
 async def test_no_worker_to_be_had_for_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As without memory or processes left: nothing is given up for that."""
     monkeypatch.setattr(proofs, "RETRY_S", 0.0)

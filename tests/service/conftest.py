@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 import structlog
 
 from referee.service import logs
@@ -16,8 +17,11 @@ from referee.service.limits import REQUESTS_PER_S
 from referee.service.server import Config, Server
 from referee.store import postgres_nodes
 from referee.store.postgres import PostgresStore
+from referee.workers.pool import Workers
+from tests.service import forked
 from tests.service.engines import Engine, PostgreSQL, Sqlite, place
 from tests.service.player import Client, Play, connected
+from tests.service.warm import WarmWorkers
 from tests.sizes import campaign
 
 
@@ -78,6 +82,28 @@ def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
     yield Engine.chosen
     Engine.chosen.close()
     Engine.chosen = None
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def workers_go_on() -> AsyncIterator[None]:
+    """What is left of them ends with the last test, and so does what referees are forked from."""
+    yield
+    await WarmWorkers.end()
+    forked.end()
+
+
+@pytest.fixture(autouse=True)
+def warm_workers(workers_go_on: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have each referee of this process take over the workers that the one before it had."""
+    for where in ("server", "adjudication", "events"):
+        monkeypatch.setattr(f"referee.service.{where}.Workers", WarmWorkers)
+
+
+@pytest.fixture
+def new_workers(warm_workers: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have no referee take over a worker."""
+    for where in ("server", "adjudication", "events"):
+        monkeypatch.setattr(f"referee.service.{where}.Workers", Workers)
 
 
 @pytest.fixture
