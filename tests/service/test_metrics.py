@@ -16,6 +16,7 @@ from referee import __version__
 from referee.log.entry import decode_entry
 from referee.service.counters import Commits, Distribution
 from referee.v1 import game_service_pb2 as pb
+from tests.cli import inside
 from tests.cli.command import referee
 from tests.service.conftest import running
 from tests.service.metrics import http, scrape
@@ -195,15 +196,25 @@ def test_slow_commits_are_told(logged: StringIO) -> None:
     assert commits.entries == 6
 
 
-def test_where_metrics_cannot_be(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [
+        ("0.0.0.0:0", "--metrics 0.0.0.0:0: not a loopback address; expected one, or --insecure"),
+        ("nowhere", "--metrics 'nowhere': expected HOST:PORT, such as 127.0.0.1:50051"),
+    ],
+)
+def test_where_metrics_cannot_be(place: str, message: str, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    done = inside.referee("serve", "--data", data, "--listen", "127.0.0.1:0", "--metrics", place)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"referee: {message}\n")
+    assert not data.exists()
+
+
+def test_metrics_cannot_be_where_somebody_listens(tmp_path: Path) -> None:
     data = tmp_path / "data"
     with socket.create_server(("127.0.0.1", 0)) as taken:
         in_use = f"127.0.0.1:{taken.getsockname()[1]}"
-        for place, code, message in (
-            ("0.0.0.0:0", 2, "--metrics 0.0.0.0:0: not a loopback address; expected one, or --insecure"),
-            ("nowhere", 2, "--metrics 'nowhere': expected HOST:PORT, such as 127.0.0.1:50051"),
-            (in_use, 1, f"cannot listen on {in_use}: in use, or no address of this machine"),
-        ):
-            done = referee("serve", "--data", data, "--listen", "127.0.0.1:0", "--metrics", place)
-            assert (done.returncode, done.stdout, done.stderr) == (code, "", f"referee: {message}\n")
-            assert not data.exists()
+        done = referee("serve", "--data", data, "--listen", "127.0.0.1:0", "--metrics", in_use)
+    message = f"cannot listen on {in_use}: in use, or no address of this machine"
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", f"referee: {message}\n")
+    assert not data.exists()

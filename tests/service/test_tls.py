@@ -56,7 +56,7 @@ async def test_bots_play_over_tls(tmp_path: Path, authority: Authority) -> None:
     async with running(tmp_path / "data", certificates=shown(tmp_path, authority)) as (server, _):
         address, token = f"grpcs://{server.address}", server.data.token_path.read_text().strip()
         async with organiser(address, token, trusting) as organising:
-            opened = await organising.open_game("alhambra", 2)
+            opened = await organising.open_game("kingdomino", 2)
         joins = [parse_join(f"{address}/{j.game_id}/{j.seat}#{j.token}") for j in opened.joins]
         assert joins == list(opened.joins), "the join string says that TLS is needed"
         results = await asyncio.gather(*(play_async(join, load("random", seed=1), security=trusting) for join in joins))

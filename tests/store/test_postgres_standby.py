@@ -15,6 +15,7 @@ import pytest
 from referee.store import postgres_nodes
 from referee.store.errors import StoreFailed
 from referee.store.store import Change
+from tests.sizes import sample_of
 from tests.store.changes import committed, identity, opening, row
 from tests.store.postgres import USER, Postgres, made, on_postgres
 from tests.waiting import until
@@ -106,7 +107,7 @@ SERVERS: list[Any] = [told_to_wait_for_nobody, told_to_wait_a_moment_ago, a_copi
 
 
 @pytest.mark.parametrize("require_standby", [True, False])
-@pytest.mark.parametrize("server", SERVERS)
+@pytest.mark.parametrize("server", sample_of(SERVERS, 1))
 async def test_what_is_let_out_survives_the_loss_of_the_primary(
     server: Callable[[Pair], Any], require_standby: bool, pair: Pair, tmp_path: Path
 ) -> None:
