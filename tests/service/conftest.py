@@ -13,6 +13,7 @@ import pytest_asyncio
 import structlog
 
 from referee.service import logs
+from referee.service.calls import CALL_S
 from referee.service.limits import REQUESTS_PER_S
 from referee.service.server import Config, Server
 from referee.store import postgres_nodes
@@ -59,11 +60,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 async def running(path: Path, **config: Any) -> AsyncIterator[tuple[Server, Client]]:
     """A server and a client; a server with the same path is the same one, started again.
 
-    Tests call faster than people, so callers may take ten times as much as by default, unless a test says otherwise.
+    Tests call faster than people, so callers may take ten times as much as by default, unless a test says otherwise;
+    and their machines are slow, so calls may take ten times as long.
     """
-    server = await Server.start(
-        Config(path, **({"store": place(path), "requests_per_s": 10 * REQUESTS_PER_S} | config))
-    )
+    patient = {"requests_per_s": 10 * REQUESTS_PER_S, "call_s": 10 * CALL_S}
+    server = await Server.start(Config(path, **({"store": place(path)} | patient | config)))
     try:
         async with connected(server.address, server.data.token_path.read_text().strip()) as client:
             yield server, client

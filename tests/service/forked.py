@@ -68,7 +68,8 @@ class Origin:
         """Return a process that runs the command with these words, after what is ``changed``, in Python."""
         loop = asyncio.get_running_loop()
         read_end, write_end = os.pipe()
-        stdout, asked = asyncio.StreamReader(), loop.create_future()
+        stdout = asyncio.StreamReader()
+        asked: asyncio.Future[Process] = loop.create_future()
         try:
             await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(stdout), os.fdopen(read_end, "rb"))
             job = {"changed": changed, "words": words, "env": {**env}, "cwd": str(Path.cwd())}
