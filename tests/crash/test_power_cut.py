@@ -19,6 +19,7 @@ from tests.crash.process import Referee
 from tests.crash.rig import loaded, nothing_is_lost
 from tests.crash.shim import Shim
 from tests.crash.trace import Disk, Event, Kind, first_sent, read
+from tests.sizes import Part, in_parts
 from tests.waiting import waiting_for
 
 TABLES = 3
@@ -168,11 +169,12 @@ def test_what_is_told_outlives_a_power_cut(run: Run, tmp_path: Path) -> None:
     assert lost(run, unsynced(run.events, STORE_FILE), tmp_path / "unsynced", 3), "it would be noticed"
 
 
-async def test_a_referee_goes_on_after_a_power_cut(run: Run, tmp_path: Path) -> None:
+@in_parts(STARTS)
+async def test_a_referee_goes_on_after_a_power_cut(part: Part, run: Run, tmp_path: Path) -> None:
     """It starts on what is left, also of its marks, sets no game aside, has all that was told, and plays."""
     rng = random.Random(3)
     disk, at = Disk(), 0
-    for number, point in enumerate(sorted(rng.sample(range(len(run.heads)), STARTS))):
+    for number, point in enumerate(part.of(sorted(rng.sample(range(len(run.heads)), STARTS)))):
         at = _until(disk, run.events, at, run.heads[point].left)
         folder = tmp_path / str(number)
         folder.mkdir()

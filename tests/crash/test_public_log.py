@@ -130,21 +130,26 @@ async def _gone_on(url: str, folder: Path, trusted: LogPolicy, dead: int) -> Non
     await until(lambda: published(folder, trusted).head.size > size, "the log to grow", every_s=0.05)
 
 
+async def two_of(url: str, key: PrivateKey, folder: Path, top: Path) -> list[Referee]:
+    """Two referees of one database, which publish one log in the folder with this key."""
+    places = [top / "one", top / "two"]
+    for place in places:
+        place.mkdir()
+    await directories(url, *(place / "data" for place in places))
+    for place in places:
+        key.save(place / "data" / LOG_KEY_FILE)
+    return [Referee(place, words=("--store", url, "--log", folder)) for place in places]
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("kills", [2, campaign(8)])
 async def test_two_referees_have_one_log_whichever_is_killed(kills: int, tmp_path: Path, postgres: Postgres) -> None:
     """It is always the one that writes the log; the other goes on with it, and every head is there once."""
     url, folder = postgres.new(), tmp_path / "log"
-    places = [tmp_path / "one", tmp_path / "two"]
-    for place in places:
-        place.mkdir()
-    await directories(url, *(place / "data" for place in places))
     key = PrivateKey.generate()
-    for place in places:
-        key.save(place / "data" / LOG_KEY_FILE)
-    organiser = (places[0] / "data" / "organiser.token").read_text().strip()
     trusted = LogPolicy.parse(f"log {CheckpointSigner(f'{ORIGIN}/log', key).verifier}\nquorum none\n".encode())
-    nodes = [Referee(place, words=("--store", url, "--log", folder)) for place in places]
+    nodes = await two_of(url, key, folder, tmp_path)
+    organiser = nodes[0].token
     rng, opened, over = random.Random(kills), set[str](), set[str]()
 
     def is_whole() -> bool:

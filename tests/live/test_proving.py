@@ -71,6 +71,16 @@ async def all_made(server: Server) -> None:
             await asyncio.sleep(0.02)
 
 
+async def proved(play: Play, server: Server) -> Report:
+    """Return the report as soon as no certificate is lacking. To audit takes long: only when there is one more."""
+    while True:
+        settled = server.prover.settled.total()
+        report = await audited(play)
+        if not report.proofs.lacking:
+            return report
+        await until(lambda before=settled: server.prover.settled.total() > before, "one more", every_s=0.02)  # type: ignore[misc]
+
+
 async def abort(play: Play) -> None:
     await play.client.games.AbortGame(pb.AbortGameRequest(game_id=play.id), metadata=bearer(play.client.organiser))
 
@@ -180,9 +190,7 @@ async def test_a_running_game_has_those_that_are_made(tmp_path: Path) -> None:
         await play.until_play()
         while not (await audited(play)).proofs.lacking:
             await play.step()
-        async with waiting_for("a certificate"):
-            while (report := await audited(play)).proofs.lacking:  # noqa: ASYNC110
-                await asyncio.sleep(0.02)
+        report = await proved(play, server)
         assert report.verdict is Verdict.PREFIX
         assert report.proofs.checked == server.prover.settled["made"] >= 1
         await abort(play)
@@ -249,9 +257,7 @@ async def test_a_game_that_goes_on_after_a_restart(tmp_path: Path) -> None:
     async with running(tmp_path / "data") as (server, client):
         moved(play, client)
         await until_built(play, 3)
-        async with waiting_for("certificates of the moves since the restart"):
-            while (report := await audited(play)).proofs.lacking:  # noqa: ASYNC110
-                await asyncio.sleep(0.02)
+        report = await proved(play, server)
         assert (report.verdict, report.proofs.checked) == (Verdict.PREFIX, building(play))
         await abort(play)
         await all_made(server)
@@ -311,6 +317,7 @@ async def test_a_worker_that_dies_twice(tmp_path: Path, logged: StringIO) -> Non
         assert all(line["game"] == play.id and line["why"] for line in told)
 
 
+@pytest.mark.usefixtures("new_workers")
 async def test_no_worker_to_be_had_for_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As without memory or processes left: nothing is given up for that."""
     monkeypatch.setattr(proofs, "RETRY_S", 0.0)

@@ -9,15 +9,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 import structlog
 
 from referee.service import logs
+from referee.service.calls import CALL_S
 from referee.service.limits import REQUESTS_PER_S
 from referee.service.server import Config, Server
 from referee.store import postgres_nodes
 from referee.store.postgres import PostgresStore
+from referee.workers.pool import Workers
+from tests.service import forked
 from tests.service.engines import Engine, PostgreSQL, Sqlite, place
 from tests.service.player import Client, Play, connected
+from tests.service.warm import WarmWorkers
 from tests.sizes import campaign
 
 
@@ -55,11 +60,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 async def running(path: Path, **config: Any) -> AsyncIterator[tuple[Server, Client]]:
     """A server and a client; a server with the same path is the same one, started again.
 
-    Tests call faster than people, so callers may take ten times as much as by default, unless a test says otherwise.
+    Tests call faster than people, so callers may take ten times as much as by default, unless a test says otherwise;
+    and their machines are slow, so calls may take ten times as long.
     """
-    server = await Server.start(
-        Config(path, **({"store": place(path), "requests_per_s": 10 * REQUESTS_PER_S} | config))
-    )
+    patient = {"requests_per_s": 10 * REQUESTS_PER_S, "call_s": 10 * CALL_S}
+    server = await Server.start(Config(path, **({"store": place(path)} | patient | config)))
     try:
         async with connected(server.address, server.data.token_path.read_text().strip()) as client:
             yield server, client
@@ -78,6 +83,28 @@ def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
     yield Engine.chosen
     Engine.chosen.close()
     Engine.chosen = None
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def workers_go_on() -> AsyncIterator[None]:
+    """What is left of them ends with the last test, and so does what referees are forked from."""
+    yield
+    await WarmWorkers.end()
+    forked.end()
+
+
+@pytest.fixture(autouse=True)
+def warm_workers(workers_go_on: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have each referee of this process take over the workers that the one before it had."""
+    for where in ("server", "adjudication", "events"):
+        monkeypatch.setattr(f"referee.service.{where}.Workers", WarmWorkers)
+
+
+@pytest.fixture
+def new_workers(warm_workers: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have no referee take over a worker."""
+    for where in ("server", "adjudication", "events"):
+        monkeypatch.setattr(f"referee.service.{where}.Workers", Workers)
 
 
 @pytest.fixture

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
-import sys
-from asyncio.subprocess import PIPE, Process
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.cli.command import REFEREE
 from tests.service.engines import place
+from tests.service.forked import Process, origin
 
 
 @dataclass
@@ -29,14 +26,12 @@ async def serve(data: Path, log: Path, *words: str, changed: str = "") -> Refere
     if (store := place(data)) is not None and "--store" not in words:
         words = (*words, "--store", store)
     with log.open("ab") as stderr:
-        process = await asyncio.create_subprocess_exec(
-            *((sys.executable, "-c", f"{changed}\nfrom referee.cli import main\nmain()") if changed else (REFEREE,)),
-            *("serve", "--data", str(data), "--listen", "127.0.0.1:0", *words),
-            stdout=PIPE,
-            stderr=stderr,
+        process = await origin().fork(
+            changed=changed,
+            words=("serve", "--data", str(data), "--listen", "127.0.0.1:0", *words),
             env={**os.environ, "NO_COLOR": "1"},
+            stderr=stderr,
         )
-    assert process.stdout is not None
     lines = [(await process.stdout.readline()).decode().rstrip("\n") for _ in range(3)]
     assert lines[0].startswith("listening on "), f"see {log}"
     token = (data / "organiser.token").read_text().strip() if (data / "organiser.token").exists() else ""

@@ -24,7 +24,7 @@ from referee_clients.sdk.arbiter import Arbiter
 from referee_clients.sdk.errors import WentOn
 from tests.service.arbiter import ARBITERS, RULE, Table
 from tests.service.conftest import running
-from tests.service.player import Client, Play, bearer, refused
+from tests.service.player import Client, Play, Refusal, bearer, refused
 
 
 async def until_decision(table: Table, kind: str) -> None:
@@ -35,68 +35,120 @@ async def until_decision(table: Table, kind: str) -> None:
         assert await table.play.step(), f"the game has ended without a decision to {kind}"
 
 
-async def test_every_ruling_once_and_all_of_it_is_kept(tmp_path: Path) -> None:
-    async with running(tmp_path / "data") as (_, client):
-        table = await Table.declared(client)
-        await until_decision(table, "place_domino")
-        before = table.play.record.size - 1
-        await table.rule(rule_id="", pause=log_pb2.Pause(), text="the fire alarm")
-        assert (await table.docket()).suspension == pb.Docket.SUSPENSION_PAUSED
-        await table.rule(rule_id="", adjourn=log_pb2.Adjourn())
-        assert (await table.docket()).suspension == pb.Docket.SUSPENSION_ADJOURNED
-        await table.rule(rule_id="", resume=log_pb2.Resume())
-        assert not (await table.docket()).suspension
-        await table.rule(set_clock=log_pb2.SetClock(seat=1, left_ms=90_000))
-        assert table.game.clocks.seat(1).left_ms == 90_000
-        await table.rule(penalty=log_pb2.Penalty(seat=1, time_ms=30_000, points=2, strikes=1))
-        assert table.game.clocks.seat(1).left_ms == 60_000
-        await table.rule(forfeit=log_pb2.Forfeit(seat=2, ending=log_pb2.ENDING_CRASHED))
-        seats = (await table.docket()).seats
-        assert [(seat.out, seat.strikes, seat.points_off) for seat in seats] == [
-            (0, 0, 0),
-            (0, 1, 2),
-            (log_pb2.ENDING_CRASHED, 0, 0),
-        ]
-        await table.rule(reinstate=log_pb2.Reinstate(seat=2))
-        assert not any(seat.out for seat in (await table.docket()).seats)
-        await until_decision(table, "place_domino")
-        digest = table.play.record.game.position.digest()
-        await table.rule(skip=log_pb2.Skip(seat=table.on_turn()))
-        assert table.play.record.game.position.digest() != digest
-        await accept_something(table)
-        protest = await table.seat(0, log_pb2.Protest(against_seq=before, rule_id="KDO-1"), "seat 1 looked")
-        assert [d.seq for d in (await table.docket()).disputes if not d.HasField("ruled")] == [protest]
-        ruling = await table.rule(decides=protest, dismiss=log_pb2.Dismiss(), text="nobody saw it")
-        appeal = await table.seat(0, log_pb2.Appeal(against_seq=ruling, rule_id="KDO-1"))
-        told = await table.not_allowed(decides=appeal, dismiss=log_pb2.Dismiss())
-        assert "the appeal is against arbiter 0 (TBL-31); expected another arbiter" in told
-        final = await table.rule(1, decides=appeal, restore=log_pb2.Restore(to_seq=before))
-        docket = await table.docket()
-        assert [(d.seq, d.is_appeal, d.ruled, d.text) for d in docket.disputes] == [
-            (protest, False, ruling, "seat 1 looked"),
-            (appeal, True, final, ""),
-        ]
-        ruled = {r.seq: (r.arbiter, r.rule.WhichOneof("ruling"), r.text) for r in docket.rulings}
-        assert (ruled[ruling], ruled[final]) == ((0, "dismiss", "nobody saw it"), (1, "restore", ""))
-        await table.rule(adjudicate=log_pb2.Adjudicate(scores=[5, 9, 5], places=[2, 1, 2]))
-        assert list(table.game.end.places) == [2, 1, 2]
-        kinds = {kind for _, kind, _ in ruled.values()} | {"adjudicate", "void"}
-        assert kinds == {field.name for field in log_pb2.Rule.DESCRIPTOR.oneofs_by_name["ruling"].fields}
-        data = await table.audited(client)
-        assert all(text in data for text in (b"the fire alarm", b"seat 1 looked", b"nobody saw it"))
-        docket = await table.docket()
+async def at_a_decision(client: Client) -> Table:
+    table = await Table.declared(client)
+    await until_decision(table, "place_domino")
+    return table
 
+
+async def test_play_is_paused_adjourned_and_resumed(client: Client) -> None:
+    table = await at_a_decision(client)
+    await table.rule(rule_id="", pause=log_pb2.Pause(), text="the fire alarm")
+    assert (await table.docket()).suspension == pb.Docket.SUSPENSION_PAUSED
+    await table.rule(rule_id="", adjourn=log_pb2.Adjourn())
+    assert (await table.docket()).suspension == pb.Docket.SUSPENSION_ADJOURNED
+    await table.rule(rule_id="", resume=log_pb2.Resume())
+    assert not (await table.docket()).suspension
+
+
+async def test_a_seat_is_given_time_penalised_put_out_and_let_in_again(client: Client) -> None:
+    table = await at_a_decision(client)
+    await table.rule(set_clock=log_pb2.SetClock(seat=1, left_ms=90_000))
+    assert table.game.clocks.seat(1).left_ms == 90_000
+    await table.rule(penalty=log_pb2.Penalty(seat=1, time_ms=30_000, points=2, strikes=1))
+    assert table.game.clocks.seat(1).left_ms == 60_000
+    await table.rule(forfeit=log_pb2.Forfeit(seat=2, ending=log_pb2.ENDING_CRASHED))
+    seats = (await table.docket()).seats
+    assert [(seat.out, seat.strikes, seat.points_off) for seat in seats] == [
+        (0, 0, 0),
+        (0, 1, 2),
+        (log_pb2.ENDING_CRASHED, 0, 0),
+    ]
+    await table.rule(reinstate=log_pb2.Reinstate(seat=2))
+    assert not any(seat.out for seat in (await table.docket()).seats)
+
+
+async def test_a_turn_is_skipped_and_a_move_accepted(client: Client) -> None:
+    table = await at_a_decision(client)
+    digest = table.game.position.digest()
+    await table.rule(skip=log_pb2.Skip(seat=table.on_turn()))
+    assert table.game.position.digest() != digest
+    await accept_something(table)
+
+
+async def protested(table: Table, before: int) -> tuple[int, int, int, int]:
+    """Have a protest dismissed and an appeal upheld, by the other arbiter; return where these four are."""
+    protest = await table.seat(0, log_pb2.Protest(against_seq=before, rule_id="KDO-1"), "seat 1 looked")
+    ruling = await table.rule(decides=protest, dismiss=log_pb2.Dismiss(), text="no one saw it")
+    appeal = await table.seat(0, log_pb2.Appeal(against_seq=ruling, rule_id="KDO-1"))
+    final = await table.rule(1, decides=appeal, restore=log_pb2.Restore(to_seq=before))
+    return protest, ruling, appeal, final
+
+
+async def test_a_protest_and_an_appeal_are_in_the_docket(client: Client) -> None:
+    table = await at_a_decision(client)
+    before = table.play.record.size - 1
+    await table.play.step()
+    protest, ruling, appeal, final = await protested(table, before)
+    docket = await table.docket()
+    assert [(d.seq, d.is_appeal, d.ruled, d.text) for d in docket.disputes] == [
+        (protest, False, ruling, "seat 1 looked"),
+        (appeal, True, final, ""),
+    ]
+    assert [(r.seq, r.arbiter, r.rule.WhichOneof("ruling"), r.text) for r in docket.rulings] == [
+        (ruling, 0, "dismiss", "no one saw it"),
+        (final, 1, "restore", ""),
+    ]
+
+
+async def test_a_dispute_is_open_until_another_arbiter_has_ruled(client: Client) -> None:
+    table = await at_a_decision(client)
+    protest = await table.seat(0, log_pb2.Protest(against_seq=table.play.record.size - 1, rule_id="KDO-1"))
+    assert [d.seq for d in (await table.docket()).disputes if not d.HasField("ruled")] == [protest]
+    ruling = await table.rule(decides=protest, dismiss=log_pb2.Dismiss())
+    appeal = await table.seat(0, log_pb2.Appeal(against_seq=ruling, rule_id="KDO-1"))
+    told = await table.not_allowed(decides=appeal, dismiss=log_pb2.Dismiss())
+    assert "the appeal is against arbiter 0 (TBL-31); expected another arbiter" in told
+
+
+async def ruled_in_every_way(table: Table) -> int:
+    """Rule once in each way to the end of the game; return where the protest is."""
+    before = table.play.record.size - 1
+    await table.rule(rule_id="", pause=log_pb2.Pause(), text="the fire alarm")
+    await table.rule(rule_id="", adjourn=log_pb2.Adjourn())
+    await table.rule(rule_id="", resume=log_pb2.Resume())
+    await table.rule(set_clock=log_pb2.SetClock(seat=1, left_ms=90_000))
+    await table.rule(penalty=log_pb2.Penalty(seat=1, points=2))
+    await table.rule(forfeit=log_pb2.Forfeit(seat=2, ending=log_pb2.ENDING_CRASHED))
+    await table.rule(reinstate=log_pb2.Reinstate(seat=2))
+    await until_decision(table, "place_domino")
+    await table.rule(skip=log_pb2.Skip(seat=table.on_turn()))
+    await accept_something(table)
+    protest, *_ = await protested(table, before)
+    await table.rule(adjudicate=log_pb2.Adjudicate(scores=[5, 9, 5], places=[2, 1, 2]))
+    return protest
+
+
+async def test_every_ruling_is_kept(tmp_path: Path) -> None:
+    """Over a restart, with all words; one that is erased is gone, and no other."""
+    async with running(tmp_path / "data") as (_, client):
+        table = await at_a_decision(client)
+        protest = await ruled_in_every_way(table)
+        assert list(table.game.end.places) == [2, 1, 2]
+        docket, data = await table.docket(), await table.audited(client)
+    kinds = {r.rule.WhichOneof("ruling") for r in docket.rulings} | {"void"}
+    assert kinds == {field.name for field in log_pb2.Rule.DESCRIPTOR.oneofs_by_name["ruling"].fields}
+    assert all(text in data for text in (b"the fire alarm", b"seat 1 looked", b"no one saw it"))
     async with running(tmp_path / "data") as (_, client):
         table.calls = arbiter_service_pb2_grpc.ArbiterServiceStub(client.channel)
-        assert await table.docket() == docket, "a restart keeps it"
+        assert await table.docket() == docket
         assert await client.log(table.play.id) == data
-        organiser = bearer(client.organiser)
         erase = pb.EraseRemarkRequest(game_id=table.play.id, seq=protest)
-        assert (await table.calls.EraseRemark(erase, metadata=organiser)).erased
-        assert not (await table.calls.EraseRemark(erase, metadata=organiser)).erased
+        erased = [await table.calls.EraseRemark(erase, metadata=bearer(client.organiser)) for _ in range(2)]
+        assert [answer.erased for answer in erased] == [True, False]
         shorter = await table.audited(client)
         assert b"seat 1 looked" not in shorter
-        assert b"nobody saw it" in shorter
+        assert b"no one saw it" in shorter
         assert {d.seq: d.text for d in (await table.docket()).disputes}[protest] == ""
 
 
@@ -287,69 +339,101 @@ async def test_who_may_erase(client: Client) -> None:
     assert (await table.docket()).rulings[0].text == ""
 
 
-async def test_who_calls_for_an_arbiter_who_sees_it_and_who_answers(client: Client) -> None:
-    table, other = await Table.dealt(client), await Table.dealt(client)
-    lonely = await client.play(2, rules_id="kingdomino")
+def calling(client: Client, table: Table, token: str) -> Arbiter:
+    return Arbiter(client.channel, table.play.id, token)
 
-    def calls(token: str, play: Play = table.play) -> Arbiter:
-        return Arbiter(client.channel, play.id, token)
 
-    async def not_taken(play: Play, token: str, text: str = "words") -> Any:
-        call = table.calls.CallArbiter(pb.CallArbiterRequest(game_id=play.id, text=text), metadata=bearer(token))
-        return await refused(call)
+async def not_taken(table: Table, token: str, text: str = "words", play: Play | None = None) -> Refusal:
+    """That a call is refused, and how."""
+    request = pb.CallArbiterRequest(game_id=(play or table.play).id, text=text)
+    return await refused(table.calls.CallArbiter(request, metadata=bearer(token)))
 
-    async def seen(token: str) -> dict[str, Any]:
-        """Return the games that the token's status shows, with their calls."""
-        stub: Any = status_service_pb2_grpc.StatusServiceStub(client.channel)
-        found = await stub.GetStatus(status_service_pb2.GetStatusRequest(), metadata=bearer(token))
-        assert found.server.now_ms
-        assert bool(found.server.acts_accepted) == (token == client.organiser)
-        assert found.server.open_games == len(found.games)
-        return {game.id: game for game in found.games}
 
-    seat, arbiter = table.token(Role.SEAT, 1), table.token(Role.ARBITER)
-    assert (await calls(seat).call("the clock runs")).number == 1
-    assert (await calls(seat).call("the clock runs")).number == 1, "the same call again"
-    found = await not_taken(table.play, seat, "something else")
+async def shown(client: Client, token: str) -> dict[str, Any]:
+    """The games that the token's status shows, with their calls."""
+    stub: Any = status_service_pb2_grpc.StatusServiceStub(client.channel)
+    found = await stub.GetStatus(status_service_pb2.GetStatusRequest(), metadata=bearer(token))
+    assert found.server.now_ms
+    assert bool(found.server.acts_accepted) == (token == client.organiser)
+    assert found.server.open_games == len(found.games)
+    return {game.id: game for game in found.games}
+
+
+async def arbiter_everywhere(client: Client) -> str:
+    access: Any = access_service_pb2_grpc.AccessServiceStub(client.channel)
+    issue = access_service_pb2.IssueTokenRequest(principal="ada", scopes=[access_service_pb2.SCOPE_ARBITER])
+    secret: str = (await access.IssueToken(issue, metadata=bearer(client.organiser))).secret
+    return secret
+
+
+async def test_a_call_for_an_arbiter_is_in_the_docket_and_not_in_the_log(client: Client) -> None:
+    table = await Table.dealt(client)
+    seat = table.token(Role.SEAT, 1)
+    assert (await calling(client, table, seat).call("the clock runs")).number == 1
+    assert (await calling(client, table, seat).call("the clock runs")).number == 1, "the same call again"
+    found = await not_taken(table, seat, "something else")
     assert (found.reason, found.message) == ("NOT_AWAITED", "your call before this one is still open")
-    assert (await calls(client.organiser).call("table 3")).caller == pb.Call.CALLER_ORGANISER
-    # Nothing of it is in the log.
+    own = await calling(client, table, client.organiser).call("table 3")
+    assert own.caller == pb.Call.CALLER_ORGANISER
     assert b"the clock runs" not in await client.log(table.play.id)
     assert [(call.number, call.seat, call.text) for call in (await table.docket()).calls] == [
         (1, 1, "the clock runs"),
         (2, 0, "table 3"),
     ]
-    # Strangers, seats of other games and arbiters call nobody; a game without arbiters has nobody to call.
+
+
+async def test_calls_that_are_not_taken(client: Client) -> None:
+    """Of strangers, of seats of other games and of arbiters; in a game without an arbiter; of two lines."""
+    table, other = await Table.dealt(client), await Table.dealt(client)
+    lonely = await client.play(2, rules_id="kingdomino")
     assert (await refused(table.calls.CallArbiter(pb.CallArbiterRequest()))).reason == "UNAUTHENTICATED"
-    for token in (other.token(Role.SEAT), arbiter):
-        assert (await not_taken(table.play, token)).reason == "PERMISSION_DENIED"
-    assert "this game has no arbiter" in (await not_taken(lonely, lonely.created.seat_tokens[0])).message
-    assert (await not_taken(table.play, table.token(Role.SEAT, 0), "two\nlines")).metadata["field"] == "text"
-    # An arbiter's token shows the games that it is for.
-    status = (await seen(arbiter))[table.play.id]
-    assert [call.text for call in status.calls] == ["the clock runs", "table 3"]
+    for token in (other.token(Role.SEAT), table.token(Role.ARBITER)):
+        assert (await not_taken(table, token)).reason == "PERMISSION_DENIED"
+    without = await not_taken(table, lonely.created.seat_tokens[0], play=lonely)
+    assert "this game has no arbiter" in without.message
+    assert (await not_taken(table, table.token(Role.SEAT, 0), "two\nlines")).metadata["field"] == "text"
+
+
+async def test_calls_are_shown_to_the_arbiters_of_the_game(client: Client) -> None:
+    """A token of one game shows that game, one of every game shows them all."""
+    table, other = await Table.dealt(client), await Table.dealt(client)
+    lonely = await client.play(2, rules_id="kingdomino")
+    await calling(client, table, table.token(Role.SEAT, 1)).call("the clock runs")
+    games = await shown(client, table.token(Role.ARBITER))
+    assert set(games) == {table.play.id}
+    status = games[table.play.id]
+    assert [call.text for call in status.calls] == ["the clock runs"]
     assert list(status.arbiter_keys) == [key.public.raw for key in ARBITERS]
     assert [clock.running for clock in status.clocks].count(True) == 1
-    assert set(await seen(arbiter)) == {table.play.id}
-    assert {table.play.id, other.play.id, lonely.id} <= set(await seen(client.organiser))
-    access: Any = access_service_pb2_grpc.AccessServiceStub(client.channel)
-    issue = access_service_pb2.IssueTokenRequest(principal="ada", scopes=[access_service_pb2.SCOPE_ARBITER])
-    everywhere = (await access.IssueToken(issue, metadata=bearer(client.organiser))).secret
-    assert {table.play.id, other.play.id} <= set(await seen(everywhere))
-    # Arbiters of the game alone answer, and each call once.
+    assert {table.play.id, other.play.id, lonely.id} <= set(await shown(client, client.organiser))
+    assert {table.play.id, other.play.id} <= set(await shown(client, await arbiter_everywhere(client)))
+
+
+async def test_a_call_is_answered_once_and_by_arbiters_of_the_game_alone(client: Client) -> None:
+    table, other = await Table.dealt(client), await Table.dealt(client)
+    seat, arbiter = table.token(Role.SEAT, 1), table.token(Role.ARBITER)
+    await calling(client, table, seat).call("the clock runs")
+    await calling(client, table, client.organiser).call("table 3")
     answer = pb.AnswerCallRequest(game_id=table.play.id, number=1)
     for token in (seat, client.organiser, other.token(Role.ARBITER)):
         assert (await refused(table.calls.AnswerCall(answer, metadata=bearer(token)))).reason == "PERMISSION_DENIED"
-    assert await calls(arbiter).answer(1)
-    assert not await calls(arbiter).answer(1)
-    assert await calls(everywhere).answer(2)
+    assert await calling(client, table, arbiter).answer(1)
+    assert not await calling(client, table, arbiter).answer(1)
+    assert await calling(client, table, await arbiter_everywhere(client)).answer(2)
     assert not (await table.docket()).calls
-    limit = await not_taken(table.play, seat, "once more")
+
+
+async def test_a_seat_calls_again_after_a_while_and_not_when_the_game_is_over(client: Client) -> None:
+    table = await Table.dealt(client)
+    seat = table.token(Role.SEAT, 1)
+    await calling(client, table, seat).call("the clock runs")
+    assert await calling(client, table, table.token(Role.ARBITER)).answer(1)
+    limit = await not_taken(table, seat, "once more")
     assert (limit.reason, 0 < limit.retry_s <= 10) == ("LIMIT", True)
-    assert (await calls(table.token(Role.SEAT, 0)).call("me too")).number == 3
+    assert (await calling(client, table, table.token(Role.SEAT, 0)).call("me too")).number == 2
     await table.rule(void=log_pb2.Void(), rule_id="TBL-36")
     assert not (await table.docket()).calls, "the game is over"
-    assert (await not_taken(table.play, seat)).reason == "GAME_OVER"
+    assert (await not_taken(table, seat)).reason == "GAME_OVER"
 
 
 async def test_the_sdk_signs_again_only_if_asked(client: Client) -> None:

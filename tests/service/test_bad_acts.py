@@ -164,41 +164,52 @@ async def test_acts_after_the_end(play: Play) -> None:
     assert found.reason == "GAME_OVER"
 
 
-async def test_joining_and_revealing(client: Client) -> None:
+async def waiting_for_seats(client: Client) -> tuple[Play, tuple[bytes, bytes]]:
+    """A game that waits for its seats, and what its log has."""
     play = await client.play()
     await play.catch_up(1)
-    empty = await whole(play)
-    no_key = signed(play, seat_key(0), seat=0, move=b"\x0a\x00")
-    no_seat = intent.join(play.place, 7, seat_key(7), seat_seed(7))
-    without = intent.join(play.place, 0, seat_key(0), None)
-    for act, seat, reason in (
-        (no_key, 0, "NOT_AWAITED"),
-        (no_seat, 0, "PERMISSION_DENIED"),
-        (without, 0, "MALFORMED_INTENT"),
+    return play, await whole(play)
+
+
+async def test_acts_that_are_no_join(client: Client) -> None:
+    play, empty = await waiting_for_seats(client)
+    for act, reason in (
+        (signed(play, seat_key(0), seat=0, move=b"\x0a\x00"), "NOT_AWAITED"),
+        (intent.join(play.place, 7, seat_key(7), seat_seed(7)), "PERMISSION_DENIED"),
+        (intent.join(play.place, 0, seat_key(0), None), "MALFORMED_INTENT"),
     ):
-        found = await refused(play.submit(act, token_of(play, seat)))
-        assert found.reason == reason
+        assert (await refused(play.submit(act, token_of(play, 0)))).reason == reason
+    assert await whole(play) == empty
+
+
+async def test_keys_that_are_weak_or_not_possessed(client: Client) -> None:
+    play, empty = await waiting_for_seats(client)
     for weak in (IDENTITY_POINT, SMALL_ORDER_POINT, bytes(32), b"\xff" * 32):
         join = log_pb2.Join(key=weak, commitment=bytes(32))
         # Over the identity point this would be a valid signature of anything, for OpenSSL.
         act = SignedIntent(signed(play, OTHER, seat=0, join=join).intent, IDENTITY_POINT + bytes(32), bytes(8))
-        found = await refused(play.submit(act, token_of(play, 0)))
-        assert found.reason == "WEAK_KEY"
+        assert (await refused(play.submit(act, token_of(play, 0)))).reason == "WEAK_KEY"
     stolen = log_pb2.Join(key=seat_key(1).public.raw, commitment=bytes(32))
     found = await refused(play.submit(signed(play, OTHER, seat=0, join=stolen), token_of(play, 0)))
     assert found.reason == "BAD_SIGNATURE", "a key has to be possessed"
     assert await whole(play) == empty
 
+
+async def test_no_seat_has_the_key_of_another_or_reveals_before_all_have_joined(client: Client) -> None:
+    play, _ = await waiting_for_seats(client)
     await play.act(play.join(0), token_of(play, 0))
     joined = await whole(play)
     same_key = intent.join(play.place, 1, seat_key(0), seat_seed(1))
-    found = await refused(play.submit(same_key, token_of(play, 1)))
-    assert found.reason == "WEAK_KEY"
+    assert (await refused(play.submit(same_key, token_of(play, 1)))).reason == "WEAK_KEY"
     found = await refused(play.submit(play.reveal(0), token_of(play, 0)))
     assert (found.reason, found.metadata["awaited"]) == ("NOT_AWAITED", "join by seat 1")
     assert await whole(play) == joined
 
-    await play.act(play.join(1), token_of(play, 1))
+
+async def test_another_seed_than_the_committed_one_is_not_revealed(client: Client) -> None:
+    play, _ = await waiting_for_seats(client)
+    for seat in range(2):
+        await play.act(play.join(seat), token_of(play, seat))
     joined = await whole(play)
     for seed in (seat_seed(1), bytes(32)):
         found = await refused(play.submit(intent.reveal(play.place, 0, seat_key(0), seed), token_of(play, 0)))

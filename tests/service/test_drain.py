@@ -236,6 +236,17 @@ class Crowd:
         self.last.append((game_id, message))
 
 
+def check_told(crowd: Crowd, logs: dict[str, list[bytes]]) -> None:
+    """What was acknowledged is in the logs, and every stream was told of the end, and of all before it."""
+    for game_id, seq, signed in crowd.acked:
+        assert decode_entry(logs[game_id][seq]).signed.intent == signed
+    errors = [error for error in crowd.cut if isinstance(error, grpc.aio.AioRpcError)]
+    assert all(answer_of(error).passes for error in errors), "who plays comes again"
+    for game_id, message in crowd.last:
+        assert message.closing.reason == pb.CLOSING_REASON_DRAINING
+        assert message.seq == len(logs[game_id]) - 1, "nothing came after what the stream was told last"
+
+
 @pytest.mark.long
 async def test_under_load(tmp_path: Path) -> None:
     """Many games in play, watchers that do not read: nothing acknowledged is lost, whoever reads is told."""
@@ -273,11 +284,5 @@ async def test_under_load(tmp_path: Path) -> None:
         logs = {play.id: await log_of(client, play.id) for play in plays}
     again.process.terminate()
     assert await again.process.wait() == 0
-    for game_id, seq, signed in crowd.acked:
-        assert decode_entry(logs[game_id][seq]).signed.intent == signed
     assert len(crowd.last) == 3 * games - len(crowd.cut)
-    errors = [error for error in crowd.cut if isinstance(error, grpc.aio.AioRpcError)]
-    assert all(answer_of(error).passes for error in errors), "who plays comes again"
-    for game_id, message in crowd.last:
-        assert message.closing.reason == pb.CLOSING_REASON_DRAINING
-        assert message.seq == len(logs[game_id]) - 1, "nothing came after what the stream was told last"
+    check_told(crowd, logs)

@@ -64,7 +64,7 @@ async def two(tmp_path: Path, postgres: Postgres) -> AsyncIterator[Two]:
 
 
 async def test_a_game_is_played_through_another_node(two: Two) -> None:
-    play = await two.play()
+    play = await two.play(rules_id="kingdomino")
     await play.to_the_end()
     log = await two.here.log(play.id)
     assert log == await two.there.log(play.id)

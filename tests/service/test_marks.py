@@ -176,7 +176,7 @@ async def test_what_could_not_be_marked_is_not_told(tmp_path: Path, engine: Engi
 
 async def test_the_marks_are_never_ahead_and_never_behind(tmp_path: Path) -> None:
     async with running(tmp_path / "data") as (server, client):
-        plays = [await client.play(seed=seed) for seed in range(3)]
+        plays = [await client.play(rules_id="kingdomino", seed=seed) for seed in range(3)]
         for play in plays:
             await play.steps(5)
         await plays[0].to_the_end()
@@ -243,7 +243,7 @@ async def test_a_directory_without_marks_gets_them_once(tmp_path: Path, engine: 
     """As the version before left it."""
     data = tmp_path / "data"
     async with running(data) as (_, client):
-        play, over = await client.play(), await client.play(seed=2)
+        play, over = await client.play(), await client.play(rules_id="kingdomino", seed=2)
         await play.steps(7)
         await over.to_the_end()
     (data / MARKS_FILE).unlink()

@@ -16,6 +16,7 @@ from referee import __version__
 from referee.log.entry import decode_entry
 from referee.service.counters import Commits, Distribution
 from referee.v1 import game_service_pb2 as pb
+from tests.cli import inside
 from tests.cli.command import referee
 from tests.service.conftest import running
 from tests.service.metrics import http, scrape
@@ -25,33 +26,62 @@ from tests.small_disk import small_disk
 from tests.waiting import until
 
 
-async def test_what_was_done_is_what_was_counted(tmp_path: Path) -> None:
+async def test_a_game_on_streams_is_counted(tmp_path: Path) -> None:
     async with running(tmp_path / "data", metrics="127.0.0.1:0") as (server, client):
         before = await scrape(server.metrics_address)
-        assert before.of("referee_build_info", __version__) == 1
-        assert before.of("referee_acts_total", "stream", "accepted") == 0
-        assert before.of("referee_streams_ended_total", "WatchGame", "too_slow") == 0
-        streamed = await client.play(2)
-        first, second = await asyncio.gather(*(play_seat(streamed, seat) for seat in range(2)))
-        assert first == second
+        play = await client.play(2)
+        first, second = await asyncio.gather(*(play_seat(play, seat) for seat in range(2)))
+        after = await scrape(server.metrics_address)
+    assert first == second
+    assert before.of("referee_build_info", __version__) == 1
+    assert before.of("referee_acts_total", "stream", "accepted") == 0
+    assert before.of("referee_streams_ended_total", "WatchGame", "too_slow") == 0
+    signed = sum(decode_entry(data).HasField("signed") for data in first)
+    assert after.of("referee_acts_total", "stream", "accepted") == signed
+    assert after.of("referee_act_seconds_count", "stream") == signed
+    assert after.of("referee_act_seconds_sum", "stream") > 0
+    assert after.of("referee_entries_total") == len(first) == after.of("referee_commit_entries_sum")
+    assert after.of("referee_commit_seconds_count") == after.of("referee_commit_entries_count") > 0
+    assert after.of("referee_commit_failures_total") == after.of("referee_waiting_changes") == 0
+    assert after.of("referee_commit_seconds_sum") > 0
+    assert (after.of("referee_games_closed_total", "aborted"), after.sum("referee_games_closed_total")) == (0, 1)
+    assert after.of("referee_streams_ended_total", "PlayGame", "game_over") == 2
+    assert after.of("process_resident_memory_bytes") > 0
+    assert after.of("referee_threads") > 1
+
+
+async def test_acts_are_counted_by_what_became_of_them(tmp_path: Path) -> None:
+    async with running(tmp_path / "data", metrics="127.0.0.1:0") as (server, client):
         play = await client.play(2)
         await play.until_play()
-        sent = 4
-        seat = play.seat_on_turn()
-        assert (await play.submit(play.move(seat, against_the_rules(play)), token_of(play, seat))).refused.violations
+        seat, sent = play.seat_on_turn(), len(play.sent)
+        illegal = play.move(seat, against_the_rules(play))
+        assert (await play.submit(illegal, token_of(play, seat))).refused.violations
         for request, token, response in play.sent[:2]:
             again = await client.games.SubmitIntent(request, metadata=bearer(token))
             assert again.accepted == response.accepted
         wrong = play.move(seat, b"\xff")
         assert (await refused(play.submit(wrong, token_of(play, seat)))).reason == "MALFORMED_MOVE"
         assert (await refused(play.submit(wrong, token_of(play, 1 - seat)))).reason == "PERMISSION_DENIED"
+        found = await scrape(server.metrics_address)
+    assert found.of("referee_acts_total", "unary", "accepted") == sent == 4
+    assert found.of("referee_acts_total", "unary", "refused") == 1
+    assert found.of("referee_acts_total", "unary", "repeated") == 2
+    assert found.of("referee_acts_total", "unary", "failed", "MALFORMED_MOVE") == 1
+    assert found.of("referee_acts_total", "unary", "failed", "PERMISSION_DENIED") == 1
+    assert found.of("referee_call_errors_total", "SubmitIntent", "MALFORMED_MOVE") == 1
+    assert found.of("referee_acts_under_way") == 0
+    assert found.of("referee_act_seconds_count", "unary") == sent
+    assert found.of("referee_kept", "callers") == 3, "two seats and the organiser"
+
+
+async def test_what_is_open_is_counted_until_it_ends(tmp_path: Path) -> None:
+    async with running(tmp_path / "data", metrics="127.0.0.1:0") as (server, client):
+        play = await client.play(2)
+        await play.until_play()
         watching = Stream(play, token_of(play, 0))
         await watching.begin()
         during = await scrape(server.metrics_address)
-        assert during.of("referee_open_games", "playing") == 1
-        assert during.of("referee_open_games", "joining") == 0
-        assert during.of("referee_open_streams", "WatchGame") == 1
-        assert during.of("referee_open_streams", "PlayGame") == 1
         await client.games.AbortGame(pb.AbortGameRequest(game_id=play.id), metadata=bearer(client.organiser))
         while not (await watching.read()).HasField("closing"):
             pass
@@ -59,33 +89,18 @@ async def test_what_was_done_is_what_was_counted(tmp_path: Path) -> None:
         await play.catch_up(play.record.size + 2)
         assert (await rest(play.stream))[-1].HasField("closing")
         after = await scrape(server.metrics_address)
-    logs = [*first, *play.entries]
-    signed = [decode_entry(data).HasField("signed") for data in first]
-    assert after.of("referee_acts_total", "stream", "accepted") == sum(signed)
-    assert after.of("referee_acts_total", "unary", "accepted") == sent
-    assert after.of("referee_acts_total", "unary", "refused") == 1
-    assert after.of("referee_acts_total", "unary", "repeated") == 2
-    assert after.of("referee_acts_total", "unary", "failed", "MALFORMED_MOVE") == 1
-    assert after.of("referee_acts_total", "unary", "failed", "PERMISSION_DENIED") == 1
-    assert after.of("referee_call_errors_total", "SubmitIntent", "MALFORMED_MOVE") == 1
-    assert after.of("referee_acts_under_way") == 0
-    assert after.of("referee_act_seconds_count", "stream") == sum(signed)
-    assert after.of("referee_act_seconds_count", "unary") == sent
-    assert after.of("referee_entries_total") == len(logs) == after.of("referee_commit_entries_sum")
-    assert after.of("referee_commit_seconds_count") == after.of("referee_commit_entries_count") > 0
-    assert after.of("referee_commit_failures_total") == after.of("referee_waiting_changes") == 0
-    assert after.of("referee_commit_seconds_sum") > 0
-    assert after.of("referee_act_seconds_sum", "stream") > 0
-    ending = decode_entry(first[-2]).end.ending
-    assert ending != decode_entry(play.entries[-2]).end.ending
-    assert (after.of("referee_games_closed_total", "aborted"), after.sum("referee_games_closed_total")) == (1, 2)
-    assert after.of("referee_streams_ended_total", "PlayGame", "game_over") == 3
+    assert (during.of("referee_open_games", "playing"), during.of("referee_open_games", "joining")) == (1, 0)
+    assert during.of("referee_open_streams", "WatchGame") == during.of("referee_open_streams", "PlayGame") == 1
+    assert (after.of("referee_games_closed_total", "aborted"), after.sum("referee_games_closed_total")) == (1, 1)
+    assert after.of("referee_streams_ended_total", "PlayGame", "game_over") == 1
     assert after.sum("referee_open_streams") == after.sum("referee_open_games") == 0
-    assert after.of("process_resident_memory_bytes") > 0
-    assert after.of("referee_kept", "games_over") == 2
-    assert after.of("referee_kept", "callers") == 5, "four seats and the organiser"
+    assert after.of("referee_kept", "games_over") == 1
     assert after.of("referee_tasks") < during.of("referee_tasks"), "the streams have ended"
-    assert after.of("referee_threads") > 1
+
+
+async def test_metrics_end_with_the_referee(tmp_path: Path) -> None:
+    async with running(tmp_path / "data", metrics="127.0.0.1:0") as (server, _):
+        assert not await asyncio.to_thread(closed_to, server.metrics_address)
     assert await asyncio.to_thread(closed_to, server.metrics_address)
 
 
@@ -195,15 +210,26 @@ def test_slow_commits_are_told(logged: StringIO) -> None:
     assert commits.entries == 6
 
 
-def test_where_metrics_cannot_be(tmp_path: Path) -> None:
-    data, expected = tmp_path / "data", "expected another port, or that this program is stopped"
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [
+        ("0.0.0.0:0", "--metrics 0.0.0.0:0: not a loopback address; expected one, or --insecure"),
+        ("nowhere", "--metrics 'nowhere': expected HOST:PORT, such as 127.0.0.1:50051"),
+    ],
+)
+def test_where_metrics_cannot_be(place: str, message: str, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    done = inside.referee("serve", "--data", data, "--listen", "127.0.0.1:0", "--metrics", place)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"referee: {message}\n")
+    assert not data.exists()
+
+
+def test_metrics_cannot_be_where_somebody_listens(tmp_path: Path) -> None:
+    data = tmp_path / "data"
     with socket.create_server(("127.0.0.1", 0)) as taken:
         in_use = f"127.0.0.1:{taken.getsockname()[1]}"
-        for place, code, message in (
-            ("0.0.0.0:0", 2, "--metrics 0.0.0.0:0: not a loopback address; expected one, or --insecure"),
-            ("nowhere", 2, "--metrics 'nowhere': expected HOST:PORT, such as 127.0.0.1:50051"),
-            (in_use, 1, f"cannot listen on {in_use}: another program listens there; {expected}"),
-        ):
-            done = referee("serve", "--data", data, "--listen", "127.0.0.1:0", "--metrics", place)
-            assert (done.returncode, done.stdout, done.stderr) == (code, "", f"referee: {message}\n")
-            assert not data.exists()
+        done = referee("serve", "--data", data, "--listen", "127.0.0.1:0", "--metrics", in_use)
+    expected = "expected another port, or that this program is stopped"
+    message = f"cannot listen on {in_use}: another program listens there; {expected}"
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", f"referee: {message}\n")
+    assert not data.exists()

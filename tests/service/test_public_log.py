@@ -55,7 +55,7 @@ async def test_a_game_is_logged_when_it_opens_and_when_it_ends(engine: Engine, t
         policy_file = _witnessed_by(witness, tmp_path)
         config = {"log": folder, "log_policy": policy_file}
         async with running(data, metrics="127.0.0.1:0", **config) as (server, client):
-            play = await client.play(seed=1)
+            play = await client.play(rules_id="kingdomino", seed=1)
             opened = await proved(client, play)
             assert opened.index == 0
             await play.to_the_end()
@@ -89,7 +89,7 @@ async def test_who_has_no_log_says_so(client: Client, play: Play) -> None:
 async def test_a_log_that_begins_later_has_the_games_of_before(tmp_path: Path) -> None:
     data, folder = tmp_path / "data", tmp_path / "log"
     async with running(data) as (_, client):
-        over = await client.play(seed=1)
+        over = await client.play(rules_id="kingdomino", seed=1)
         await over.to_the_end()
         running_ = await client.play(seed=2)
     async with running(data, log=folder) as (_, client):
@@ -105,7 +105,7 @@ async def test_games_go_on_while_no_witness_signs(tmp_path: Path) -> None:
     with serving(witness):
         config = {"log": folder, "log_policy": _witnessed_by(witness, tmp_path)}
         async with running(data, **config) as (server, client):
-            play = await client.play(seed=1)
+            play = await client.play(rules_id="kingdomino", seed=1)
             await play.to_the_end()
             log = server.public_log
             assert log is not None

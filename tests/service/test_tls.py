@@ -6,10 +6,12 @@ import asyncio
 import os
 import signal
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from pathlib import Path
+from typing import Any
 
 import grpc
 import pytest
@@ -56,7 +58,7 @@ async def test_bots_play_over_tls(tmp_path: Path, authority: Authority) -> None:
     async with running(tmp_path / "data", certificates=shown(tmp_path, authority)) as (server, _):
         address, token = f"grpcs://{server.address}", server.data.token_path.read_text().strip()
         async with organiser(address, token, trusting) as organising:
-            opened = await organising.open_game("alhambra", 2)
+            opened = await organising.open_game("kingdomino", 2)
         joins = [parse_join(f"{address}/{j.game_id}/{j.seat}#{j.token}") for j in opened.joins]
         assert joins == list(opened.joins), "the join string says that TLS is needed"
         results = await asyncio.gather(*(play_async(join, load("random", seed=1), security=trusting) for join in joins))
@@ -132,49 +134,79 @@ async def test_whoever_is_not_vouched_for_gets_no_token(tmp_path: Path, authorit
             assert done.stderr == f"referee: grpcs://{secure.address}: {expected}\n"
 
 
-async def test_a_certificate_is_a_principal(tmp_path: Path, authority: Authority) -> None:
-    """Admitted for it, played with it, revoked from it; a token beside it counts instead of it."""
+@dataclass
+class Office:
+    """A referee that admits clients with certificates, asked by the organiser with that of ani."""
+
+    address: str
+    client: Client
+    clients: Authority
+    ani: Pair
+    security: Callable[[Pair], Security]
+
+    async def issue(self) -> access.IssueTokenResponse:
+        request = access.IssueTokenRequest(principal="ani", scopes=[access.SCOPE_PLAY], certificate=self.ani.der)
+        stub: Any = access_service_pb2_grpc.AccessServiceStub(self.client.channel)
+        issued: access.IssueTokenResponse = await stub.IssueToken(request, metadata=bearer(self.client.organiser))
+        return issued
+
+    async def revoke(self, token: access.Token) -> None:
+        stub: Any = access_service_pb2_grpc.AccessServiceStub(self.client.channel)
+        await stub.RevokeToken(access.RevokeTokenRequest(id=token.id), metadata=bearer(self.client.organiser))
+
+
+@pytest.fixture
+async def office(tmp_path: Path, authority: Authority) -> AsyncIterator[Office]:
     clients = Authority(tmp_path, "clients")
-    ani, stranger = clients.issue("ani"), clients.issue("stranger")
+    ani = clients.issue("ani")
+
+    def secured(pair: Pair) -> Security:
+        return Security(authority.path, pair.certificate, pair.key)
+
     certificates = shown(tmp_path, authority, client_ca=clients.path)
     async with running(tmp_path / "data", certificates=certificates) as (server, _):
         token = server.data.token_path.read_text().strip()
+        async with over(server.address, token, secured(ani)) as client:
+            yield Office(server.address, client, clients, ani, secured)
 
-        def secured(pair: Pair) -> Security:
-            return Security(authority.path, pair.certificate, pair.key)
 
-        async with (
-            over(server.address, token, secured(ani)) as client,
-            over(server.address, "", secured(stranger)) as unknown,
-            over(server.address, "", Security(authority.path)) as bare,
-        ):
-            with pytest.raises(grpc.aio.AioRpcError):
-                await bare.games.ListGames(pb.ListGamesRequest())
-            admitting = access_service_pb2_grpc.AccessServiceStub(client.channel)
-            found = await refused(client.games.ListGames(pb.ListGamesRequest()))
-            assert (found.reason, found.message) == ("UNAUTHENTICATED", "unknown certificate")
-            request = access.IssueTokenRequest(principal="ani", scopes=[access.SCOPE_PLAY], certificate=ani.der)
-            issued = await admitting.IssueToken(request, metadata=bearer(token))
-            assert (issued.secret, issued.token.certificate) == ("", True)
-            again = await refused(admitting.IssueToken(request, metadata=bearer(token)))
-            assert again.metadata["field"] == "certificate"
-            assert (await refused(unknown.games.ListGames(pb.ListGamesRequest()))).reason == "UNAUTHENTICATED"
+async def test_a_certificate_is_admitted_once(office: Office, authority: Authority) -> None:
+    """Before that it is unknown, as every other one is after that; without any there is no connection."""
+    found = await refused(office.client.games.ListGames(pb.ListGamesRequest()))
+    assert (found.reason, found.message) == ("UNAUTHENTICATED", "unknown certificate")
+    issued = await office.issue()
+    assert (issued.secret, issued.token.certificate) == ("", True)
+    assert (await refused(office.issue())).metadata["field"] == "certificate"
+    async with (
+        over(office.address, "", office.security(office.clients.issue("stranger"))) as unknown,
+        over(office.address, "", Security(authority.path)) as bare,
+    ):
+        assert (await refused(unknown.games.ListGames(pb.ListGamesRequest()))).reason == "UNAUTHENTICATED"
+        with pytest.raises(grpc.aio.AioRpcError):
+            await bare.games.ListGames(pb.ListGamesRequest())
 
-            play = await client.play(2, principals=["ani", ""])
-            join = Join(f"grpcs://{server.address}", play.id, 1, play.created.seat_tokens[1])
-            mine = Join(f"grpcs://{server.address}", play.id, 0, "")
-            results = await asyncio.gather(
-                play_async(mine, load("random", seed=1), security=secured(ani)),
-                play_async(join, load("random", seed=2), security=secured(stranger)),
-            )
-            assert results[0].entries == results[1].entries
 
-            stream = client.games.WatchGame(pb.WatchGameRequest(game_id=(await client.create()).game.id))
-            assert (await stream.read()).HasField("snapshot")
-            await admitting.RevokeToken(access.RevokeTokenRequest(id=issued.token.id), metadata=bearer(token))
-            assert (await stream.read()).closing.reason == pb.CLOSING_REASON_REVOKED
-            found = await refused(client.games.ListGames(pb.ListGamesRequest()))
-            assert (found.reason, found.message) == ("UNAUTHENTICATED", "the certificate was revoked")
+async def test_a_certificate_plays_and_a_token_beside_one_counts_instead_of_it(office: Office) -> None:
+    await office.issue()
+    play = await office.client.play(2, rules_id="kingdomino", principals=["ani", ""])
+    mine = Join(f"grpcs://{office.address}", play.id, 0, "")
+    other = Join(f"grpcs://{office.address}", play.id, 1, play.created.seat_tokens[1])
+    results = await asyncio.gather(
+        play_async(mine, load("random", seed=1), security=office.security(office.ani)),
+        play_async(other, load("random", seed=2), security=office.security(office.clients.issue("stranger"))),
+    )
+    assert results[0].entries == results[1].entries
+
+
+async def test_a_certificate_that_is_revoked_ends_its_streams(office: Office) -> None:
+    issued = await office.issue()
+    game_id = (await office.client.create()).game.id
+    stream = office.client.games.WatchGame(pb.WatchGameRequest(game_id=game_id))
+    assert (await stream.read()).HasField("snapshot")
+    await office.revoke(issued.token)
+    assert (await stream.read()).closing.reason == pb.CLOSING_REASON_REVOKED
+    found = await refused(office.client.games.ListGames(pb.ListGamesRequest()))
+    assert (found.reason, found.message) == ("UNAUTHENTICATED", "the certificate was revoked")
 
 
 async def test_a_certificate_is_no_token(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from io import BytesIO
@@ -140,36 +140,29 @@ async def sizes(cluster: Cluster) -> int:
         return sum(game.size for game in (await client.games.ListGames(pb.ListGamesRequest())).games)
 
 
-async def test_bots_play_on_while_nodes_are_drained_stopped_killed_and_started(cluster: Cluster) -> None:
-    """By join strings, and by a token that is told of the games at all nodes."""
-    opened = await open_games(cluster)
-    tokens, games = await open_for_principals(cluster)
-    ended: list[tuple[str, GameResult | Exception]] = []
-    playing = [
-        asyncio.create_task(play_async(join, load("greedy", "kingdomino"), verifier=game.verifier))
-        for game in opened
-        for join in game.joins
-    ]
-    following = [
+Ends = list[tuple[str, GameResult | Exception]]
+
+
+def following(cluster: Cluster, tokens: dict[str, str], verifier: str, ended: Ends) -> list[asyncio.Task[Any]]:
+    """Play all games of ani and of ben, who ask the nodes in different orders; each that ends is in ``ended``."""
+    addresses = list(cluster.addresses.values())
+    return [
         asyncio.create_task(
             play_all(
-                ",".join(addresses),
+                ",".join(asked),
                 tokens[who],
                 maker("greedy"),
                 lambda game, result: ended.append((game, result)),
                 key_file=lambda join: cluster.folder / f"{join.game_id}-{join.seat}.key",
-                verifier=opened[0].verifier,
+                verifier=verifier,
             )
         )
-        for who, addresses in (
-            ("ani", list(cluster.addresses.values())),
-            ("ben", list(cluster.addresses.values())[::-1]),
-        )
+        for who, asked in (("ani", addresses), ("ben", addresses[::-1]))
     ]
 
-    def are_over() -> bool:
-        failed = [task for task in (*playing, *following) if task.done() and task.exception() is not None]
-        return bool(failed) or (all(task.done() for task in playing) and len(ended) == 2 * len(games))
+
+async def drained_stopped_killed_and_started(cluster: Cluster, are_over: Callable[[], bool]) -> None:
+    """All that happens to nodes, one thing after another while games go on."""
 
     async def grown(by: int) -> None:
         size = await sizes(cluster)
@@ -186,9 +179,28 @@ async def test_bots_play_on_while_nodes_are_drained_stopped_killed_and_started(c
     await cluster.stop("b", signal.SIGKILL)
     await grown(20)
     await cluster.start("b")
+
+
+async def test_bots_play_on_while_nodes_are_drained_stopped_killed_and_started(cluster: Cluster) -> None:
+    """By join strings, and by a token that is told of the games at all nodes."""
+    opened = await open_games(cluster)
+    tokens, games = await open_for_principals(cluster)
+    ended: Ends = []
+    playing = [
+        asyncio.create_task(play_async(join, load("greedy", "kingdomino"), verifier=game.verifier))
+        for game in opened
+        for join in game.joins
+    ]
+    all_games = following(cluster, tokens, opened[0].verifier, ended)
+
+    def are_over() -> bool:
+        failed = [task for task in (*playing, *all_games) if task.done() and task.exception() is not None]
+        return bool(failed) or (all(task.done() for task in playing) and len(ended) == 2 * len(games))
+
+    await drained_stopped_killed_and_started(cluster, are_over)
     await until(are_over, "all games to be over", every_s=0.05)
-    for following_one in following:
-        following_one.cancel()
+    for task in all_games:
+        task.cancel()
     await asyncio.gather(*playing)
     assert {game for game, _ in ended} == set(games)
     assert all(isinstance(result, GameResult) for _, result in ended)

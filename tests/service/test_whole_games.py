@@ -54,7 +54,7 @@ KINDS: dict[str, tuple[int, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("kind", sample_of([*KINDS], 8))
+@pytest.mark.parametrize("kind", sample_of([*KINDS], 4))
 async def test_a_whole_game_audits_complete(client: Client, kind: str) -> None:
     seats, fields = KINDS[kind]
     play = await client.play(seats, rules_id=kind.partition(":")[0], **fields)
