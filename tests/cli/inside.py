@@ -74,6 +74,7 @@ def _run(
         patch.object(sys, "stderr", TextIOWrapper(BufferedWriter(error), encoding="utf-8")),
         patch.object(asyncio, "run", run),
         patch.object(Solver, "__init__", warm_solver.init),
+        patch.object(Solver, "__exit__", warm_solver.leave),
         patch.object(cli, "application", lambda names: _built(*names)),
         patch.object(logging.getLogger(), "handlers", []),  # a command before this one may have said what libraries say
         chdir(cwd),

@@ -13,10 +13,8 @@ from referee.log.intent import Author, Place, Role, TableAct
 from referee.log.v1 import log_pb2
 from referee.wire import strict
 from referee_clients.prepared import Prepared
-from tests.cli.rule import Club, Game, club, declared, here
+from tests.cli.rule import Club, Game, declared, here
 from tests.service.player import Play
-
-__all__ = ["club"]
 
 REASON = "the fire\nalarm"
 

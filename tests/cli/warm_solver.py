@@ -15,43 +15,43 @@ from referee.cli.solving import Solver
 from referee.workers.pool import Workers
 
 
-class _Runner(asyncio.Runner):
-    """Goes on when a command leaves it."""
-
-    def __exit__(self, *_: object) -> None:
-        """Keep the loop, on which the worker's pipes are."""
-
-
 class _Workers(Workers):
-    """Stay when a command stops them."""
+    """Are one."""
 
     async def start(self) -> None:
         """Start one where there is none, or none any longer."""
         if not self.has_idle:
             await super().start()
 
-    async def stop(self) -> None:
-        """Leave that to the end of the process."""
 
-
-_own = Solver.__init__
+_init, _exit = Solver.__init__, Solver.__exit__
 
 
 def init(solver: Solver) -> None:
     """Give it what is kept. A worker ends with the thread that started it: in other threads a solver has its own."""
-    if threading.current_thread() is threading.main_thread():
+    if _is_kept():
         solver._runner, solver._workers = _kept()
     else:
-        _own(solver)
+        _init(solver)
+
+
+def leave(solver: Solver, *error: object) -> None:
+    """Leave a worker that is kept to the end of the process."""
+    if not _is_kept():
+        _exit(solver, *error)
+
+
+def _is_kept() -> bool:
+    return threading.current_thread() is threading.main_thread()
 
 
 @cache
-def _kept() -> tuple[_Runner, _Workers]:
-    runner = _Runner(loop_factory=asyncio.new_event_loop)
+def _kept() -> tuple[asyncio.Runner, _Workers]:
+    runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
     workers = _Workers(memory_mib=solving._MEMORY_MIB, module=solving._MODULE)
 
     def end() -> None:
-        runner.run(Workers.stop(workers))
+        runner.run(workers.stop())
         runner.close()
 
     atexit.register(end)
