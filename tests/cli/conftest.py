@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.rule import club
 from tests.log.games import Played
 from tests.service.conftest import logged
 
-__all__ = ["logged"]
+__all__ = ["club", "logged"]
 
 
 @pytest.fixture(scope="module")

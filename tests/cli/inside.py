@@ -25,7 +25,9 @@ import structlog
 import typer
 
 from referee import cli
+from referee.cli.solving import Solver
 from tests import one_loop
+from tests.cli import warm_solver
 
 _LOOKS: Mapping[str, str] = {"COLUMNS": "100", "NO_COLOR": "1"}
 _process = Lock()
@@ -71,6 +73,8 @@ def _run(
         patch.object(sys, "stdout", TextIOWrapper(BufferedWriter(out), encoding="utf-8")),
         patch.object(sys, "stderr", TextIOWrapper(BufferedWriter(error), encoding="utf-8")),
         patch.object(asyncio, "run", run),
+        patch.object(Solver, "__init__", warm_solver.init),
+        patch.object(Solver, "__exit__", warm_solver.leave),
         patch.object(cli, "application", lambda names: _built(*names)),
         patch.object(logging.getLogger(), "handlers", []),  # a command before this one may have said what libraries say
         chdir(cwd),

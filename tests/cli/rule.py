@@ -27,7 +27,7 @@ def here(*words: object, typed: str = "") -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def club(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Club]:
     path = tmp_path_factory.mktemp("club")
     words: list[str | Path] = [REFEREE, "serve", "--data", path / "data", "--listen", "127.0.0.1:0"]

@@ -41,7 +41,7 @@ def result_in(told: str) -> str:
 
 
 @pytest.mark.parametrize("name", LOGS)
-def test_every_reader_says_the_same_of_a_contested_game(name: str, keys: Path, tmp_path: Path) -> None:
+def test_every_reader_says_the_same_of_a_contested_game(name: str, tmp_path: Path) -> None:
     log, text, position = HERE / f"{name}.gamelog", tmp_path / "game.txt", tmp_path / "position.txt"
     text.write_text(referee("show", log, "--notation").stdout, encoding="utf-8")
     position.write_text(referee("show", log, "--position").stdout, encoding="utf-8")
@@ -66,6 +66,12 @@ def test_every_reader_says_the_same_of_a_contested_game(name: str, keys: Path, t
     assert f"{words[0].upper()}{words[1:]}." in " ".join(judged.stdout.split())
     assert "A wrong result" not in judged.stdout
 
+
+@pytest.mark.parametrize("name", LOGS)
+def test_a_contested_game_is_recorded_again(name: str, keys: Path, tmp_path: Path) -> None:
+    log, text = HERE / f"{name}.gamelog", tmp_path / "game.txt"
+    text.write_text(referee("show", log, "--notation").stdout, encoding="utf-8")
+    words = result_in(referee("show", log).stdout)
     out = tmp_path / "again.gamelog"
     refused = referee("record", text, *made(keys, "scribe", "referee"), "--out", out)
     assert (refused.returncode, refused.stdout) == (2, "")

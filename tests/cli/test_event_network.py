@@ -88,8 +88,7 @@ async def bots(client: Client, address: str, tokens: list[str], games: int) -> N
     await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def test_a_round_is_opened_played_with_entrants_tokens_and_taken(tmp_path: Path) -> None:
-    """From names to results that are pinned to audited logs; every command can be repeated."""
+async def test_a_round_is_opened_once(tmp_path: Path) -> None:
     async with organising(tmp_path) as (client, run, address):
         await begin(run, address, "Ani", "Bob", "Cid", "Dee")
         where = ("--data", "data")
@@ -112,6 +111,15 @@ async def test_a_round_is_opened_played_with_entrants_tokens_and_taken(tmp_path:
         done = await run("event", "result", "e.eventlog", "--all", code=1)
         assert [line.split(" ")[-2:] for line in done.stdout.splitlines()] == [["goes", "on"]] * 2
 
+
+async def test_a_round_is_played_with_entrants_tokens_and_taken(tmp_path: Path) -> None:
+    """From names to results that are pinned to audited logs; every command can be repeated."""
+    async with organising(tmp_path) as (client, run, address):
+        await begin(run, address, "Ani", "Bob", "Cid", "Dee")
+        await publish(run)
+        where = ("--data", "data")
+        await run("event", "open", "e.eventlog", *where)
+        games = {game.table: game.id for game in await games_of(client)}
         tokens = [
             (await run("token", "issue", "--event", "e.eventlog", "--entrant", n, "--server", address, *where)).stdout
             for n in range(1, 5)
@@ -316,12 +324,7 @@ async def test_an_entrants_token_is_for_the_entrants_seats_alone(tmp_path: Path)
         await publish(run)
         await run("event", "open", "e.eventlog", "--data", "data")
         number = EventFile.read_only(tmp_path / "e.eventlog").log.event_id
-        stub: Any = AccessServiceStub(client.channel)
-
-        async def issue(**fields: Any) -> Any:
-            return await stub.IssueToken(access_pb.IssueTokenRequest(**fields), metadata=bearer(client.organiser))
-
-        issued = await issue(event=str(number), entrant=1)
+        issued = await issue(client, event=str(number), entrant=1)
         principal = entrant_principal(number, 1)
         assert (issued.token.principal, list(issued.token.scopes)) == (principal, [access_pb.SCOPE_PLAY])
         mine = bearer(issued.secret)
@@ -341,11 +344,28 @@ async def test_an_entrants_token_is_for_the_entrants_seats_alone(tmp_path: Path)
         for call in (
             client.games.CreateGame(pb.CreateGameRequest(rules_id="kingdomino"), metadata=mine),
             client.games.AbortGame(pb.AbortGameRequest(game_id=game.id), metadata=mine),
-            stub.IssueToken(access_pb.IssueTokenRequest(), metadata=mine),
+            access(client).IssueToken(access_pb.IssueTokenRequest(), metadata=mine),
             client.games.ListGames(pb.ListGamesRequest(principal=entrant_principal(number, 2)), metadata=mine),
         ):
             assert (await refused(call)).reason == "PERMISSION_DENIED"
-        # No game outside of the event has a seat for an entrant, and no other token is the entrant's.
+
+
+def access(client: Client) -> Any:
+    return AccessServiceStub(client.channel)
+
+
+async def issue(client: Client, **fields: Any) -> Any:
+    return await access(client).IssueToken(access_pb.IssueTokenRequest(**fields), metadata=bearer(client.organiser))
+
+
+async def test_no_other_game_and_no_other_token_is_an_entrants(tmp_path: Path) -> None:
+    async with organising(tmp_path) as (client, run, address):
+        await begin(run, address, "Ani", "Bob", "Cid", "Dee")
+        await publish(run)
+        await run("event", "open", "e.eventlog", "--data", "data")
+        number = EventFile.read_only(tmp_path / "e.eventlog").log.event_id
+        principal = entrant_principal(number, 1)
+        game = (await games_of(client))[0].id
         elsewhere: tuple[dict[str, Any], ...] = ({}, {"event_id": number + 1})
         for event in elsewhere:
             found = await refused(client.create(2, rules_id="kingdomino", principals=[principal, ""], **event))
@@ -357,11 +377,11 @@ async def test_an_entrants_token_is_for_the_entrants_seats_alone(tmp_path: Path)
             ({"entrant": 1}, "event"),
             ({"event": str(number), "entrant": 1, "principal": "ani"}, "principal"),
             ({"event": str(number), "entrant": 1, "scopes": [access_pb.SCOPE_ADMIN]}, "scopes"),
-            ({"event": str(number), "entrant": 1, "game_id": game.id}, "game_id"),
+            ({"event": str(number), "entrant": 1, "game_id": game}, "game_id"),
             ({"principal": principal, "scopes": [access_pb.SCOPE_ORGANISE]}, "scopes"),
         ):
-            assert (await refused(issue(**fields))).metadata["field"] == field, fields
-        assert (await refused(issue(event=str(number + 1), entrant=1))).reason == "UNKNOWN_GAME"
+            assert (await refused(issue(client, **fields))).metadata["field"] == field, fields
+        assert (await refused(issue(client, event=str(number + 1), entrant=1))).reason == "UNKNOWN_GAME"
 
 
 @pytest.mark.long

@@ -63,24 +63,13 @@ async def day(tmp_path: Path) -> AsyncIterator[Day]:
         yield Day(tmp_path, server.address, client)
 
 
-async def test_a_round_is_opened_once(day: Day) -> None:
+ROUND = ("new", "--data", "data", "--from", "round.csv", "--event", 7, "--round", 2, "--clock", "3m")
+OUT = ("--out", "joins")
+
+
+async def test_a_round_is_shown_before_it_is_opened(day: Day) -> None:
     (day.folder / "round.csv").write_text(PAIRINGS, encoding="utf-8-sig")
-    words = (
-        "new",
-        "--data",
-        "data",
-        "--from",
-        "round.csv",
-        "--event",
-        7,
-        "--round",
-        2,
-        "--clock",
-        "3m",
-        "--out",
-        "joins",
-    )
-    shown = await day.run(*words, "--dry-run")
+    shown = await day.run(*ROUND, *OUT, "--dry-run")
     assert shown.stdout.splitlines() == [
         "table 1: to be opened, kingdomino; Ada, Bo",
         "table 2: to be opened, kingdomino; Cleo, Dan, Eve",
@@ -89,7 +78,10 @@ async def test_a_round_is_opened_once(day: Day) -> None:
     assert await day.games() == []
     assert not (day.folder / "joins").exists()
 
-    opened = await day.run(*words)
+
+async def test_a_round_is_opened_from_a_table(day: Day) -> None:
+    (day.folder / "round.csv").write_text(PAIRINGS, encoding="utf-8-sig")
+    opened = await day.run(*ROUND, *OUT)
     games = await day.games("--event", 7)
     assert [(game["table"], game["rules"], game["principals"]) for game in games] == [
         ("3", "alhambra", "- hal.bot -"),
@@ -107,14 +99,19 @@ async def test_a_round_is_opened_once(day: Day) -> None:
         clocks.append(log_pb2.GameOpen.FromString(found.game.open).terms.clock.increment.base_ms // 60_000)
     assert clocks == [3, 5, 3], "a cell goes before the option"
 
-    again = await day.run(*words)
+
+async def test_a_round_is_opened_once(day: Day) -> None:
+    (day.folder / "round.csv").write_text(PAIRINGS, encoding="utf-8-sig")
+    await day.run(*ROUND, *OUT)
+    games = await day.games("--event", 7)
+    again = await day.run(*ROUND, *OUT)
     assert [line.split(",")[0] for line in again.stdout.splitlines()] == [
         f"table {n}: there already" for n in (1, 2, 3)
     ]
     await day.abort(games[0]["game"])
-    refused = await day.run(*words, code=2)
+    refused = await day.run(*ROUND, *OUT, code=2)
     assert "table-3.txt: there is such a file, but no game of that table; expected another --out" in refused.stderr
-    once_more = json.loads((await day.run(*words[:-2], "--json")).stdout)
+    once_more = json.loads((await day.run(*ROUND, "--json")).stdout)
     assert [table["is"] for table in once_more] == ["there already", "there already", "opened"]
     assert set(once_more[2]["joins"]) == {"0", "2"}
 

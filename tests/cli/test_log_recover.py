@@ -12,28 +12,36 @@ from referee.publishing.sequencer import Sequencer
 from tests.cli.command import referee as command
 from tests.cli.inside import referee
 from tests.service.conftest import running
+from tests.service.player import Play
 from tests.service.public_log import proved
 from tests.service.resend import moved
 from tests.waiting import until
 
 
-async def test_what_the_log_knows_comes_back_and_so_do_the_games(tmp_path: Path) -> None:
-    """A game that was lost altogether, and one whose end was lost; then both, the log and games, go on."""
+async def set_back(tmp_path: Path) -> tuple[Play, Play]:
+    """Play two games that a log has to their end; the database is kept as it was in the middle of the first."""
     data, folder, backup = tmp_path / "data", tmp_path / "log", tmp_path / "backup"
     async with running(data, log=folder) as (_, client):
-        first = await client.play(seed=1)
+        first = await client.play(seed=1, rules_id="kingdomino")
         await proved(client, first)
     shutil.copytree(data, backup)
     async with running(data, log=folder) as (_, client):
         moved(first, client)
         await first.to_the_end()
-        second = await client.play(seed=2)
+        second = await client.play(seed=2, rules_id="kingdomino")
         await second.to_the_end()
         await proved(client, first, first.record.size)
         await proved(client, second, second.record.size)
         for each in (first, second):
             (tmp_path / f"{each.id}.gamelog").write_bytes(await client.log(each.id))
-        head = (folder / "checkpoint").read_bytes()
+    return first, second
+
+
+async def test_what_the_log_knows_comes_back_and_so_do_the_games(tmp_path: Path) -> None:
+    """A game that was lost altogether, and one whose end was lost; then both, the log and games, go on."""
+    data, folder, backup = tmp_path / "data", tmp_path / "log", tmp_path / "backup"
+    first, second = await set_back(tmp_path)
+    head = (folder / "checkpoint").read_bytes()
     assert "the database has all 4 leaves" in referee("log", "recover", "--data", data, "--log", folder).stderr
     shutil.rmtree(data)
     shutil.copytree(backup, data)

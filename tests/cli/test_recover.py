@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import random
 import shutil
 import sqlite3
+from collections.abc import Awaitable, Callable
 from contextlib import closing
-from dataclasses import dataclass, field
+from copy import copy as shallow
+from dataclasses import dataclass, field, replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -31,6 +34,7 @@ from tests.live.scrub import DAMAGE, ending_edited
 from tests.service.conftest import running
 from tests.service.player import SCRIBE, Play, bearer, refused
 from tests.service.resend import moved
+from tests.sizes import sample_of
 from tests.store.changes import UNLISTED
 
 
@@ -89,6 +93,41 @@ async def set_back(path: Path, *, finish: bool = False, declared: bool = False, 
     return SetBack(path, lost, missing, before, files, receipt)
 
 
+SetBackHere = Callable[..., Awaitable[SetBack]]
+
+
+@pytest.fixture(scope="module")
+def templates(tmp_path_factory: pytest.TempPathFactory) -> Callable[[bool, int], Awaitable[SetBack]]:
+    """Make each kind once."""
+    made: dict[tuple[bool, int], SetBack] = {}
+
+    async def template(finish: bool, steps: int) -> SetBack:
+        if (finish, steps) not in made:
+            made[finish, steps] = await set_back(tmp_path_factory.mktemp("set-back"), finish=finish, steps=steps)
+        return made[finish, steps]
+
+    return template
+
+
+@pytest.fixture
+def a_copy(tmp_path: Path, templates: Callable[[bool, int], Awaitable[SetBack]]) -> SetBackHere:
+    """Return a directory that was set back for a test of its own, in which nobody goes on with its records."""
+
+    async def copy_of(*, finish: bool = False, steps: int = 3) -> SetBack:
+        found = await templates(finish, steps)
+        shutil.copytree(found.path, tmp_path, dirs_exist_ok=True)
+        return replace(found, path=tmp_path, lost=with_own_dice(found.lost), missing=with_own_dice(found.missing))
+
+    return copy_of
+
+
+def with_own_dice(play: Play) -> Play:
+    """Return the same game with dice of its own."""
+    again = shallow(play)
+    again.rng = random.Random(play.id)
+    return again
+
+
 async def fetched(case: SetBack, play: Play) -> Path:
     """The game's file as the referee gives it now."""
     async with running(case.data) as (_, client):
@@ -97,8 +136,8 @@ async def fetched(case: SetBack, play: Play) -> Path:
         return file
 
 
-async def test_games_are_listed_with_the_reason(tmp_path: Path) -> None:
-    case = await set_back(tmp_path)
+async def test_games_are_listed_with_the_reason(a_copy: SetBackHere) -> None:
+    case = await a_copy()
     size = case.lost.record.size
     told = case.recover(code=1)
     assert f"game {case.lost.id}: {size - case.before} entries are lost: {size} were signed" in told
@@ -121,8 +160,8 @@ async def test_the_entries_come_back_from_a_copy(tmp_path: Path) -> None:
     assert (report["verdict"], report["comments"]) == ("COMPLETE", [])
 
 
-async def test_a_look_upgrades_nothing_and_a_repair_keeps_a_copy(tmp_path: Path) -> None:
-    case = await set_back(tmp_path)
+async def test_a_look_upgrades_nothing_and_a_repair_keeps_a_copy(a_copy: SetBackHere) -> None:
+    case = await a_copy()
     store, copy = case.data / STORE_FILE, case.data / f"{STORE_FILE}.v5"
 
     def version(path: Path) -> int:
@@ -172,8 +211,8 @@ async def test_a_directory_that_others_may_write(tmp_path: Path) -> None:
     assert (made.st_ino, made.st_mtime_ns) == (again.st_ino, again.st_mtime_ns), "not written again"
 
 
-async def test_on_without_what_is_lost_and_openly(tmp_path: Path) -> None:
-    case = await set_back(tmp_path)
+async def test_on_without_what_is_lost_and_openly(a_copy: SetBackHere) -> None:
+    case = await a_copy()
     lost, count = case.lost, case.lost.record.size - case.before
     told = case.recover(lost.id, "--continue")
     assert f"goes on without {count} entries that the referee had signed" in told
@@ -198,9 +237,9 @@ async def test_on_without_what_is_lost_and_openly(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("steps", "first", "then"), [(1, "--continue", "--continue"), (3, "--continue", "--end")])
-async def test_stopped_between_the_entry_and_the_mark(tmp_path: Path, steps: int, first: str, then: str) -> None:
+async def test_stopped_between_the_entry_and_the_mark(a_copy: SetBackHere, steps: int, first: str, then: str) -> None:
     """The disk of the marks is full: what was written is not written again, and the game goes on."""
-    case = await set_back(tmp_path, steps=steps)
+    case = await a_copy(steps=steps)
     lost = case.lost
     count = lost.record.size - case.before
     with closing(sqlite3.connect(case.data / MARKS_FILE)) as marks, marks:
@@ -223,8 +262,8 @@ async def test_stopped_between_the_entry_and_the_mark(tmp_path: Path, steps: int
     assert (report["verdict"], len(remarks)) == ("COMPLETE", 1)
 
 
-async def test_ended_for_the_referees_fault(tmp_path: Path) -> None:
-    case = await set_back(tmp_path)
+async def test_ended_for_the_referees_fault(a_copy: SetBackHere) -> None:
+    case = await a_copy()
     assert "is over" in case.recover(case.lost.id, "--end")
     report = case.audit(await fetched(case, case.lost))
     assert (report["verdict"], report["ending"], report["deck_checked"]) == (
@@ -234,8 +273,8 @@ async def test_ended_for_the_referees_fault(tmp_path: Path) -> None:
     )
 
 
-async def test_a_game_that_the_database_does_not_have(tmp_path: Path) -> None:
-    case = await set_back(tmp_path)
+async def test_a_game_that_the_database_does_not_have(a_copy: SetBackHere) -> None:
+    case = await a_copy()
     missing = case.missing
     told = case.recover(missing.id, "--from", case.files[missing.id], code=1)
     assert "no file has the secret from which the referee deals" in told
@@ -247,8 +286,8 @@ async def test_a_game_that_the_database_does_not_have(tmp_path: Path) -> None:
     assert "nothing was signed for this game" in case.recover(missing.id, "--give-up", code=1)
 
 
-async def test_a_finished_game_comes_back_whole(tmp_path: Path) -> None:
-    case = await set_back(tmp_path, finish=True)
+async def test_a_finished_game_comes_back_whole(a_copy: SetBackHere) -> None:
+    case = await a_copy(finish=True)
     missing = case.missing
     assert "nothing is lost" in case.recover(missing.id, "--from", case.files[missing.id])
     assert (await fetched(case, missing)).read_bytes() == case.files[missing.id].read_bytes()
@@ -267,8 +306,8 @@ async def test_a_declared_game_comes_back_with_new_tokens(tmp_path: Path) -> Non
         await missing.steps(3)
 
 
-async def test_a_copy_that_does_not_do(tmp_path: Path) -> None:
-    case = await set_back(tmp_path, finish=True)
+async def test_a_copy_that_does_not_do(tmp_path: Path, a_copy: SetBackHere) -> None:
+    case = await a_copy(finish=True)
     lost = case.lost
     whole = case.files[lost.id].read_bytes()
     short = tmp_path / "short"
@@ -285,7 +324,7 @@ async def test_a_copy_that_does_not_do(tmp_path: Path) -> None:
     assert lost.id in case.recover(code=1), "nothing has changed"
 
 
-@pytest.mark.parametrize("is_over", [False, True])
+@pytest.mark.parametrize("is_over", sample_of([False, True], 1))
 async def test_what_is_damaged_comes_back_from_a_copy(is_over: bool, tmp_path: Path) -> None:
     """Games that are over are listed, too; what comes back is every entry that was there. Where in the middle a
     checkpoint stood, no copy tells.
@@ -373,9 +412,9 @@ async def test_a_copy_with_another_header(tmp_path: Path) -> None:
     assert referee("recover", play.id, "--from", copy, "--data", data).returncode == 0
 
 
-async def test_a_game_that_has_no_room_for_what_must_be_added(tmp_path: Path) -> None:
+async def test_a_game_that_has_no_room_for_what_must_be_added(a_copy: SetBackHere) -> None:
     """One line, and nothing has changed."""
-    case = await set_back(tmp_path)
+    case = await a_copy()
     opened = open_data(case.data, origin_of(case.data, None))
     context = Context(opened.store, opened.signer, installed(), max_entries=case.before + 2)
     with pytest.raises(recovery.CannotRecover, match=r"nothing can be added: .*past the entry limit"):

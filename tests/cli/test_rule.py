@@ -146,6 +146,10 @@ def test_a_ruling_on_a_game_that_goes_on(club: Club) -> None:
     went = f"the game went on meanwhile: its newest entry is {newest}; your act was not entered"
     assert error == f"referee: {went}; expected a game that is paused: add --pause\n"
 
+
+def test_a_seat_calls_for_an_arbiter(club: Club) -> None:
+    game = club.new("--rules", "kingdomino")
+    game.until("choose_domino")
     calls = 'seat 1 calls for an arbiter: "the line is wrong"'
     code, told, error = here("call", game.created["joins"]["1"], "the line is wrong")
     assert (code, error, told.splitlines()[0]) == (0, "", calls)
@@ -160,6 +164,12 @@ def test_a_ruling_on_a_game_that_goes_on(club: Club) -> None:
     assert code == 2
     assert error.endswith("; expected 1 to 200 printable characters on one line\n")
 
+
+def test_a_game_is_paused_before_it_is_ruled_on(club: Club) -> None:
+    game = club.new("--rules", "kingdomino")
+    begun = game.until("choose_domino").record.size
+    newest = game.play(lambda found: found.record.size > begun).record.size - 1
+    words = [game.id, "--places", "1,2", "--rule", "TBL-36", *game.by("arbiter", "arbiter0")]
     still = "the game is still paused: `referee rule resume` lets it go on\n"
     code, told, error = here("rule", "adjudicate", *words, "--pause", typed="n\n")
     assert (code, error) == (1, "referee: nothing was sent\n")

@@ -13,10 +13,8 @@ from referee.log.intent import Author, Place, Role, TableAct
 from referee.log.v1 import log_pb2
 from referee.wire import strict
 from referee_clients.prepared import Prepared
-from tests.cli.rule import Club, Game, club, declared, here
+from tests.cli.rule import Club, Game, declared, here
 from tests.service.player import Play
-
-__all__ = ["club"]
 
 REASON = "the fire\nalarm"
 
@@ -132,13 +130,14 @@ def test_what_may_not_stand_is_not_signed(game: Game, play: Play, tmp_path: Path
     assert game.until("place_domino").record.place == place, "nothing was entered"
 
 
-def test_the_file_itself_is_read_as_hostile(game: Game, play: Play, tmp_path: Path) -> None:
+def hostile(play: Play) -> list[tuple[Any, str]]:
+    """Return what a file may hold, and what is told of it."""
     place = play.record.place
     file, other = prepared(place), prepared(place, text="another")
     by_seat = {"seat": 0, "resign": log_pb2.Resign()}
     resigning = log_pb2.Intent(game_id=place.game_id, seq=place.seq, prev=place.prev, **by_seat)  # type: ignore[arg-type]
     body = b64decode(file["intent"])
-    cases: list[tuple[Any, str]] = [
+    return [
         (b"", "expected a JSON object"),
         (b"\xff\xfe", "not UTF-8"),
         (b"[" * 70_000, "longer than 65536 bytes"),
@@ -167,12 +166,19 @@ def test_the_file_itself_is_read_as_hostile(game: Game, play: Play, tmp_path: Pa
         (changed(file, seat=0), "this is an act of seat 0, and no ruling"),
         (changed(file, scribe=0), "this is an act of scribe 0, and no ruling"),
     ]
-    for given, told in cases:
+
+
+def test_the_file_itself_is_read_as_hostile(game: Game, play: Play, tmp_path: Path) -> None:
+    for given, told in hostile(play):
         path = saved(tmp_path, given)
         code, out, error = signing(game, path, "--yes")
         assert (code, out, error.count("\n")) == (2, "", 1), (told, error)
         assert f"{path}: nothing was signed: " in error
         assert told in error, error
+
+
+def test_a_file_that_is_not_there_and_an_answer_that_is_not_given(game: Game, play: Play, tmp_path: Path) -> None:
+    file = prepared(play.record.place)
     code, _, error = signing(game, tmp_path / "none.json")
     assert (code, error) == (2, f"referee: {tmp_path / 'none.json'}: No such file or directory\n")
     code, _, error = here("rule", "--sign", saved(tmp_path, file), "--key", game.club.keys["arbiter0"])

@@ -25,7 +25,7 @@ from tests.cli import command
 from tests.cli.command import NOBODY, REFEREE
 from tests.cli.inside import referee
 from tests.service.conftest import running
-from tests.service.player import Client, connected
+from tests.service.player import Client
 from tests.service.process import serve
 
 Run = Callable[..., tuple[int, str, str]]
@@ -68,7 +68,7 @@ async def test_serve_says_as_json_where_it_is(tmp_path: Path) -> None:
     }
 
 
-async def test_serve_and_new(tmp_path: Path) -> None:
+async def test_serve_keeps_what_it_has_for_the_next_start(tmp_path: Path) -> None:
     data = tmp_path / "data"
     running_ = await serve(data, tmp_path / "log")
     assert running_.lines[1:] == [
@@ -78,46 +78,6 @@ async def test_serve_and_new(tmp_path: Path) -> None:
     for name in ("organiser.token", "referee.pem", "referee.db"):
         assert stat.S_IMODE((data / name).stat().st_mode) == 0o600
     assert running_.token not in "\n".join(running_.lines)
-    key = tmp_path / "scribe.pem"
-    public = referee("keys", key, "--new").stdout.strip()
-    words = ("new", "--server", running_.address, "--data", data)
-
-    chosen = ("--seats", "3", "--age-order", "2,0,1", "--options", '{"max_turns": 50}')
-    done = await asyncio.to_thread(referee, *words, *chosen, "--json")
-    assert (done.returncode, done.stderr.count("\n")) == (0, 1), "a warning of the address"
-    created = json.loads(done.stdout)
-    assert created["verifier_key"] == (data / "referee.vkey").read_text().strip()
-    joins = [parse_join(created["joins"][str(seat)]) for seat in range(3)]
-    assert [join.seat for join in joins] == [0, 1, 2]
-    assert {(join.address, join.game_id) for join in joins} == {(running_.address, created["game"])}
-
-    out, proofs = tmp_path / "joins.txt", ("--proofs", "refusals")
-    declared = ("--seats", "4", "--declare", key, "--scribed", "1", "--record-attempts")
-    done = await asyncio.to_thread(referee, *words, *declared, "--out", out, *proofs)
-    assert (done.returncode, done.stderr.count("\n")) == (0, 1), "a warning of the address"
-    assert stat.S_IMODE(out.stat().st_mode) == 0o600
-    lines = out.read_text().splitlines()
-    assert [parse_join(line).seat for line in lines[:3]] == [0, 2, 3]
-    assert lines[3].startswith("scribe ")
-    assert not any(line.split("#")[-1] in done.stdout for line in lines[:3])
-
-    done = await asyncio.to_thread(referee, *words, "--scribed", "0", "--scribe", public)
-    assert done.returncode == 0
-    assert [line.split(":")[0] for line in done.stdout.splitlines()][2:] == ["seat 1", "scribe"]
-
-    async with connected(running_.address, running_.token) as client:
-        first = await opened(client, joins[0].game_id)
-        assert len(first.game.seats) == 3
-        second = await opened(client, parse_join(lines[0]).game_id)
-        assert (second.game.declared, [seat.scribed for seat in second.game.seats]) == (
-            True,
-            [False, True, False, False],
-        )
-        terms = decode_open(second.game.open).terms
-        assert (terms.illegal_moves, terms.proofs) == (
-            log_pb2.ILLEGAL_MOVE_POLICY_RECORDED,
-            log_pb2.PROOF_POLICY_REFUSALS,
-        )
     running_.process.terminate()
     assert await running_.process.wait() == 0
 
@@ -129,6 +89,45 @@ async def test_serve_and_new(tmp_path: Path) -> None:
         assert done.stderr.splitlines()[-1] == f"referee: {data}: another referee is running on this directory"
     again.process.terminate()
     assert await again.process.wait() == 0
+
+
+async def test_a_game_is_opened_with_join_strings_for_its_seats(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    async with running(data) as (server, client):
+        chosen = ("--seats", "3", "--age-order", "2,0,1", "--options", '{"max_turns": 50}')
+        words = ("new", "--server", server.address, "--data", data)
+        done = await asyncio.to_thread(referee, *words, *chosen, "--json")
+        assert (done.returncode, done.stderr.count("\n")) == (0, 1), "a warning of the address"
+        created = json.loads(done.stdout)
+        assert created["verifier_key"] == (data / "referee.vkey").read_text().strip()
+        joins = [parse_join(created["joins"][str(seat)]) for seat in range(3)]
+        assert [join.seat for join in joins] == [0, 1, 2]
+        assert {(join.address, join.game_id) for join in joins} == {(server.address, created["game"])}
+        assert len((await opened(client, joins[0].game_id)).game.seats) == 3
+
+
+async def test_a_declared_game_is_opened_and_its_join_strings_are_kept(tmp_path: Path) -> None:
+    key, out = tmp_path / "scribe.pem", tmp_path / "joins.txt"
+    public = referee("keys", key, "--new").stdout.strip()
+    async with running(tmp_path / "data") as (server, client):
+        words = ("new", "--server", server.address, "--data", tmp_path / "data")
+        declared = ("--seats", "4", "--declare", key, "--scribed", "1", "--record-attempts")
+        done = await asyncio.to_thread(referee, *words, *declared, "--out", out, "--proofs", "refusals")
+        assert (done.returncode, done.stderr.count("\n")) == (0, 1), "a warning of the address"
+        assert stat.S_IMODE(out.stat().st_mode) == 0o600
+        lines = out.read_text().splitlines()
+        assert [parse_join(line).seat for line in lines[:3]] == [0, 2, 3]
+        assert lines[3].startswith("scribe ")
+        assert not any(line.split("#")[-1] in done.stdout for line in lines[:3])
+        game = (await opened(client, parse_join(lines[0]).game_id)).game
+        assert (game.declared, [seat.scribed for seat in game.seats]) == (True, [False, True, False, False])
+        terms = decode_open(game.open).terms
+        assert terms.illegal_moves == log_pb2.ILLEGAL_MOVE_POLICY_RECORDED
+        assert terms.proofs == log_pb2.PROOF_POLICY_REFUSALS
+
+        done = await asyncio.to_thread(referee, *words, "--scribed", "0", "--scribe", public)
+        assert done.returncode == 0
+        assert [line.split(":")[0] for line in done.stdout.splitlines()][2:] == ["seat 1", "scribe"]
 
 
 def test_serve_refuses(tmp_path: Path, here: Run) -> None:

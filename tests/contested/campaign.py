@@ -3,23 +3,42 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from tests.contested.games import Contested, game, kept
+from tests.sizes import Part, in_parts
 
 VARIABLE: Final = "CONTESTED_GAMES"
 """So many games of each rules, for every test."""
+FEW: Final = 18
 _SHARE: Final = {"alhambra": 3}
 """These games are long: one for so many of the others."""
+_MANY: Final = int(os.environ.get(VARIABLE, "0"))
+
+IN_THIRDS: Final = in_parts(1 if _MANY else 3)
+"""Has a test take a ``part`` of the games: of a day the same one in all tests, so that its games are made once."""
+
+
+def numbers(rules_id: str, few: int = FEW) -> range:
+    """Return the numbers of the games, the first ones."""
+    return range(_MANY or -(-few // _SHARE.get(rules_id, 1)))
 
 
 def games(rules_id: str, few: int) -> Iterator[Contested]:
-    """The first ones; the few are made once for all tests of a process."""
-    many = int(os.environ.get(VARIABLE, "0"))
-    if many:
-        return (game(rules_id, number) for number in range(many))
-    return (kept(rules_id, number) for number in range(-(-few // _SHARE.get(rules_id, 1))))
+    """Make the first ones."""
+    return _made(rules_id, numbers(rules_id, few))
+
+
+def games_of(part: Part, rules_id: str) -> Iterator[Contested]:
+    """Make this part of the games."""
+    return _made(rules_id, part.of(numbers(rules_id)))
+
+
+def _made(rules_id: str, chosen: Iterable[int]) -> Iterator[Contested]:
+    """Make these; the few are made once for all tests of a process."""
+    make = game if _MANY else kept
+    return (make(rules_id, number) for number in chosen)
 
 
 def sampled(count: int, most: int) -> list[int]:

@@ -7,6 +7,7 @@ of the rules of the table; both have to agree on every entry while it is made.
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Final
@@ -117,12 +118,22 @@ class Contested:
 
     def position(self, seq: int) -> Any:
         """After this entry, played from the beginning."""
+        return next(self.positions([seq]))
+
+    def positions(self, seqs: Iterable[int]) -> Iterator[Any]:
+        """After each of these entries, which nobody may change: played on from the one before where it led there."""
         engine, codec = installed().get(self.rules_id, self.opened.rules_version)
         options, components = codec.decode_options(self.opened.options), codec.decode_components(self.opened.tables)
-        state = engine.new(len(self.opened.seats), options, components)
-        for event in self.truth[seq].events:
-            state.apply(event)
-        return state
+        played: tuple[Any, ...] = ()
+        state: Any = None
+        for seq in seqs:
+            events = self.truth[seq].events
+            if state is None or events[: len(played)] != played:
+                played, state = (), engine.new(len(self.opened.seats), options, components)
+            for event in events[len(played) :]:
+                state.apply(event)
+            played = events
+            yield state
 
     @property
     def verdict(self) -> Verdict:

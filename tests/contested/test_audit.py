@@ -9,19 +9,21 @@ import pytest
 from referee.games import registry
 from referee.log.audit import Policy, audit
 from referee.log.verdict import Layer, Report, Verdict
-from tests.contested.campaign import games
+from tests.contested.campaign import IN_THIRDS, games_of
 from tests.contested.games import Contested
 from tests.log.verify_js import agree, why_not
+from tests.sizes import Part
 
 
 def report_of(made: Contested) -> Report:
     return audit(BytesIO(made.data), Policy(made.verifier))
 
 
+@IN_THIRDS
 @pytest.mark.parametrize("rules_id", registry.names())
-def test_audits_say_what_is_true(rules_id: str) -> None:
+def test_audits_say_what_is_true(rules_id: str, part: Part) -> None:
     """Whole games are whole, the others are the beginning of one; ends that are entered are told as they are."""
-    for made in games(rules_id, 17):
+    for made in games_of(part, rules_id):
         report, last = report_of(made), made.truth[-1]
         assert report.verdict is made.verdict, f"{made}: {report}"
         assert report.checked[Layer.RULES] == report.entries == report.signed_entries == len(made.entries)
@@ -32,9 +34,10 @@ def test_audits_say_what_is_true(rules_id: str) -> None:
             assert found == expected, str(made)
 
 
+@IN_THIRDS
 @pytest.mark.parametrize("rules_id", registry.names())
-def test_the_verifier_in_javascript_agrees(rules_id: str) -> None:
+def test_the_verifier_in_javascript_agrees(rules_id: str, part: Part) -> None:
     if why := why_not():
         pytest.skip(why)
-    jobs = [(made.data, Policy(made.verifier)) for made in games(rules_id, 9)]
+    jobs = [(made.data, Policy(made.verifier)) for made in games_of(part, rules_id)]
     assert agree(jobs) <= {Verdict.COMPLETE, Verdict.UNDISCLOSED, Verdict.PREFIX}

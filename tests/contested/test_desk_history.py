@@ -18,8 +18,9 @@ from referee.notation import game_text
 from referee.notation.game_text import line
 from referee.transcript.game_file import GameFile, as_text
 from referee_clients.desk.history import History, entry_line
-from tests.contested.campaign import games, sampled
+from tests.contested.campaign import IN_THIRDS, games_of, sampled
 from tests.log.games import key
+from tests.sizes import Part
 from tests.transcript.contested import is_act, rounds_of
 
 EACH = pytest.mark.parametrize("rules_id", registry.names())
@@ -33,10 +34,11 @@ def history_of(entries: list[bytes]) -> History:
     return history
 
 
+@IN_THIRDS
 @EACH
-def test_what_stands(rules_id: str) -> None:
+def test_what_stands(rules_id: str, part: Part) -> None:
     """Of moves, draws and passes: that they stand, or which entry took them back."""
-    for made in games(rules_id, 10):
+    for made in games_of(part, rules_id):
         by = {seq: number for number, truth in enumerate(made.truth) for seq in truth.takes_back}
         for entry, truth in zip(history_of(made.entries).entries, made.truth, strict=True):
             if truth.brings:
@@ -47,20 +49,22 @@ def test_what_stands(rules_id: str) -> None:
                     assert entry_line(entry).endswith(f"  [taken back by entry {by[entry.seq]}]")
 
 
+@IN_THIRDS
 @EACH
-def test_scored_lines(rules_id: str) -> None:
+def test_scored_lines(rules_id: str, part: Part) -> None:
     """Under the entries that brought them: as the game_file has them."""
-    for made in games(rules_id, 10):
+    for made in games_of(part, rules_id):
         listed = history_of(made.entries).entries
         scored = {entry.seq: list(entry.scored) for entry in listed if entry.scored and made.truth[entry.seq].stands}
         assert scored == rounds_of(GameFile.read(BytesIO(made.data))), str(made)
 
 
+@IN_THIRDS
 @EACH
-def test_accepted_moves_are_told(rules_id: str) -> None:
+def test_accepted_moves_are_told(rules_id: str, part: Part) -> None:
     """An arbiter let the move stand: it is told as others are, with the rules that it breaks."""
     seen = 0
-    for made in games(rules_id, 10):
+    for made in games_of(part, rules_id):
         listed = history_of(made.entries).entries
         for seq, truth in enumerate(made.truth):
             entry = decode_entry(made.entries[seq])
@@ -73,11 +77,12 @@ def test_accepted_moves_are_told(rules_id: str) -> None:
     assert seen
 
 
+@IN_THIRDS
 @EACH
-def test_desk_list_and_text_have_the_same_lines(rules_id: str) -> None:
+def test_desk_list_and_text_have_the_same_lines(rules_id: str, part: Part) -> None:
     """But for the numbers in them, which are those of entries or of lines, and for slips of a scribe's pen."""
     seen = 0
-    for made in games(rules_id, 10):
+    for made in games_of(part, rules_id):
         game_file = GameFile.read(BytesIO(made.data))
         shown = [told.split(maxsplit=1)[1] for told in game_file.numbered_moves() if told[:4].strip()]
         at_the_desk = [told.split(maxsplit=1)[1] for told in history_of(made.entries).lines() if told[:4].strip()]
@@ -101,11 +106,12 @@ def unnumbered(told: str) -> str:
     return re.sub(r"(against|back to|restore to|decides) \d+", r"\1 #", told.partition("  [")[0])
 
 
+@IN_THIRDS
 @EACH
-def test_places_of_corrections(rules_id: str) -> None:
+def test_places_of_corrections(rules_id: str, part: Part) -> None:
     """Those and no others to whose position the referee lets a scribe go back."""
     asked = 0
-    for made in games(rules_id, 12):
+    for made in games_of(part, rules_id):
         if not made.opened.HasField("declared"):
             continue
         for size in sampled(len(made.entries), PLACES_AT + 1)[1:]:

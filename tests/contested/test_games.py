@@ -16,7 +16,9 @@ from referee.log.replay import Record
 from tests.contested.campaign import sampled
 from tests.contested.contents import EVERYWHERE, contents
 from tests.contested.games import ENDINGS, RULES, game, kept, sample
+from tests.sizes import sample_of
 
+EACH = pytest.mark.parametrize("rules_id", sample_of(registry.names(), 1))
 NUMBERS = [n for n in range(2 * len(ENDINGS)) if ENDINGS[n % len(ENDINGS)] != RULES or n % len(ENDINGS) < 4]
 """Games with every ending, entered and held; not all of those that are played to the end by the rules."""
 AT_ONCE = {Ending.ABORTED, Ending.REFEREE_FAULT}
@@ -29,7 +31,7 @@ WAIVED = {
 """What accepted moves break; ALH-A5 and ALH-A6 are too rare for so few games."""
 
 
-@pytest.mark.parametrize("rules_id", registry.names())
+@EACH
 def test_everything_occurs(rules_id: str) -> None:
     """Every kind of entry, every ruling, every ending of the closed list: entered, and held where it can be."""
     found: Counter[str] = Counter()
@@ -44,7 +46,7 @@ def test_everything_occurs(rules_id: str) -> None:
     assert not missing
 
 
-@pytest.mark.parametrize("rules_id", registry.names())
+@EACH
 def test_games_are_played(rules_id: str) -> None:
     """Most games go on for long: moves are made, rounds are scored, kingdoms grow."""
     made = sample(rules_id, 6)
@@ -53,7 +55,7 @@ def test_games_are_played(rules_id: str) -> None:
     assert sum(truth.brings for each in made for truth in each.truth) > 300
 
 
-@pytest.mark.parametrize("rules_id", registry.names())
+@EACH
 def test_truth_fits_together(rules_id: str) -> None:
     """What is kept of each entry fits what is kept of the others, and the bytes."""
     for made in sample(rules_id, 4):
@@ -74,7 +76,7 @@ def test_a_number_is_one_game() -> None:
     assert game("kingdomino", 3).data == kept("kingdomino", 3).data != game("kingdomino", 4).data
 
 
-@pytest.mark.parametrize("rules_id", registry.names())
+@EACH
 def test_results_follow_from_what_happened(rules_id: str) -> None:
     """From the position, who is out and what was taken off: what ``Contest`` makes of them, where nobody ruled."""
     ruled = (Ending.ADJUDICATED, Ending.VOIDED, Ending.ABORTED, Ending.REFEREE_FAULT)

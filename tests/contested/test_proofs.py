@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from io import BytesIO
-from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -17,27 +16,30 @@ from referee.log.intent import decode_intent
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Verdict
 from referee.store.store import Row
-from tests.contested.campaign import games
+from tests.contested.campaign import IN_THIRDS, numbers
 from tests.contested.games import ENDINGS, Contested, game
 from tests.contested.served import keep
 from tests.service.conftest import running
+from tests.sizes import Part, in_parts
 from tests.waiting import waiting_for
 
 EACH = pytest.mark.parametrize("rules_id", ["alhambra", "kingdomino"])
 ALL = log_pb2.PROOF_POLICY_ALL
 
 
+@IN_THIRDS
 @EACH
-def test_claims_are_of_the_position(rules_id: str) -> None:
+def test_claims_are_of_the_position(rules_id: str, part: Part) -> None:
     """Whatever was taken back, accepted or played by a stand-in before: each is about the position before its entry."""
     seen = set[str]()
-    for each in games(rules_id, 10):
-        made = game(rules_id, each.number, ALL)
+    for number in part.of(numbers(rules_id)):
+        made = game(rules_id, number, ALL)
         follower = Follower(installed(), made.opened.SerializeToString(deterministic=True), 0)
-        for seq, data in enumerate(made.entries):
+        before = made.positions([0, *range(len(made.entries) - 1)])
+        for (seq, data), position in zip(enumerate(made.entries), before, strict=True):
             found = follower.read(Row(seq, data))
             event = judged(made, seq)
-            expected = follower.provable.claims(made.position(seq - 1), event) if event is not None else ()
+            expected = follower.provable.claims(position, event) if event is not None else ()
             assert fingerprints(follower, found) == fingerprints(follower, expected), f"{made}, entry {seq}"
             assert follower.against == (made.truth[seq].broken or None), f"{made}, entry {seq}"
             if found:
@@ -67,11 +69,12 @@ def is_short(made: Contested) -> bool:
     return made.verdict is Verdict.COMPLETE and contested and len(made.entries) < 160
 
 
+@in_parts(2)
 @EACH
-async def test_every_certificate_is_made(tmp_path: Path, rules_id: str) -> None:
-    """Of whole games that a server finds in its store: each holds, and none is lacking."""
-    short = (number for number in range(30) if ENDINGS[number % len(ENDINGS)] != log_pb2.ENDING_RULES)
-    made = list(islice((each for number in short if is_short(each := game(rules_id, number, ALL))), 2))
+async def test_every_certificate_is_made(tmp_path: Path, rules_id: str, part: Part) -> None:
+    """Of a whole game that a server finds in its store: each holds, and none is lacking."""
+    early = [number for number in range(40) if ENDINGS[number % len(ENDINGS)] != log_pb2.ENDING_RULES]
+    made = [next(each for number in part.of(early) if is_short(each := game(rules_id, number, ALL)))]
     assert {each.truth[-1].is_ended for each in made} == {True}
     await keep(tmp_path / "data", made)
     async with running(tmp_path / "data") as (server, client):

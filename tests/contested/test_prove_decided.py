@@ -13,8 +13,9 @@ import pytest
 from referee.games.game import Ending
 from referee.games.results import Result
 from tests.cli.inside import referee
-from tests.contested.campaign import games
-from tests.contested.games import Contested
+from tests.contested.campaign import IN_THIRDS, games_of
+from tests.contested.games import Contested, kept
+from tests.sizes import Part, in_parts
 
 EACH = pytest.mark.parametrize("rules_id", ["alhambra", "kingdomino"])
 DECIDED, OPEN = 0, 11
@@ -35,11 +36,12 @@ def ends(made: Contested) -> list[int]:
     return sorted({*found, *([len(results) - 1] if results[-1] is not None else [])})
 
 
+@IN_THIRDS
 @EACH
-def test_what_a_game_has_come_to_is_said(tmp_path: Path, rules_id: str) -> None:
+def test_what_a_game_has_come_to_is_said(tmp_path: Path, rules_id: str, part: Part) -> None:
     """By its rules, by forfeits, by a ruling or without a result, entered or not: who is first, and nothing proved."""
     wrong = []
-    for made in games(rules_id, 9):
+    for made in games_of(part, rules_id):
         for at in ends(made):
             done, found = answer(tmp_path, made, at)
             result = made.truth[at].result
@@ -53,11 +55,13 @@ def test_what_a_game_has_come_to_is_said(tmp_path: Path, rules_id: str) -> None:
     assert not wrong, f"{len(wrong)} wrong\n" + "\n".join(wrong)
 
 
+@in_parts(6)
 @EACH
-def test_nothing_is_proved_that_does_not_come(tmp_path: Path, rules_id: str) -> None:
+def test_nothing_is_proved_that_does_not_come(tmp_path: Path, rules_id: str, part: Part) -> None:
     """While a game goes on: who has forfeited has not won, and a proof holds if the moves go on to the end."""
     wrong = []
-    for made in games(rules_id, 4):
+    for number in part.of(range(6)):
+        made = kept(rules_id, number)
         going_on = [at for at, truth in enumerate(made.truth) if truth.result is None and len(truth.events) > 4]
         for at in {going_on[-1] if made.number % 2 else going_on[2 * len(going_on) // 3]} if going_on else ():
             done, found = answer(tmp_path, made, at)

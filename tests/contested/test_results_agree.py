@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from subprocess import CompletedProcess
 
@@ -31,11 +31,13 @@ from referee_clients.sdk.arbiter import arbiter
 from referee_clients.sdk.organiser import organiser
 from referee_clients.sdk.player import Player
 from tests.cli.inside import referee
+from tests.contested.campaign import IN_THIRDS
 from tests.contested.games import ENDINGS, Contested, kept
 from tests.contested.said import Said, in_header, in_json, in_page, in_text, of_places
 from tests.contested.served import keep
 from tests.log.games import seat_key
 from tests.service.conftest import running
+from tests.sizes import Part
 
 RULES_ID = "kingdomino"
 """Its games are short; how a game ends is the same for all."""
@@ -57,39 +59,61 @@ class Row:
         return result
 
 
-@cache
-def rows() -> tuple[Row, ...]:
-    """One for each ending, entered and held, and more by the rules where the places are not those of the points."""
-    wanted: dict[str, Callable[[Contested], bool]] = {}
+@dataclass(frozen=True)
+class Wanted:
+    """A way in which a game can end."""
+
+    ending: Ending
+    is_held: bool
+    is_disputed: bool = False
+    """And then it is held by a protest."""
+    is_plain: bool = True
+    """If by the rules, with the places that the points alone give."""
+
+    def __str__(self) -> str:
+        how = "held by a protest" if self.is_disputed else "held" if self.is_held else "entered"
+        return f"{self.ending.words}, {'' if self.is_plain else 'other places, '}{how}"
+
+    def is_planned(self, number: int) -> bool:
+        """Whether the game with this number is made for it."""
+        round_, index = divmod(number, len(ENDINGS))
+        is_held = round_ % 4 == 3 if self.is_disputed else round_ % 2 == self.is_held
+        return ENDINGS[index] == self.ending.value and is_held
+
+    def is_met(self, made: Contested) -> bool:
+        last = made.truth[-1]
+        if last.result is None or last.result.ending is not self.ending or last.is_ended == self.is_held:
+            return False
+        if self.is_disputed and not made.plan.is_disputed:
+            return False
+        if self.ending is not Ending.RULES:
+            return True
+        (over,) = made.position(len(made.entries) - 1).pending()
+        return bool(over.places == last.result.places) == self.is_plain
+
+
+def wanted() -> Iterator[Wanted]:
+    """Each ending, entered and held, and more by the rules where the places are not those of the points."""
     for is_held in (False, True):
-        how = "held" if is_held else "entered"
         for ending in map(Ending, CONSEQUENCES):
             if not (is_held and ending in AT_ONCE):
-                wanted[f"{ending.words}, {how}"] = partial(ended, ending=ending, is_held=is_held)
-        wanted[f"rules, other places, {how}"] = partial(ended, ending=Ending.RULES, is_held=is_held, is_plain=False)
+                yield Wanted(ending, is_held)
+        yield Wanted(Ending.RULES, is_held, is_plain=False)
     for ending in (Ending.RULES, Ending.RESIGNED, Ending.ADJUDICATED, Ending.VOIDED):
-        wanted[f"{ending.words}, held by a protest"] = partial(ended, ending=ending, is_held=True, is_disputed=True)
-    found: dict[str, Contested] = {}
-    for number in range(MOST):
-        made = kept(RULES_ID, number)
-        found |= {name: made for name, is_one in wanted.items() if name not in found and is_one(made)}
-        if len(found) == len(wanted):
-            break
-    assert found.keys() == wanted.keys(), f"no game for {wanted.keys() - found.keys()}"
-    return tuple(Row(name, made, ", held" in name) for name, made in sorted(found.items()))
+        yield Wanted(ending, is_held=True, is_disputed=True)
 
 
-def ended(made: Contested, ending: Ending, *, is_held: bool, is_disputed: bool = False, is_plain: bool = True) -> bool:
-    """``is_plain``: by the rules, with the places that the points alone give."""
-    last = made.truth[-1]
-    if last.result is None or last.result.ending is not ending or last.is_ended == is_held:
-        return False
-    if is_disputed and not made.plan.is_disputed:
-        return False
-    if ending is not Ending.RULES:
-        return True
-    (over,) = made.position(len(made.entries) - 1).pending()
-    return bool(over.places == last.result.places) == is_plain
+@cache
+def rows(part: Part) -> tuple[Row, ...]:
+    """Return a game for each that is wanted, the first one that is made for it and came to it."""
+    return tuple(row(each) for each in part.of(sorted(wanted(), key=str)))
+
+
+def row(each: Wanted) -> Row:
+    for number in filter(each.is_planned, range(MOST)):
+        if each.is_met(made := kept(RULES_ID, number)):
+            return Row(str(each), made, each.is_held)
+    raise AssertionError(f"no game for {each}")
 
 
 # --- tools of a file -----------------------------------------------------------------------------------------
@@ -151,15 +175,16 @@ def compared(said: Callable[[Row], Said], names: tuple[Row, ...], *, tells_waiti
             yield f"{row.name} ({row.made}, {row.result}): {wrong}"
 
 
+@IN_THIRDS
 @pytest.mark.parametrize("tool", TOOLS)
-def test_tools_of_files_agree(tmp_path: Path, tool: str) -> None:
+def test_tools_of_files_agree(tmp_path: Path, tool: str, part: Part) -> None:
     path = tmp_path / "game.gamelog"
 
     def said(row: Row) -> Said:
         path.write_bytes(row.made.data)
         return TOOLS[tool](row.made, path)
 
-    shown = tuple(row for row in rows() if not (row.is_held and tool in ENDED_ONLY))
+    shown = tuple(row for row in rows(part) if not (row.is_held and tool in ENDED_ONLY))
     wrong = list(compared(said, shown, tells_waiting=tool not in TELLS_NO_WAITING))
     assert not wrong, f"{tool}: {len(wrong)} of {len(shown)} wrong\n" + "\n".join(wrong)
 
@@ -167,14 +192,15 @@ def test_tools_of_files_agree(tmp_path: Path, tool: str) -> None:
 # --- tools of a server ------------------------------------------------------------------------------------------
 
 
-async def test_tools_of_a_server_agree(tmp_path: Path) -> None:
+@IN_THIRDS
+async def test_tools_of_a_server_agree(tmp_path: Path, part: Part) -> None:
     """GetGame, the docket and the status: a server finds the games, and enters those ends that need not wait."""
-    await keep(tmp_path / "data", [row.made for row in rows()])
+    await keep(tmp_path / "data", [row.made for row in rows(part)])
     wrong = []
     async with running(tmp_path / "data") as (server, client), organiser(server.address, client.organiser) as calls:
         status = await Asked(client.channel, client.organiser, server.address).all()
         listed = {game["id"]: game for game in plain(status)["games"]}
-        for row in rows():
+        for row in rows(part):
             game_id = row.made.played.record.game_id.hex()
             game = await calls.game(game_id)
             async with arbiter(server.address, game_id) as there:

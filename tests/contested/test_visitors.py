@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from io import BytesIO
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -24,10 +25,11 @@ from referee.transcript.game_file import GameFile, as_text, told_by
 from referee.transcript.transcript import Transcript
 from referee_clients.desk.history import History
 from referee_clients.sdk.ledger import Ledger
-from tests.contested.campaign import games
-from tests.contested.games import Contested
+from tests.contested.campaign import IN_THIRDS, games_of, numbers
+from tests.contested.games import Contested, kept
 from tests.frozen.report import LOGS
 from tests.log.games import SIGNER
+from tests.sizes import Part, in_parts, sample_of
 
 EACH = pytest.mark.parametrize("rules_id", registry.names())
 
@@ -79,28 +81,34 @@ def replayed(record: Record, transcript: Transcript) -> State:
     return state
 
 
-@pytest.mark.parametrize("log", LOGS, ids=lambda log: log.stem)
+@pytest.mark.parametrize("log", sample_of(LOGS, 18), ids=lambda log: log.stem)
 def test_frozen_logs(log: Path) -> None:
     check(list(file.entries(BytesIO(log.read_bytes()))))
 
 
+@IN_THIRDS
 @EACH
-def test_contested_games(rules_id: str) -> None:
-    for made in games(rules_id, 6):
+def test_contested_games(rules_id: str, part: Part) -> None:
+    for made in islice(games_of(part, rules_id), 3):
         check(made.entries)
 
 
+@in_parts(12)
 @EACH
-def test_texts_are_read_back(rules_id: str) -> None:
+def test_texts_are_read_back(rules_id: str, part: Part) -> None:
     """Positions, and games as text, after entries of contested games: the same position and the same result."""
-    for made in games(rules_id, 5):
+    halves = [(number, half) for half in range(2) for number in numbers(rules_id)]
+    for number, half in part.of(halves):
+        made = kept(rules_id, number)
         for at, game_file in stories(made):
+            if at % 2 != half:
+                continue
             told, truth = f"{made}, after entry {at}", made.truth[at]
             game, state = as_text(game_file), game_file.record.game.position.state
             assert (game_file.record.game.result(), told_by(game_file).result) == (truth.result, truth.result), told
             position = position_text.read(position_text.write(Position(game.setup, state, game.contest)))
             assert (position.state.digest(), position.result) == (truth.digest, truth.result), told
-            if at % 7 == 0 or truth.result is not None:
+            if at % 14 < 2 or truth.result is not None:
                 reading = game_text.read(game_text.write(game))
                 assert (reading.state.digest(), reading.result) == (truth.digest, truth.result), told
                 assert reading.game.events == truth.events, told

@@ -21,7 +21,7 @@ from referee.report.adjudication import adjudicate
 from referee.report.sheet import sheet
 from tests.notation.page import BOARDS
 from tests.notation.setups import PLAIN, SETUPS, name_of, play
-from tests.sizes import sample_of
+from tests.sizes import Part, in_parts, sample_of
 
 ALHAMBRA, KINGDOMINO, ROLLWRITE = PLAIN
 SEEDS = 3
@@ -42,9 +42,10 @@ def same_score(setup: Setup, text: str, state: Any) -> None:
     assert "Scored from the boards alone: nobody has checked how they came about." in found.remarks
 
 
+@in_parts(SEEDS)
 @pytest.mark.parametrize("setup", sample_of(SETUPS, 40), ids=name_of)
-def test_the_boards_of_a_game_score_as_the_game(setup: Setup) -> None:
-    for seed in range(SEEDS):
+def test_the_boards_of_a_game_score_as_the_game(setup: Setup, part: Part) -> None:
+    for seed in part.of(range(SEEDS)):
         state: Any = play(setup, seed).state
         text = write(Boards(setup, state))
         same_score(setup, text, state)
@@ -55,11 +56,12 @@ def test_the_boards_of_a_game_score_as_the_game(setup: Setup) -> None:
         assert max(map(len, text.splitlines())) < 4000
 
 
+@in_parts(SEEDS)
 @pytest.mark.parametrize(
     "setup", sample_of([each for each in SETUPS if each.rules_id == "kingdomino"], 30), ids=name_of
 )
-def test_discarded_dominoes_may_be_left_out_and_kingdoms_come_in_any_order(setup: Setup) -> None:
-    for seed in range(SEEDS):
+def test_discarded_dominoes_may_be_left_out_and_kingdoms_come_in_any_order(setup: Setup, part: Part) -> None:
+    for seed in part.of(range(SEEDS)):
         state: Any = play(setup, seed).state
         *head, line = write(Boards(setup, state)).splitlines()
         brief = re.sub(r" discarded( \d+)*", "", line)

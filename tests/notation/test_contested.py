@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.games import forfeits, registry
@@ -24,14 +24,16 @@ from tests.log.slow_table import OF_A_SEAT
 from tests.notation.contested import GAMES, at, contested, contests, states
 from tests.notation.game_text import CHOSEN, KINGS
 from tests.notation.setups import PLAIN, name_of
+from tests.sizes import Part, campaign, in_parts
 
 # What was accepted
 
 
+@in_parts(3)
 @pytest.mark.parametrize(("rules_id", "seats"), GAMES)
-def test_a_game_in_which_illegal_moves_stand_is_read_as_it_was_printed(rules_id: str, seats: int) -> None:
+def test_a_game_in_which_illegal_moves_stand_is_read_as_it_was_printed(rules_id: str, seats: int, part: Part) -> None:
     marked = 0
-    for seed in range(3):
+    for seed in part.of(range(3)):
         setup, events = contested(rules_id, seats, seed)
         *_, last = states(setup, events)
         text = game_text.write(GameText(setup, events))
@@ -90,11 +92,14 @@ def test_what_could_not_stand_is_not_printed() -> None:
         game_text.write(replace(game, events=(*game.events, PlaceDomino(3, (2, 0), (3, 0)))))
 
 
+@in_parts(2)
 @pytest.mark.parametrize(("rules_id", "seats"), GAMES)
-def test_a_board_on_which_something_illegal_stands_is_read_as_it_was_printed(rules_id: str, seats: int) -> None:
+def test_a_board_on_which_something_illegal_stands_is_read_as_it_was_printed(
+    rules_id: str, seats: int, part: Part
+) -> None:
     """It is the same position, with the same answers to every question, and so is the rest of the game."""
     marked = 0
-    for seed in range(2):
+    for seed in part.of(range(2)):
         setup, events = contested(rules_id, seats, seed)
         rng = random.Random(seed)
         for number, state in enumerate(states(setup, events)):
@@ -150,58 +155,69 @@ def test_a_seat_forfeits_as_the_rules_of_the_table_say() -> None:
     assert sorted(ending.value for ending in forfeits.ENDINGS) == sorted(OF_A_SEAT)
 
 
-@given(st.data(), st.sampled_from(GAMES), st.sampled_from([0, 3, 7, 8, 8]))
-def test_a_contest_is_read_as_it_was_printed(data: st.DataObject, game: tuple[str, int], share: int) -> None:
-    setup, events, state = at(*game, share)
-    pending = state.pending()
-    contest = data.draw(contests(setup.seats, over=isinstance(pending[0], Over)))
-    result = contest.result(setup.seats, pending)
-    texts: list[tuple[Any, Any]] = [(position_text, Position(setup, state, contest))]
-    if len(events) < 400:
-        texts.append((game_text, GameText(setup, events, contest)))
-    for module, told in texts:
-        text = module.write(told)
-        found = module.read(text)
-        again = found if module is position_text else found.game
-        assert found.result == result
-        assert found.state.digest() == state.digest()
-        assert list(found.state.legal_moves()) == list(state.legal_moves())
-        assert module.write(again) == text
-        # Last forfeits and a ruling may come to the same: then the text says it once.
-        if result != replace(contest, ruled=None).result(setup.seats, pending):
-            assert again.contest == contest
-        assert list(again.contest.out.items()) == list(contest.out.items())
-        assert again.contest.points_off == contest.points_off
-        plain = "".join(line for line in text.splitlines(True) if not line.startswith(("[Places", "[Result")))
-        if contest.ruled is None and module is game_text:
-            assert module.read(plain).result == result
+@pytest.mark.parametrize("examples", [35, campaign(150)])
+def test_a_contest_is_read_as_it_was_printed(examples: int) -> None:
+    @given(st.data(), st.sampled_from(GAMES), st.sampled_from([0, 3, 7, 8, 8]))
+    @settings(max_examples=examples)
+    def read_again(data: st.DataObject, game: tuple[str, int], share: int) -> None:
+        setup, events, state = at(*game, share)
+        pending = state.pending()
+        contest = data.draw(contests(setup.seats, over=isinstance(pending[0], Over)))
+        result = contest.result(setup.seats, pending)
+        texts: list[tuple[Any, Any]] = [(position_text, Position(setup, state, contest))]
+        if len(events) < 400:
+            texts.append((game_text, GameText(setup, events, contest)))
+        for module, told in texts:
+            text = module.write(told)
+            found = module.read(text)
+            again = found if module is position_text else found.game
+            assert found.result == result
+            assert found.state.digest() == state.digest()
+            assert list(found.state.legal_moves()) == list(state.legal_moves())
+            assert module.write(again) == text
+            # Last forfeits and a ruling may come to the same: then the text says it once.
+            if result != replace(contest, ruled=None).result(setup.seats, pending):
+                assert again.contest == contest
+            assert list(again.contest.out.items()) == list(contest.out.items())
+            assert again.contest.points_off == contest.points_off
+            plain = "".join(line for line in text.splitlines(True) if not line.startswith(("[Places", "[Result")))
+            if contest.ruled is None and module is game_text:
+                assert module.read(plain).result == result
+
+    read_again()
 
 
-@given(st.data(), st.sampled_from(GAMES), st.sampled_from([0, 5, 8]))
-def test_headers_that_contradict_the_game_are_refused(data: st.DataObject, game: tuple[str, int], share: int) -> None:
+@pytest.mark.parametrize("examples", [50, campaign(150)])
+def test_headers_that_contradict_the_game_are_refused(examples: int) -> None:
     """Each of the headers, told of the game of another contest: it is refused by name, or it says the same."""
-    setup, _, state = at(*game, share)
-    over = isinstance(state.pending()[0], Over)
-    mine, others = (
-        header_values(Position(setup, state, data.draw(contests(setup.seats, over=over)))) for _ in range(2)
-    )
-    name = data.draw(st.sampled_from(["Result", "Points", "Places"]))
-    told = {**mine, **({name: others[name]} if name in others else {})}
-    if told.get(name) == mine.get(name):
-        return
-    position = position_text.write(Position(setup, state))
-    lines = [f'[{header} "{value}"]\n' for header, value in told.items()]
-    found, error = tried(with_headers(position, lines))
-    if error is not None:
-        assert error.kind is Kind.ILLEGAL
-        assert str(error).partition("illegal: ")[2].split()[0] in told
-        assert error.expected
-    else:
-        assert found is not None
-        # A plain position need not say its result, and may.
-        places = " ".join(map(str, found.result.places)) if found.result else None
-        again = {"Result": contest_text.value(found.result), "Places": places, **header_values(found)}
-        assert {header: again.get(header) for header in told} == told
+
+    @given(st.data(), st.sampled_from(GAMES), st.sampled_from([0, 5, 8]))
+    @settings(max_examples=examples)
+    def refused(data: st.DataObject, game: tuple[str, int], share: int) -> None:
+        setup, _, state = at(*game, share)
+        over = isinstance(state.pending()[0], Over)
+        mine, others = (
+            header_values(Position(setup, state, data.draw(contests(setup.seats, over=over)))) for _ in range(2)
+        )
+        name = data.draw(st.sampled_from(["Result", "Points", "Places"]))
+        told = {**mine, **({name: others[name]} if name in others else {})}
+        if told.get(name) == mine.get(name):
+            return
+        position = position_text.write(Position(setup, state))
+        lines = [f'[{header} "{value}"]\n' for header, value in told.items()]
+        found, error = tried(with_headers(position, lines))
+        if error is not None:
+            assert error.kind is Kind.ILLEGAL
+            assert str(error).partition("illegal: ")[2].split()[0] in told
+            assert error.expected
+        else:
+            assert found is not None
+            # A plain position need not say its result, and may.
+            places = " ".join(map(str, found.result.places)) if found.result else None
+            again = {"Result": contest_text.value(found.result), "Places": places, **header_values(found)}
+            assert {header: again.get(header) for header in told} == told
+
+    refused()
 
 
 def tried(text: str) -> tuple[Position | None, NotationError | None]:

@@ -7,7 +7,7 @@ import random
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.games.game import Cell
@@ -16,6 +16,7 @@ from referee.games.kingdomino.kingdom import Kingdom
 from referee.notation.inspect import answer
 from referee.notation.lines import encode
 from tests.cli.inside import referee
+from tests.sizes import campaign
 
 CENTRE = {"size": 5, "castle": [2, 2]}
 RELATIVE = {"size": 5, "castle": None}
@@ -367,13 +368,18 @@ anything = st.recursive(
 )
 
 
-@given(st.dictionaries(st.sampled_from(["frame", "kingdom", "domino", "id", "x"]), anything))
-def test_anything_like_a_question_gets_one_answer(question: dict[str, Any]) -> None:
-    line = encode(answer(json.dumps({"game": "kingdomino", **question}).encode()))
-    assert line.isascii()
-    assert line.count(b"\n") == 1
-    found = json.loads(line, parse_constant=pytest.fail)
-    assert ("error" in found) != ("valid" in found)
+@pytest.mark.parametrize("examples", [35, campaign(150)])
+def test_anything_like_a_question_gets_one_answer(examples: int) -> None:
+    @given(st.dictionaries(st.sampled_from(["frame", "kingdom", "domino", "id", "x"]), anything))
+    @settings(max_examples=examples)
+    def like_a_question(question: dict[str, Any]) -> None:
+        line = encode(answer(json.dumps({"game": "kingdomino", **question}).encode()))
+        assert line.isascii()
+        assert line.count(b"\n") == 1
+        found = json.loads(line, parse_constant=pytest.fail)
+        assert ("error" in found) != ("valid" in found)
+
+    like_a_question()
 
 
 def test_the_longest_question_has_room() -> None:

@@ -17,6 +17,7 @@ from referee.notation.alhambra import inspect
 from tests.games import oracle
 from tests.games.layouts import engine_layout, random_boards
 from tests.notation.questions import TILE_SET, ask, lists, names
+from tests.sizes import Part, campaign, in_parts
 
 PLUS = {"0,-1": "pavilion-2-NEW", "-1,0": "chambers-5-NSW", "1,0": "arcades-4-NES", "0,1": "seraglio-3-ESW"}
 COUNT = 120
@@ -123,11 +124,12 @@ def test_every_rule_of_building_is_named(layout: dict[str, str], rules: set[str]
     assert {found["rule"] for found in ask(layout=layout)["violations"]} == rules
 
 
+@in_parts(2)
 @pytest.mark.parametrize("number", range(0, COUNT, 3))
-def test_lists_are_those_of_the_engine_cell_by_cell(number: int) -> None:
+def test_lists_are_those_of_the_engine_cell_by_cell(number: int, part: Part) -> None:
     layout = layouts()[number]
     rng = random.Random(number)
-    for tile in rng.sample(range(54), 6):
+    for tile in part.of(rng.sample(range(54), 6)):
         found = ask(layout=names(layout), tile=TILE_SET.names[tile])
         expected = lists(layout, tile)
         assert found["valid"]
@@ -155,17 +157,21 @@ def is_legal(layout: Layout) -> bool:
     )
 
 
-@given(
-    st.lists(st.one_of(cells, cells, cells, anywhere), max_size=16, unique=True).flatmap(
-        lambda where: st.permutations(range(54)).map(lambda tiles: dict(zip(where, tiles, strict=False)))
+@pytest.mark.parametrize("examples", [100, campaign(300)])
+def test_any_layout_is_legal_exactly_if_nothing_is_found(examples: int) -> None:
+    @given(
+        st.lists(st.one_of(cells, cells, cells, anywhere), max_size=16, unique=True).flatmap(
+            lambda where: st.permutations(range(54)).map(lambda tiles: dict(zip(where, tiles, strict=False)))
+        )
     )
-)
-@settings(max_examples=300)
-def test_any_layout_is_legal_exactly_if_nothing_is_found(tiles: dict[tuple[int, int], int]) -> None:
-    layout = Layout.of(TILE_SET, tiles)
-    found = ask(layout=names(layout))
-    assert found["valid"] == is_legal(layout)
-    assert bool(found["violations"]) != found["valid"]
+    @settings(max_examples=examples)
+    def any_layout(tiles: dict[tuple[int, int], int]) -> None:
+        layout = Layout.of(TILE_SET, tiles)
+        found = ask(layout=names(layout))
+        assert found["valid"] == is_legal(layout)
+        assert bool(found["violations"]) != found["valid"]
+
+    any_layout()
 
 
 def test_legal_layouts_with_one_change() -> None:

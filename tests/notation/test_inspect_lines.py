@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from referee.games import registry
 from referee.notation.inspect import answer
 from referee.notation.lines import Lines, encode
 from referee.notation.strict_json import MAX_LINE_BYTES
+from tests.sizes import campaign
 
 ASK = b'{"game":"alhambra"'
 GAMES = " or ".join(f'"{name}"' for name in sorted(registry.names()))
@@ -169,9 +170,14 @@ def test_any_json_gets_one_answer(value: object) -> None:
     one_answer(json.dumps(value).encode())
 
 
-@given(st.dictionaries(words, near_values))
-def test_anything_like_a_question_gets_one_answer(value: dict[str, object]) -> None:
-    one_answer(json.dumps({**value, "game": "alhambra"}).encode())
+@pytest.mark.parametrize("examples", [35, campaign(150)])
+def test_anything_like_a_question_gets_one_answer(examples: int) -> None:
+    @given(st.dictionaries(words, near_values))
+    @settings(max_examples=examples)
+    def like_a_question(value: dict[str, object]) -> None:
+        one_answer(json.dumps({**value, "game": "alhambra"}).encode())
+
+    like_a_question()
 
 
 @given(st.lists(st.binary(max_size=40) | st.just(b"\n")))

@@ -22,6 +22,7 @@ from referee.harness import check_game
 from referee.notation.inspect import answer
 from tests.cli.inside import referee
 from tests.notation import questions
+from tests.sizes import campaign
 
 GRID = [
     ["garden", "seraglio", "arcades", "chambers", "garden", "tower"],
@@ -495,15 +496,19 @@ values = st.recursive(
 )
 
 
-@given(st.dictionaries(words, values) | st.dictionaries(words, values).map(lambda score: {"score": score}))
-@settings(max_examples=100)
-def test_anything_like_a_question_gets_one_answer(question: dict[str, Any]) -> None:
-    try:
-        line = json.dumps({**question, "game": "rollwrite"}, allow_nan=False).encode()
-    except ValueError:
-        return
-    found = answer(line)
-    assert ("error" in found) + ("actions" in found) + ("points" in found) == 1
+@pytest.mark.parametrize("examples", [35, campaign(150)])
+def test_anything_like_a_question_gets_one_answer(examples: int) -> None:
+    @given(st.dictionaries(words, values) | st.dictionaries(words, values).map(lambda score: {"score": score}))
+    @settings(max_examples=examples)
+    def like_a_question(question: dict[str, Any]) -> None:
+        try:
+            line = json.dumps({**question, "game": "rollwrite"}, allow_nan=False).encode()
+        except ValueError:
+            return
+        found = answer(line)
+        assert ("error" in found) + ("actions" in found) + ("points" in found) == 1
+
+    like_a_question()
 
 
 def test_help_shows_its_examples_and_they_are_true() -> None:

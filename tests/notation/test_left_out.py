@@ -31,6 +31,7 @@ from referee.report.text import text as report_text
 from referee.transcript.recorder import Recorder
 from referee.transcript.rehearsal import adjudicated, listed, recorded, rehearse
 from tests.notation.setups import name_of
+from tests.sizes import Part, in_parts
 
 THREE = [
     Setup("alhambra", 2, 3, alhambra.Options(max_turns=9)),
@@ -89,11 +90,12 @@ def played(setup: Setup, seed: int) -> tuple[str, str]:
     return text, "\n".join([head, "", *short, ""])
 
 
+@in_parts(2)
 @pytest.mark.parametrize("setup", THREE, ids=name_of)
-def test_a_text_without_the_moves_of_who_resigned_is_the_same_game(setup: Setup) -> None:
+def test_a_text_without_the_moves_of_who_resigned_is_the_same_game(setup: Setup, part: Part) -> None:
     """For reading, for the log, and for an adjudication."""
     left_out = 0
-    for seed in range(2):
+    for seed in part.of(range(2)):
         whole, short = played(setup, seed)
         left_out += whole.count("\n") - short.count("\n")
         reading = game_text.read(short)
@@ -233,10 +235,11 @@ def spoilt(setup: Setup, seed: int) -> str:
     return "\n".join([head, "", *lines, ""])
 
 
+@in_parts(2)
 @pytest.mark.parametrize("setup", THREE, ids=name_of)
-def test_whatever_is_written_the_log_is_what_the_adjudication_says(setup: Setup) -> None:
+def test_whatever_is_written_the_log_is_what_the_adjudication_says(setup: Setup, part: Part) -> None:
     seen: Counter[str | Step] = Counter()
-    for seed in range(8):
+    for seed in part.of(range(8)):
         text = spoilt(setup, seed)
         try:
             whole = listed(text)

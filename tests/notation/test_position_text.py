@@ -13,18 +13,20 @@ from referee.notation.errors import Kind, NotationError
 from referee.notation.headers import Setup
 from referee.notation.position_text import Position, read, write
 from tests.notation.setups import PLAIN, SETUPS, name_of, play
+from tests.sizes import Part, in_parts
 
 _EVERY = 3
 """Of the positions of a game."""
 
 
+@in_parts(2)
 @pytest.mark.parametrize("setup", SETUPS[:7:2] + SETUPS[7:-12:11] + SETUPS[-12::2], ids=name_of)
-def test_a_position_is_read_as_it_was_printed(setup: Setup) -> None:
+def test_a_position_is_read_as_it_was_printed(setup: Setup, part: Part) -> None:
     """With the same digest; what is awaited and what may be done are the same, too."""
     seen = set()
 
     def watch(state: Any) -> None:
-        if state.phase in seen and state.turns % _EVERY:
+        if state.phase in seen and state.turns % (_EVERY * part.parts) != _EVERY * part.number:
             return
         seen.add(state.phase)
         text = write(Position(setup, state))

@@ -28,6 +28,7 @@ from referee.transcript.recorder import obstacle
 from referee.transcript.rehearsal import recorded
 from tests.notation.contested import GAMES, at, contested, contests
 from tests.report.adjudication import AWAY, FINE, NEXT, judged
+from tests.sizes import campaign, sample_of
 
 
 @pytest.mark.parametrize(
@@ -69,39 +70,42 @@ def seats_of(players: tuple[Player, ...]) -> list[Player]:
     return [player for player in players if player.name.startswith("seat ")]
 
 
-@given(st.data(), st.sampled_from(GAMES), st.sampled_from([3, 7, 8]), st.sampled_from([None, *Wait]))
-def test_a_sheet_has_the_places_of_the_result(
-    data: st.DataObject, game: tuple[str, int], share: int, waits: Wait | None
-) -> None:
-    setup, events, state = at(*game, share)
-    over = isinstance(state.pending()[0], Over)
-    contest = data.draw(contests(setup.seats, over=over))
-    _, scored = replay(GameText(setup, events))
-    plain = sheet(setup.rules_id, state, scored)
-    found = sheet(setup.rules_id, state, scored, contest=contest, waits=waits)
-    result = contest.result(setup.seats, state.pending())
-    players, before = seats_of(found.players), seats_of(plain.players)
-    off = contest.points_off or (0,) * setup.seats
-    assert [player.total for player in players] == [p.total - o for p, o in zip(before, off, strict=True)]
-    for player in found.players:
-        assert sum(item.points for item in player.items) == player.total
-    if contest.is_plain:
-        assert players == before
-    elif result is not None:
-        assert [player.place for player in players] == list(result.places or (0,) * setup.seats)
-    else:
-        # As if it ended here: who stayed is before who did not.
-        places = [player.place for player in players]
-        stayed = [place for seat, place in enumerate(places) if seat not in contest.out]
-        assert all(places[seat] > max(stayed) for seat in contest.out)
-    told = f"{upper(outcome(result, contest, waits=waits))}."
-    assert (found.remarks[:1] == (told,)) == (waits is not None or not contest.is_plain)
-    if result is not None and len(result.winners) == 1:
-        assert told.startswith(f"Seat {result.winners[0]} wins")
-    assert found.players[setup.seats :] == plain.players[setup.seats :]
+@pytest.mark.parametrize("examples", [40, campaign(150)])
+def test_a_sheet_has_the_places_of_the_result(examples: int) -> None:
+    @given(st.data(), st.sampled_from(GAMES), st.sampled_from([3, 7, 8]), st.sampled_from([None, *Wait]))
+    @settings(max_examples=examples)
+    def a_sheet(data: st.DataObject, game: tuple[str, int], share: int, waits: Wait | None) -> None:
+        setup, events, state = at(*game, share)
+        over = isinstance(state.pending()[0], Over)
+        contest = data.draw(contests(setup.seats, over=over))
+        _, scored = replay(GameText(setup, events))
+        plain = sheet(setup.rules_id, state, scored)
+        found = sheet(setup.rules_id, state, scored, contest=contest, waits=waits)
+        result = contest.result(setup.seats, state.pending())
+        players, before = seats_of(found.players), seats_of(plain.players)
+        off = contest.points_off or (0,) * setup.seats
+        assert [player.total for player in players] == [p.total - o for p, o in zip(before, off, strict=True)]
+        for player in found.players:
+            assert sum(item.points for item in player.items) == player.total
+        if contest.is_plain:
+            assert players == before
+        elif result is not None:
+            assert [player.place for player in players] == list(result.places or (0,) * setup.seats)
+        else:
+            # As if it ended here: who stayed is before who did not.
+            places = [player.place for player in players]
+            stayed = [place for seat, place in enumerate(places) if seat not in contest.out]
+            assert all(places[seat] > max(stayed) for seat in contest.out)
+        told = f"{upper(outcome(result, contest, waits=waits))}."
+        assert (found.remarks[:1] == (told,)) == (waits is not None or not contest.is_plain)
+        if result is not None and len(result.winners) == 1:
+            assert told.startswith(f"Seat {result.winners[0]} wins")
+        assert found.players[setup.seats :] == plain.players[setup.seats :]
+
+    a_sheet()
 
 
-@pytest.mark.parametrize("policy", Policy)
+@pytest.mark.parametrize("policy", sample_of(Policy, 1))
 @pytest.mark.parametrize(("rules_id", "seats"), GAMES)
 def test_a_record_that_says_what_was_accepted_is_right(rules_id: str, seats: int, policy: Policy) -> None:
     setup, events = contested(rules_id, seats, 0)
@@ -143,42 +147,45 @@ def test_a_mark_that_is_not_right_rules_nothing() -> None:
 KEYS = [PrivateKey.generate() for _ in range(3)]
 
 
-@settings(max_examples=40)
-@given(st.data(), st.sampled_from(GAMES), st.sampled_from([0, 1, 8]))
-def test_a_contested_game_is_judged_right_and_its_log_says_the_same(
-    data: st.DataObject, game: tuple[str, int], share: int
-) -> None:
+@pytest.mark.parametrize("examples", [18, campaign(60)])
+def test_a_contested_game_is_judged_right_and_its_log_says_the_same(examples: int) -> None:
     """Headers and marks become rulings, and these are printed as the same text."""
-    setup, events, state = at(*game, share)
-    contest = data.draw(contests(setup.seats, over=isinstance(state.pending()[0], Over)))
-    text = game_text.write(GameText(setup, events, contest))
-    found = adjudicate(text, data.draw(st.sampled_from(Policy)))
-    result = contest.result(setup.seats, state.pending())
-    assert found.is_clean
-    assert found.told.result == result
-    made = of_adjudication(found, [Seat(seat) for seat in range(setup.seats)])
-    seats = [(each.place, each.player) for each in made.result if each.player.startswith("seat ")]
-    assert sorted(seats) == sorted((place, f"seat {s}") for s, place in enumerate(result.places if result else ()))
-    flat = " ".join(report_text(made).split())
-    assert contest.is_plain or f"{upper(outcome(result, found.contest))}." in flat
-    reached = replace(contest, ruled=None).result(setup.seats, state.pending())
-    if why := obstacle(found.contest, setup.seats, state.pending()):
-        assert contest.ruled is not None
-        assert contest.ruled.ending is Ending.STALLED or reached is not None, why
-        return
-    recorder = recorded(found, KEYS[0], KEYS[2:])
-    game_file = GameFile.read(BytesIO(recorder.file(CheckpointSigner("club.example", KEYS[1]))))
-    assert game_file.record is not None
-    # What the headers told has now a line at the end of the text; all else is the same.
-    again = game_text.read(game_text.write(as_text(game_file)))
-    assert (again.game.setup, again.game.events, again.game.contest) == (
-        setup,
-        events,
-        contest.settled(setup.seats, state.pending()),
-    )
-    told = told_by(game_file)
-    assert (told.result, told.waits) == (result, None)
-    assert told.outcome() == found.told.outcome()
+
+    @given(st.data(), st.sampled_from(GAMES), st.sampled_from([0, 1, 8]))
+    @settings(max_examples=examples)
+    def judged_right(data: st.DataObject, game: tuple[str, int], share: int) -> None:
+        setup, events, state = at(*game, share)
+        contest = data.draw(contests(setup.seats, over=isinstance(state.pending()[0], Over)))
+        text = game_text.write(GameText(setup, events, contest))
+        found = adjudicate(text, data.draw(st.sampled_from(Policy)))
+        result = contest.result(setup.seats, state.pending())
+        assert found.is_clean
+        assert found.told.result == result
+        made = of_adjudication(found, [Seat(seat) for seat in range(setup.seats)])
+        seats = [(each.place, each.player) for each in made.result if each.player.startswith("seat ")]
+        assert sorted(seats) == sorted((place, f"seat {s}") for s, place in enumerate(result.places if result else ()))
+        flat = " ".join(report_text(made).split())
+        assert contest.is_plain or f"{upper(outcome(result, found.contest))}." in flat
+        reached = replace(contest, ruled=None).result(setup.seats, state.pending())
+        if why := obstacle(found.contest, setup.seats, state.pending()):
+            assert contest.ruled is not None
+            assert contest.ruled.ending is Ending.STALLED or reached is not None, why
+            return
+        recorder = recorded(found, KEYS[0], KEYS[2:])
+        game_file = GameFile.read(BytesIO(recorder.file(CheckpointSigner("club.example", KEYS[1]))))
+        assert game_file.record is not None
+        # What the headers told has now a line at the end of the text; all else is the same.
+        again = game_text.read(game_text.write(as_text(game_file)))
+        assert (again.game.setup, again.game.events, again.game.contest) == (
+            setup,
+            events,
+            contest.settled(setup.seats, state.pending()),
+        )
+        told = told_by(game_file)
+        assert (told.result, told.waits) == (result, None)
+        assert told.outcome() == found.told.outcome()
+
+    judged_right()
 
 
 @pytest.mark.parametrize(

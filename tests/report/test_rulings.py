@@ -29,6 +29,7 @@ from referee.report.text import text as as_text
 from referee.transcript.rehearsal import recorded
 from tests.notation.setups import PLAIN, name_of, play, text_of
 from tests.report.adjudication import AWAY, FINE, NEXT, OUTSIDE, START
+from tests.sizes import Part, in_parts
 
 SIGNER = CheckpointSigner("club.example", PrivateKey.generate())
 KEYS = [PrivateKey.generate() for _ in range(3)]
@@ -299,12 +300,13 @@ def ruling_for(rng: random.Random, found: Adjudication, line: int) -> LineRuling
     return LineRuling(line, policy, "", off)
 
 
+@in_parts(2)
 @pytest.mark.parametrize("setup", PLAIN, ids=name_of)
-def test_whatever_is_ruled_the_log_audits_and_has_the_result_that_is_stated(setup: Setup) -> None:
-    rng = random.Random(name_of(setup))
+def test_whatever_is_ruled_the_log_audits_and_has_the_result_that_is_stated(setup: Setup, part: Part) -> None:
+    rng = random.Random(f"{name_of(setup)} {part.number}")
     seen: Counter[str | Step] = Counter()
-    for seed in range(80):
-        if seen["over"] and seen["over"] + seen["stopped"] >= 10:
+    for seed in part.of(range(80)):
+        if seen["over"] and seen["over"] + seen["stopped"] >= 6:
             break
         text = with_illegal_moves(rng, setup, seed)
         try:

@@ -9,18 +9,20 @@ import pytest
 from referee.games import registry
 from referee.notation.registry import notation
 from referee.transcript.game_file import GameFile
-from tests.contested.campaign import games, sampled
+from tests.contested.campaign import IN_THIRDS, games_of, sampled
 from tests.contested.games import Contested
 from tests.contested.live import digest_of
+from tests.sizes import Part
 from tests.transcript.contested import rounds_of
 
 AT = 6
 """Entries of each game at which it is read."""
 
 
+@IN_THIRDS
 @pytest.mark.parametrize("rules_id", registry.names())
-def test_stories_are_true(rules_id: str) -> None:
-    for made in games(rules_id, 12):
+def test_stories_are_true(rules_id: str, part: Part) -> None:
+    for made in games_of(part, rules_id):
         data = made.data
         for at in sampled(len(made.entries), AT):
             compare(made, GameFile.read(BytesIO(data), at), at)

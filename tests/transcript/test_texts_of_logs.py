@@ -15,7 +15,7 @@ from referee.notation import game_text, position_text
 from referee.notation.position_text import Position
 from referee.transcript.game_file import GameFile, as_text, told_by
 from tests.frozen.report import LOGS
-from tests.sizes import sample_of
+from tests.sizes import Part, in_parts, sample_of
 
 CONTESTED = [log for log in LOGS if log.stem.endswith(("contested", "corrected"))]
 
@@ -30,8 +30,9 @@ def told(log: Path) -> Iterator[GameFile]:
             yield game_file
 
 
+@in_parts(2)
 @pytest.mark.parametrize("log", sample_of(LOGS, 12), ids=lambda log: log.stem)
-def test_what_is_printed_of_a_log_is_read_back(log: Path) -> None:
+def test_what_is_printed_of_a_log_is_read_back(log: Path, part: Part) -> None:
     """Positions at every entry of those that are contested, and the game wherever it was changed beside its moves."""
     size = sum(1 for _ in told(log))
     every = 1 if log in CONTESTED else 15
@@ -41,7 +42,7 @@ def test_what_is_printed_of_a_log_is_read_back(log: Path) -> None:
         result = told_by(game_file).result
         assert result == game_file.record.game.result()
         changed = before != (before := (game.contest, result))
-        if number % every == 0 or changed or number > size - 4:
+        if number % (every * part.parts) == every * part.number or changed or number > size - 4:
             position = Position(game.setup, state, game.contest)
             text = position_text.write(position)
             read = position_text.read(text)

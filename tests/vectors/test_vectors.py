@@ -22,7 +22,7 @@ from referee.vectors.questions import KINDS, BadAnswer, Question, questions
 from referee.vectors.transcripts import TRANSCRIPTS
 from tests.cli.inside import referee
 from tests.docs.shell import ROOT
-from tests.sizes import campaign
+from tests.sizes import campaign, sample_of
 from tests.transcripts import HERE
 
 NAIVE = ROOT / "docs" / "examples" / "engines" / "naive.py"
@@ -159,12 +159,15 @@ def test_a_naive_engine_agrees_in_what_it_knows() -> None:
 
 @pytest.mark.parametrize(
     ("right", "wrong", "kinds"),
-    [
-        ("area * crowns", "area + crowns", {"score"}),
-        ("return (0, 0) in beside or ", "return ", {"count", "legal"}),
-        ("sorted(self.claims)", "list(self.claims)", {"count", "legal"}),
-        ('{"unsupported": True}', '{"digest": 7}', {"digest", "count"}),
-    ],
+    sample_of(
+        [
+            ("area * crowns", "area + crowns", {"score"}),
+            ("return (0, 0) in beside or ", "return ", {"count", "legal"}),
+            ("sorted(self.claims)", "list(self.claims)", {"count", "legal"}),
+            ('{"unsupported": True}', '{"digest": 7}', {"digest", "count"}),
+        ],
+        2,
+    ),
 )
 def test_a_wrong_engine_is_found(right: str, wrong: str, kinds: set[str], tmp_path: Path) -> None:
     code = NAIVE.read_text()
