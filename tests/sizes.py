@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cache
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 import pytest
 from _pytest.mark.structures import ParameterSet
@@ -83,7 +83,7 @@ class Part:
         return f"part {self.number + 1} of {self.parts}"
 
 
-def in_parts(parts: int) -> Any:
+def in_parts(parts: int) -> pytest.MarkDecorator:
     """Have a test take a ``part``: one of them in every run, the others in the campaign."""
     every: Sequence[object] = sample_of([Part(number, parts) for number in range(parts)], 1)
     return pytest.mark.parametrize("part", every, ids=str)
