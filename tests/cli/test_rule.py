@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
+
+import pytest
 
 from referee.log.verdict import Verdict
 from referee_clients.join import format_join
@@ -12,76 +15,124 @@ from tests.cli.command import REFEREE
 from tests.cli.rule import Club, Game, declared, here
 from tests.cli.terminal import at_a_terminal
 
+ON = ("--rule", "TBL-2")
 
-def test_every_ruling_by_command(club: Club) -> None:
-    game = declared(club, "--clock", "10m+5s", "--lag", "1s", "--illegal", "strikes:9", "--take-backs")
-    play = game.until("place_domino")
-    before = play.record.size - 1
-    arbiter = [*game.by("arbiter", "arbiter0"), "--yes"]
 
-    def rule(kind: str, *words: object, by: list[object] = arbiter) -> str:
-        code, told, error = here("rule", kind, game.id, *words, *by)
-        assert (code, error) == (0, ""), (kind, error)
-        return told
+@dataclass(frozen=True)
+class Ruled:
+    """A game at the club's table, and what commands do in it. They fail the test unless they end with 0."""
 
-    def entry(told: str) -> int:
-        return int(told.rpartition(" ")[2])
+    club: Club
+    game: Game
 
-    def docket() -> str:
-        code, told, _ = here("docket", game.id, "--server", club.address)
+    def rule(self, kind: str, *words: object, arbiter: int = 0) -> str:
+        """Return what `referee rule` prints."""
+        number = ("--arbiter", arbiter) if arbiter else ()
+        return self._done("rule", kind, self.game.id, *words, *self.game.by("arbiter", f"arbiter{arbiter}"), *number)
+
+    def by_scribe(self, word: str, *words: object) -> str:
+        """Return what the command of the scribe, for seat 0, prints."""
+        return self._done(word, self.game.id, *words, *self.game.by("scribe"), "--scribe", 0, "--seat", 0)
+
+    def refused(self, kind: str, *words: object) -> tuple[int, str]:
+        """Return the exit code of a ruling of arbiter 0, and the error."""
+        code, _, error = here("rule", kind, self.game.id, *words, *self.game.by("arbiter", "arbiter0"), "--yes")
+        return code, error
+
+    def docket(self) -> str:
+        code, told, _ = here("docket", self.game.id, "--server", self.club.address)
         assert code == 0
         return told
 
-    on = ("--rule", "TBL-2")
-    assert "no forfeits, no disputes, no rulings" in docket()
-    assert "the game is paused" in rule("pause", "--reason", "the fire\nalarm")
-    assert '"the fire alarm"' in docket()
-    assert "the game is adjourned" in rule("adjourn")
-    assert "\nthe game is adjourned\n" in docket()
-    assert "the game goes on" in rule("resume")
-    told = rule("set-clock", "--seat", 1, "--left", "1m30s", *on)
+    def _done(self, *words: object) -> str:
+        code, told, error = here(*words, "--yes")
+        assert (code, error) == (0, ""), (words, error)
+        return told
+
+
+def entry(told: str) -> int:
+    """Return the number of the entry that a command says it made."""
+    return int(told.rpartition(" ")[2])
+
+
+@pytest.fixture
+def ruled(club: Club) -> Ruled:
+    return Ruled(club, declared(club, "--clock", "10m+5s", "--lag", "1s", "--illegal", "strikes:9", "--take-backs"))
+
+
+def test_a_game_is_paused_adjourned_and_resumed(ruled: Ruled) -> None:
+    ruled.game.until("place_domino")
+    assert "no forfeits, no disputes, no rulings" in ruled.docket()
+    assert "the game is paused" in ruled.rule("pause", "--reason", "the fire\nalarm")
+    assert '"the fire alarm"' in ruled.docket()
+    assert "the game is adjourned" in ruled.rule("adjourn")
+    assert "\nthe game is adjourned\n" in ruled.docket()
+    assert "the game goes on" in ruled.rule("resume")
+
+
+def test_clocks_penalties_and_forfeits(ruled: Ruled) -> None:
+    ruled.game.until("place_domino")
+    told = ruled.rule("set-clock", "--seat", 1, "--left", "1m30s", *ON)
     assert "seat 1 has 1m30s left (TBL-2)\nthe clock showed " in told
-    told = rule("penalty", "--seat", 1, "--time", "30s", "--points", 2, "--strikes", 1, *on)
+    told = ruled.rule("penalty", "--seat", 1, "--time", "30s", "--points", 2, "--strikes", 1, *ON)
     assert "seat 1: 30s off the clock, 2 points off the score, 1 strike (TBL-2)" in told
-    assert "seat 1: a warning" in rule("penalty", "--seat", 1, *on)
-    assert "seat 2 forfeits (illegal moves)" in rule("forfeit", "--seat", 2, "--ending", "illegal-moves", *on)
-    assert "seat 2: out (illegal moves)\n" in docket()
-    assert "seat 2 plays again" in rule("reinstate", "--seat", 2, *on)
-    play = game.until("place_domino")
-    seat = play.seat_on_turn()
-    assert "the stand-in's move: " in rule("skip", "--seat", seat, *on)
-    play = game.until("place_domino")
+    assert "seat 1: a warning" in ruled.rule("penalty", "--seat", 1, *ON)
+    told = ruled.rule("forfeit", "--seat", 2, "--ending", "illegal-moves", *ON)
+    assert "seat 2 forfeits (illegal moves)" in told
+    assert "seat 2: out (illegal moves)\n" in ruled.docket()
+    assert "seat 2 plays again" in ruled.rule("reinstate", "--seat", 2, *ON)
+
+
+def test_moves_are_made_for_a_seat_or_stand_against_the_rules(ruled: Ruled) -> None:
+    seat = ruled.game.until("place_domino").seat_on_turn()
+    assert "the stand-in's move: " in ruled.rule("skip", "--seat", seat, *ON)
+    play = ruled.game.until("place_domino")
     domino = next(iter(play.record.game.position.state.legal_moves())).domino
     on_turn = ("--seat", play.seat_on_turn(), "--rule", "TBL-7")
-    code, _, error = here("rule", "accept", game.id, f"discard {domino} against KDO-14", *on_turn, *arbiter)
+    code, error = ruled.refused("accept", f"discard {domino} against KDO-14", *on_turn)
     assert (code, "against KDO-14; expected against KDO-13" in error or error) == (2, True)
-    told = rule("accept", f"discard {domino} against KDO-13", *on_turn)
+    told = ruled.rule("accept", f"discard {domino} against KDO-13", *on_turn)
     assert "stands against KDO-13 (TBL-7)\nagainst the rules:\n  KDO-13 at " in told
 
-    scribe = [*game.by("scribe"), "--scribe", 0, "--seat", 0, "--yes"]
-    code, told, _ = here("protest", game.id, "--entry", before, "--rule", "KDO-1", "--reason", "why?", *scribe)
-    assert code == 0
+
+def test_a_protest_is_ruled_on_appealed_and_the_game_goes_back(ruled: Ruled) -> None:
+    before = ruled.game.until("place_domino").record.size - 1
+    much_happens(ruled)
+    told = ruled.by_scribe("protest", "--entry", before, "--rule", "KDO-1", "--reason", "why?")
     assert f"protests against entry {before} (KDO-1) for seat 0" in told
     protest = entry(told)
-    assert '"why?"; open: an arbiter has to rule on it' in docket()
-    ruling = entry(rule("dismiss", "--decides", protest, *on))
-    code, told, _ = here("appeal", game.id, "--entry", ruling, "--rule", "KDO-1", *scribe)
-    assert code == 0
-    appeal = entry(told)
-    assert "(KDO-1); open: another arbiter has to rule on it\n" in docket()
-    code, _, error = here("rule", "dismiss", game.id, "--decides", appeal, *on, *arbiter)
+    assert '"why?"; open: an arbiter has to rule on it' in ruled.docket()
+    ruling = entry(ruled.rule("dismiss", "--decides", protest, *ON))
+    appeal = entry(ruled.by_scribe("appeal", "--entry", ruling, "--rule", "KDO-1"))
+    assert "(KDO-1); open: another arbiter has to rule on it\n" in ruled.docket()
+    code, error = ruled.refused("dismiss", "--decides", appeal, *ON)
     assert code == 1
     assert "the appeal is against arbiter 0 (TBL-31); expected another arbiter" in error
-    other = [*game.by("arbiter", "arbiter1"), "--arbiter", 1, "--yes"]
-    told = rule("restore", "--to", before, "--decides", appeal, *on, by=other)
+    told = ruled.rule("restore", "--to", before, "--decides", appeal, *ON, arbiter=1)
     assert f"the game goes back to entry {before} (TBL-2), on entry {appeal}\ntaken back:\n" in told
     assert f"\n  {before + 1}  " not in told, "a pause is not taken back"
-    assert f"ruled on in entry {entry(told)}" in docket()
-    told = rule("adjudicate", "--places", "2,1,2", "--scores", "5,9,5", *on)
+    assert f"ruled on in entry {entry(told)}" in ruled.docket()
+    ends(ruled, protest)
+
+
+def much_happens(ruled: Ruled) -> None:
+    """A pause, a forfeit that is taken back, and a move that stands though it is illegal."""
+    ruled.rule("pause", "--reason", "the fire\nalarm")
+    ruled.rule("resume")
+    ruled.rule("forfeit", "--seat", 2, "--ending", "illegal-moves", *ON)
+    ruled.rule("reinstate", "--seat", 2, *ON)
+    play = ruled.game.until("place_domino")
+    domino = next(iter(play.record.game.position.state.legal_moves())).domino
+    ruled.rule("accept", f"discard {domino} against KDO-13", "--seat", play.seat_on_turn(), "--rule", "TBL-7")
+
+
+def ends(ruled: Ruled, protest: int) -> None:
+    """An arbiter decides the game, nothing more is ruled, and the file tells all of it."""
+    told = ruled.rule("adjudicate", "--places", "2,1,2", "--scores", "5,9,5", *ON)
     assert "seat 0 5 points, place 2, seat 1 9 points, place 1" in told
-    code, _, error = here("rule", "void", game.id, *on, *arbiter)
+    code, error = ruled.refused("void", *ON)
     assert (code, error.count("\n")) == (1, 1)
-    shown(game, protest)
+    shown(ruled.game, protest)
 
 
 def shown(game: Game, protest: int) -> None:
