@@ -260,11 +260,11 @@ REFEREE: Final = (
         ("tests/tlog/test_policy.py::test_a_quorum_can_split_if_two_without_a_common_witness_meet_it",),
     ),
     Fault(
-        "a-move-taken-back-counts",
-        "referee/transcript/transcript.py",
-        "return self.change is not None and self.taken_back_by is None",
-        "return self.change is not None",
-        ("tests/transcript/test_texts_of_logs.py::test_what_is_printed_of_a_log_is_read_back",),
+        "a-position-is-that-of-the-entry-before",
+        "referee/transcript/game_file.py",
+        "if told.seq == at:",
+        "if told.seq + 1 == at:",
+        ("tests/cli/test_show.py::test_an_earlier_position_of_one_seat",),
     ),
     Fault(
         "half-a-point-is-a-score",
