@@ -36,7 +36,7 @@ GENERATED := .venv/generated.stamp
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup proto proto-baseline lint format check compiled test-compiled test test-web test-web-all web-pictures test-long test-all demo demo-event demo-web serve web web-rules arena rig bench bench-solver bench-event bench-match bench-peers compare crash nemesis soak attack fuzz differential theorems docs clean
+.PHONY: help setup proto proto-baseline lint format check compiled test-compiled test test-web test-web-all web-pictures test-long test-all demo demo-event demo-web serve web web-rules arena rig bench bench-solver bench-event bench-match bench-peers compare crash nemesis soak attack fuzz differential theorems faults docs clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -148,6 +148,9 @@ differential: $(GENERATED) ## Hold the engine against the solver, a million verd
 
 theorems: $(GENERATED) ## Prove the theorems about the engine, the slow ones too (ARGS="--only no-pinch-5x5")
 	@$(BIN)/python -m referee_solver.alhambra.theorems --slow $(ARGS)
+
+faults: $(GENERATED) ## Plant faults in a copy, one in each package at least: the tests find each (ARGS="--only NAME")
+	@$(BIN)/python -m tests.planted $(ARGS)
 
 docs: $(GENERATED) ## Regenerate the documentation made from code
 	@$(BIN)/python -m tests.make_docs

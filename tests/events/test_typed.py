@@ -45,7 +45,7 @@ def test_numbers() -> None:
         with pytest.raises(InputError, match=r"x: .* expected numbers with commas"):
             numbers("x", wrong)
     assert tables_of("x", "1,2; 3 4") == ((1, 2), (3, 4))
-    assert [parts("x", word) for word in ("3", "2.5", "5/3", "0")] == [180, 150, 100, 0]
+    assert [parts("x", word) for word in ("3", "2.5", "2.25", "5/3", "0")] == [180, 150, 135, 100, 0]
     for wrong in ("", "1/7", "1/0", "-1", "2.5.1", "1e3", "½"):
         with pytest.raises(InputError, match=r"x: .* expected points"):
             parts("x", wrong)

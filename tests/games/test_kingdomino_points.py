@@ -92,6 +92,23 @@ def test_then_the_crowns_of_the_whole_kingdom_count() -> None:
     assert ended(one, three).places == (2, 1, 3, 3)
 
 
+def test_the_largest_area_counts_before_the_crowns() -> None:
+    large = kingdom([(19, (0, 1), (1, 1)), (1, (-1, 1), (-2, 1)), (10, (1, 0), (2, 0)), (11, (1, -1), (2, -1))])
+    crowned = kingdom(
+        [
+            (24, (0, 1), (1, 1)),
+            (40, (1, 0), (2, 0)),
+            (30, (-1, 0), (-2, 0)),
+            (10, (0, -1), (0, -2)),
+            (15, (1, -1), (1, -2)),
+        ]
+    )
+    assert large.score() == crowned.score()
+    assert large.largest_area() > crowned.largest_area()
+    assert large.crowns() < crowned.crowns()
+    assert ended(crowned, large).places == (2, 1, 3, 3)
+
+
 @mutated("KDO-23", Mutation("scoring.places", "other > own", "other >= own"))
 def test_what_is_equal_in_all_shares_the_victory() -> None:
     one = kingdom([(24, (0, 1), (1, 1)), (3, (-1, 1), (-2, 1))])

@@ -221,7 +221,9 @@ def test_the_forms_of_answers(kind: str) -> None:
     question = one(kind)
     assert question.found({"unsupported": True}) is None
     values: list[Any] = [None, [["teleport"]], [1.5], 7, True, {}]
+    right: dict[str, Any] = {"legal": [], "score": [0, 0], "digest": ""}
     wrong_ones: list[dict[str, Any]] = [{}, {"other": 1}, *({kind: value} for value in values)]
+    wrong_ones.append({kind: right[kind], "other": 1})
     for wrong in wrong_ones:
         with pytest.raises(BadAnswer, match=r"^(a|an|64|moves) "):
             question.found(wrong)
