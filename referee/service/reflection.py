@@ -6,7 +6,7 @@ The two have the same messages.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 import grpc
@@ -32,7 +32,7 @@ def add_reflection(names: Sequence[str], server: Any) -> None:
     server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(V1, {"ServerReflectionInfo": method}),))
 
 
-@cache
+@lru_cache(maxsize=1)
 def _describe_v1() -> None:
     """Add the file of v1 to the pool: that of v1alpha, but for the name of its package."""
     alpha = FileDescriptorProto()
