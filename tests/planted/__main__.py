@@ -21,8 +21,10 @@ from tests.planted.faults import FAULTS
 
 _GENERATED: Final = ("referee/*/__init__.py", "referee/**/v1/*.py*", "referee/log/descriptors.binpb")
 """What git does not have and tests need."""
-_PASSED, _FAILED = 0, 1
-"""Exit codes of pytest. Others say that tests could not be run, and so nothing of a fault."""
+_PASSED: Final = 0
+"""Exit code of pytest."""
+_FOUND: Final = re.compile(r"^(?:FAILED|ERROR) (\S+?::.+?)(?: - |$)", re.MULTILINE)
+"""In what pytest says. A file that cannot be imported finds nothing: anybody would notice that."""
 _FUSE_S: Final = 300
 """A fault may make a test wait for ever."""
 
@@ -50,9 +52,8 @@ def _plant(copy: Copy, faults: Sequence[Fault], *, whole: bool) -> int:
     for fault in faults:
         began = monotonic()
         code, said = copy.test_with(fault, () if whole else fault.found_by)
-        if code == _FAILED:
-            found = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - |$)", said, re.MULTILINE)
-            told = f"found by {found[1] if found else 'a test'}"
+        if found := _FOUND.search(said):
+            told = f"found by {found[1]}"
         else:
             missed.append(fault.name)
             told = "NOT FOUND" if code == _PASSED else f"NOT FOUND: pytest ended with {code}\n{said}"
