@@ -64,7 +64,7 @@ web: $(RUNTIME) ## Serve the pages, to judge positions in a browser (ARGS="--lis
 web-rules: $(RUNTIME) ## Bring Pyodide, with which browsers check the rules of a file, too, into build/pyodide; needs npm
 	@$(BIN)/python -m referee_clients.web.in_browser.fetch $(PYODIDE)
 
-test: $(GENERATED) ## Run the tests that need no browser (T=tests/log K=take_back)
+test: $(GENERATED) ## Run the tests, but those of pages (T=tests/log K=take_back)
 	@$(PYTEST)
 
 test-long: $(GENERATED) ## Run the campaigns, of which `make test` has samples (T=tests/log K=take_back)

@@ -9,6 +9,7 @@ import signal
 from collections.abc import AsyncIterator, Generator, Iterator
 from datetime import date
 from hashlib import sha256
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,7 @@ settings.load_profile("tile-referee")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+_PAGES = Path(__file__).parent / "web"
 _MEMORY = "/dev/shm"
 _ROOM_BYTES = 2 << 30
 
@@ -82,12 +84,12 @@ def pytest_report_header() -> str:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark what needs a browser, which is a tier of its own.
+    """Mark tests of pages, which are a tier of their own.
 
     Leave out two thirds of the campaigns if the environment says so: others for the sample of another day."""
     for item in items:
-        if "browser" in getattr(item, "fixturenames", ()):
-            item.add_marker("browser")
+        if _PAGES in item.path.parents or "browser" in getattr(item, "fixturenames", ()):
+            item.add_marker("web")
     if "REFEREE_TESTS_THIRD" not in os.environ:
         return
     shift = date.fromisoformat(sizes.day()).toordinal()

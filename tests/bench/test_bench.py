@@ -167,7 +167,7 @@ def test_whole_audits_in_a_browser_are_timed() -> None:
     assert spent.next_day > 0
 
 
-@pytest.mark.browser
+@pytest.mark.web
 @pytest.mark.skipif(not any(map(shutil.which, BROWSERS)), reason="there is no Chromium here")
 def test_taps_in_a_browser() -> None:
     spent, alone = asyncio.run(web.tap_to_verdict(3, warm_up=1))

@@ -131,14 +131,12 @@ async def refused(browser: Browser, address: str) -> str:
     return found[1]
 
 
-@pytest.mark.browser
 async def test_without_the_authority_the_browser_refuses_the_pages(hall: Hall, tmp_path: Path) -> None:
     async with chromium(hall, tmp_path) as browser:
         for address in (BY_NUMBER, BY_NAME, BANK):
             assert await refused(browser, address) == "ERR_CERT_AUTHORITY_INVALID"
 
 
-@pytest.mark.browser
 @pytest.mark.long
 async def test_with_the_authority_a_player_has_keys_and_takes_a_seat(hall: Hall, tmp_path: Path) -> None:
     run(INSTALL, hall.folder, HOME=str(tmp_path))
