@@ -90,6 +90,9 @@ _OF_LOG = {
     Code.LIMIT: "LIMIT",
 }
 
+_WITHHELD = frozenset({"INTERNAL", "SET_ASIDE", "STORE_FAILED"})
+"""Callers are not told why, in no language."""
+
 _log = structlog.get_logger("referee.errors")
 
 
@@ -105,7 +108,7 @@ def status(error: Exception, **place: object) -> status_pb2.Status:
             "a fault of the referee; please report the incident id to its operator",
             {"incident": incident},
         )
-    said: Phrase | None = getattr(error, "phrase", None) if message == str(error) else None  # nothing that is withheld
+    said: Phrase | None = None if reason in _WITHHELD else getattr(error, "phrase", None)
     return _status(reason, message, metadata, retry_s(error), "" if said is None else said.encoded())
 
 

@@ -146,7 +146,7 @@ def losses_are_losses(patch: Patch) -> None:
 def certificates(patch: Patch) -> None:
     """Proofs of moves in the file are checked."""
     look = audit._look_ahead
-    patch.setattr(audit, "_look_ahead", lambda stream: (look(stream)[0], False))
+    patch.setattr(audit, "_look_ahead", lambda stream: (look(stream)[0], False, False))
 
 
 # --- the rules of the table -------------------------------------------------------------------------------------------
