@@ -149,7 +149,6 @@ async def test_two_referees_have_one_log_whichever_is_killed(kills: int, tmp_pat
     key = PrivateKey.generate()
     trusted = LogPolicy.parse(f"log {CheckpointSigner(f'{ORIGIN}/log', key).verifier}\nquorum none\n".encode())
     nodes = await two_of(url, key, folder, tmp_path)
-    organiser = nodes[0].token
     rng, opened, over = random.Random(kills), set[str](), set[str]()
 
     def is_whole() -> bool:
@@ -163,7 +162,7 @@ async def test_two_referees_have_one_log_whichever_is_killed(kills: int, tmp_pat
             await until(lambda: _writer(url) in {node.pid for node in nodes}, "one to write the log", every_s=0.05)
             writer = next(node for node in nodes if node.pid == _writer(url))
             async with AsyncExitStack() as stack:
-                clients = [await stack.enter_async_context(connected(node.address, organiser)) for node in nodes]
+                clients = [await stack.enter_async_context(connected(node.address, nodes[0].token)) for node in nodes]
                 playing = [asyncio.create_task(_play(client, opened, over)) for client in clients]
                 await asyncio.sleep(rng.uniform(0.6, 1.6))
                 await writer.kill()
