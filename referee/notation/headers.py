@@ -21,7 +21,7 @@ from referee.notation.options import OptionError, chosen, options_of, written
 
 EVENT, ROUND, TABLE, ARBITERS = "Event", "Round", "Table", "Arbiters"
 _NUMBERS: Final = {EVENT: (1 << 64) - 1, ROUND: (1 << 32) - 1, TABLE: (1 << 32) - 1, ARBITERS: 512}
-"""What the organiser chose, and the largest number of each that a log has."""
+"""Numbers that the organiser chose, and the most of each that is read: no log has a larger one."""
 
 COMPONENTS = "Components"
 """What is played with, in place of the version's own: see ``write_components`` of each game that has such."""

@@ -108,7 +108,7 @@ class Witness:
         self._said: Outcome | None = None
         self._is_busy = False
         self.ahead: Ahead | None = None
-        """What it has shown, whenever it did."""
+        """The contradiction that it has shown; None: it has shown none."""
 
     async def ask(self, head: Head, outcomes: Counter[tuple[str, Outcome]]) -> NoteSignature | None:
         """Return its line; None if it gives none, for whatever reason."""
@@ -194,18 +194,21 @@ class Witness:
     def _check_shown(self, head: Head) -> None:
         """Raise ``Ahead`` if the newest checkpoint that the witness shows of this log is not the beginning of the head.
 
-        ``OSError``, ``LogError`` if it shows none that can be read.
+        A checkpoint that cannot be read, or that the log's key did not sign, is none. Raise ``OSError``, ``LogError``
+        if the log's own files cannot be read.
         """
-        note = self._web.read(f"{origin_hash(head.tree.origin)}/checkpoint")
-        if note is None:
+        try:
+            note = self._web.read(f"{origin_hash(head.tree.origin)}/checkpoint")
+            shown = None if note is None else open_log_checkpoint(note, self._policy).head
+        except (OSError, LogError):
             return
-        shown = open_log_checkpoint(note, self._policy).head
-        if shown.origin != head.tree.origin:
+        if shown is None or shown.origin != head.tree.origin or not shown.size:
             return
         if shown.size > head.tree.size:
             raise Ahead(self.name, shown.size)
+        # Damage to the log's own tiles says nothing of what the witness has shown.
+        proof = tuple(head.prove(shown.size))
         try:
-            proof = tuple(head.prove(shown.size))
             check_consistency(shown.size, shown.root, head.tree.size, head.tree.root, proof)
         except LogError:
             raise Ahead(self.name, shown.size) from None

@@ -16,7 +16,7 @@ from tests.bench.measure import Figure
 from tests.costs import COLLECTION, SHARED, VARIABLE, Cost
 
 WORKERS = 3
-"""As many as `make test` has."""
+"""The number of processes that `make test` starts."""
 
 
 def figures() -> Iterator[Figure]:
