@@ -72,7 +72,7 @@ def another_header(store: sqlite3.Connection, game: int, _: int) -> None:
 
 
 def a_signature_edited(store: sqlite3.Connection, game: int, _: int) -> None:
-    """Of a checkpoint in the middle, under a text that is right."""
+    """Edit the signature of a checkpoint in the middle; its text stays right."""
     (place, note) = store.execute(
         "SELECT place, note FROM entries WHERE game = ? AND seq BETWEEN 2 AND 4 AND note <> ''", (game,)
     ).fetchone()

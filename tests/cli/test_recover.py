@@ -111,7 +111,7 @@ def templates(tmp_path_factory: pytest.TempPathFactory) -> Callable[[bool, int],
 
 @pytest.fixture
 def a_copy(tmp_path: Path, templates: Callable[[bool, int], Awaitable[SetBack]]) -> SetBackHere:
-    """Return a directory that was set back for a test of its own, in which nobody goes on with its records."""
+    """Return a copy of a directory that was set back, for one test."""
 
     async def copy_of(*, finish: bool = False, steps: int = 3) -> SetBack:
         found = await templates(finish, steps)

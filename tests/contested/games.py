@@ -121,7 +121,7 @@ class Contested:
         return next(self.positions([seq]))
 
     def positions(self, seqs: Iterable[int]) -> Iterator[Any]:
-        """After each of these entries, which nobody may change: played on from the one before where it led there."""
+        """Yield the positions after these entries, to be read only: one is played on to the next if it can be."""
         engine, codec = installed().get(self.rules_id, self.opened.rules_version)
         options, components = codec.decode_options(self.opened.options), codec.decode_components(self.opened.tables)
         played: tuple[Any, ...] = ()

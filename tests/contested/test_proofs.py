@@ -72,7 +72,7 @@ def is_short(made: Contested) -> bool:
 @in_parts(2)
 @EACH
 async def test_every_certificate_is_made(tmp_path: Path, rules_id: str, part: Part) -> None:
-    """Of a whole game that a server finds in its store: each holds, and none is lacking."""
+    """A server makes the certificates of a whole game in its store: each holds, and none is lacking."""
     early = [number for number in range(40) if ENDINGS[number % len(ENDINGS)] != log_pb2.ENDING_RULES]
     made = [next(each for number in part.of(early) if is_short(each := game(rules_id, number, ALL)))]
     assert {each.truth[-1].is_ended for each in made} == {True}

@@ -85,7 +85,7 @@ def frames(played: Played, made: dict[int, Any]) -> dict[int, list[bytes]]:
 
 
 class LenientGame:
-    """An engine that forgot a rule: nobody has to place."""
+    """An engine without a rule: a seat may discard a domino that it could place."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(rules.get("kingdomino", 1), name)

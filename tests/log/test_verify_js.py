@@ -214,7 +214,7 @@ def altered_notes(played: Played) -> list[bytes]:
 
 
 def other_notes(played: Played) -> list[bytes]:
-    """Of another game, size, tree or key, with wrong signatures, of bytes that are no text."""
+    """Notes of another game, size, tree or key, with wrong signatures, and bytes that are no text."""
     identity, size, root, note = played.record.game_id, played.record.size, played.record.root(), played.notes[-1]
     heads = [
         (bytes(16), size, root),
@@ -537,7 +537,7 @@ def test_texts_that_were_committed_to() -> None:
 
 
 def test_texts_that_are_none() -> None:
-    """Altered, twice, too early, of nobody's, with hidden characters, no text."""
+    """Texts that are altered, doubled, too early, without an author, with hidden characters, or no text at all."""
     game = Committed()
     ruled = game.ruled
     bad = [
@@ -614,7 +614,7 @@ def cut(tmp_path: Path) -> Path:
 
 
 def test_command(whole: Path, cut: Path) -> None:
-    """As a process, and the same in the one that is kept for the other tests."""
+    """The command answers alike as a process and in the process that other tests share."""
     pinned = ("--seat-key", f"0={seat_key(0).public.raw.hex()}")
     for words, code, said in (
         ((whole, *TRUST, *pinned), 0, f"COMPLETE (below the rules) {whole}\n"),
