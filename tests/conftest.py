@@ -7,8 +7,6 @@ import gc
 import os
 import signal
 from collections.abc import AsyncIterator, Generator, Iterator
-from datetime import date
-from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -86,18 +84,13 @@ def pytest_report_header() -> str:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark tests of pages, which are a tier of their own.
 
-    Leave out two thirds of the campaigns if the environment says so: others for the sample of another day."""
+    Leave out the campaigns that are not due on the day, if the environment says that they take several days.
+    """
     for item in items:
         if _PAGES in item.path.parents or "browser" in getattr(item, "fixturenames", ()):
             item.add_marker("web")
-    if "REFEREE_TESTS_THIRD" not in os.environ:
-        return
-    shift = date.fromisoformat(sizes.day()).toordinal()
-    out = [
-        item
-        for item in items
-        if item.get_closest_marker("long") and (shift + sha256(item.nodeid.encode()).digest()[0]) % 3
-    ]
+    days, today = sizes.days_of_campaigns(), sizes.day()
+    out = [item for item in items if item.get_closest_marker("long") and not sizes.is_due(item.nodeid, days, today)]
     config.hook.pytest_deselected(items=out)
     items[:] = [item for item in items if item not in set(out)]
 

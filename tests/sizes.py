@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -21,6 +22,8 @@ from _pytest.mark.structures import ParameterSet
 Value = TypeVar("Value")
 
 VARIABLE: Final = "REFEREE_TESTS_SAMPLE"
+CAMPAIGNS: Final = "REFEREE_TESTS_CAMPAIGNS"
+"""In how many days the campaigns are run, of which each has its part; unset: all in every run."""
 MOST_DAYS: Final = 30
 """After so many days everything has had its turn."""
 _WITHOUT_GIT: Final = "2026-01-01"
@@ -59,6 +62,20 @@ def chosen(size: int, count: int, of_day: str) -> set[int]:
         raise ValueError(f"a sample of {count} a day does not get through {size} values in {MOST_DAYS} days")
     shift = date.fromisoformat(of_day).toordinal()
     return {at for at in range(size) if (at + shift) * count % size < count}
+
+
+def days_of_campaigns() -> int:
+    """Return in how many days, from 1 to thirty, the campaigns are run. Raises ``ValueError`` for anything else."""
+    named = os.environ.get(CAMPAIGNS, "1")
+    if not named.isdecimal() or not 1 <= int(named) <= MOST_DAYS:
+        raise ValueError(f"{CAMPAIGNS}={named}: expected a number of days from 1 to {MOST_DAYS}")
+    return int(named)
+
+
+def is_due(test: str, days: int, of_day: str) -> bool:
+    """Return whether a test of the campaigns, by its name, is run on a day; once in so many days in a row it is."""
+    shift = date.fromisoformat(of_day).toordinal()
+    return (shift + int.from_bytes(sha256(test.encode()).digest()[:4], "big")) % days == 0
 
 
 def sample_of(values: Iterable[object], count: int) -> list[object]:

@@ -44,3 +44,16 @@ def test_what_is_no_day_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(sizes.VARIABLE, "yesterday")
     with pytest.raises(ValueError, match="REFEREE_TESTS_SAMPLE=yesterday: a day is expected, such as 2026-01-01"):
         sizes.day.__wrapped__()
+
+
+@given(st.text(), st.integers(1, MOST_DAYS), DAYS)
+def test_a_campaign_is_due_once_in_so_many_days(test: str, days: int, first: date) -> None:
+    due = [sizes.is_due(test, days, (first + timedelta(n)).isoformat()) for n in range(days)]
+    assert due.count(True) == 1
+
+
+@pytest.mark.parametrize("days", ["0", "31", "ten", "-1"])
+def test_campaigns_take_some_days(days: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(sizes.CAMPAIGNS, days)
+    with pytest.raises(ValueError, match=f"REFEREE_TESTS_CAMPAIGNS={days}: expected a number of days from 1 to 30"):
+        sizes.days_of_campaigns()

@@ -24,6 +24,7 @@ export const VERDICTS = {
   UNSUPPORTED: 9,
   UNDISCLOSED: 10,
   UNLOGGED: 13,
+  LOSS: 14,
 };
 
 /** Layer and verdict of each code, where the place of the failure does not give it another layer. */
@@ -75,6 +76,8 @@ export class Audit {
     this.isLater = false;
     this.gameId = null;
     this.covered = 0;
+    /** The first signed head that an entry declares lost. */
+    this.loss = null;
   }
 
   /** Keeps the first failure of a layer. */
@@ -224,15 +227,29 @@ export class Audit {
       }
     } else if (!this.key) this.fail("UNTRUSTED_KEY", "no verifier key was given");
     const stale = others.filter((head) => head.size > size && (ours(head) || size === 0n));
+    const losses = new Losses(this.entries);
+    const lose = (head, seq) => (this.loss ??= { entry: seq, message: `a signed ${head.what} is of what entry ${seq} declares lost` });
     for (const head of others.filter((head) => !stale.includes(head)).sort((a, b) => Number(a.size - b.size))) {
       if (!ours(head)) this.fail("CHECKPOINT", `a ${head.what} of another game`);
       else if (fits(head) && head.what === IN_LOG) continue; // the log's signature is not the referee's under the game
       else if (fits(head)) this.covered = Math.max(this.covered, Number(head.size));
+      else if (holds && losses.covering(head)) lose(head, losses.covering(head));
       else this.fail(holds ? "FORK" : "CHECKPOINT", `a signed ${head.what} has another root`, { entry: Number(head.size) - 1 });
     }
     for (const head of stale) {
+      const seq = holds && (losses.naming(head) ?? (this.isFinal() && losses.covering(head)));
+      if (seq) {
+        lose(head, seq);
+        continue;
+      }
       this.fail("STALE", `a signed ${head.what} covers ${head.size} entries, the file ${size}`, { facts: { seen: Number(head.size), entries: Number(size) } });
     }
+  }
+
+  /** Whether no entry can follow the last one. */
+  isFinal() {
+    const event = this.entries.at(-1)?.event;
+    return event === "disclose" || (event === "end" && !this.open?.dealt);
   }
 
   // --- authors, deck, acts ---------------------------------------------------------------------------
@@ -331,6 +348,7 @@ export class Audit {
 
   /** The verdict if nothing fails. */
   shown() {
+    if (this.loss) return { verdict: "LOSS", code: "LOSS", ...this.loss };
     const events = new Set(this.entries.map((entry) => entry.event));
     const { closed, stop } = this.file;
     if (closed && events.has("end") && this.open.dealt && !events.has("disclose")) {
@@ -341,6 +359,42 @@ export class Audit {
     if (!events.has("end")) return { verdict: "PREFIX", code: "INCOMPLETE", message: "the game has not ended" };
     if (this.log?.lacks) return { verdict: "UNLOGGED", code: "UNLOGGED", message: this.log.lacks };
     return { verdict: "COMPLETE", code: null, message: "nothing is wrong below the rules of the game" };
+  }
+}
+
+/** What Recovered entries declare lost; a question costs the same however many there are. */
+class Losses {
+  constructor(entries) {
+    this.named = new Map();
+    this.losses = [];
+    for (const [seq, entry] of entries.entries()) {
+      if (!entry?.recovered) continue;
+      const { lost_size: size, lost_root: root } = entry.recovered;
+      const loss = { seq, size: size || Infinity };
+      const name = `${size} ${hex(root)}`;
+      if (!this.named.has(name)) this.named.set(name, seq);
+      // Of those that reach as far, the first; so these reach further and further.
+      if (!this.losses.length || loss.size > this.losses.at(-1).size) this.losses.push(loss);
+    }
+  }
+
+  /** The entry that declares this very head lost, or undefined. */
+  naming(head) {
+    return this.named.get(`${head.size} ${hex(head.root)}`);
+  }
+
+  /** The entry that declares a head lost which contradicts the log, or undefined. */
+  covering(head) {
+    const named = this.naming(head);
+    if (named < head.size) return named;
+    let [low, high] = [0, this.losses.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (head.size < this.losses[middle].size) high = middle;
+      else low = middle + 1;
+    }
+    const seq = this.losses[low]?.seq;
+    return seq < head.size ? seq : undefined;
   }
 }
 

@@ -54,10 +54,18 @@ export function readActs(entry, { open, game }) {
   if (open && intent?.join && (intent.join.commitment.length > 0) !== Boolean(open.dealt)) {
     throw new Refusal("MALFORMED", "a Join has a commitment in dealt games and only there");
   }
+  if (entry.recovered) checkLoss(entry.recovered);
   if (game && intent?.move) decodeBody(game.move, intent.move);
   if (game && intent?.declare) decodeBody(game.outcome, intent.declare);
   if (game && entry.chance) decodeBody(game.outcome, entry.chance.outcome);
   return entry;
+}
+
+/** A loss names either the lost head or the time of the copy. Throws a Refusal. */
+function checkLoss({ lost_size: size, lost_root: root, copied_ms: copied }) {
+  if (copied ? size || root.length : root.length !== 32) {
+    throw new Refusal("MALFORMED", "Recovered names either a lost head or the time of a copy");
+  }
 }
 
 /** What is wrong with the place that an entry and its intent name, [code, message, facts], or null. */

@@ -119,13 +119,15 @@ def audit(  # noqa: PLR0917 - typer reads options from the signature
     - 8 RULES: an entry breaks the rules, or was not dealt from the deck
     - 9 UNSUPPORTED: another version of the rules, the format or the acts
     - 10 UNDISCLOSED: the referee did not disclose its deck
+    - 14 LOSS: a receipt is of entries that the referee declared lost
     - 13 UNLOGGED: all is well, but nothing shows that the public log has it (with --require-log or --proof)
     - 1 a file cannot be read, or could not be audited; 2 a key or an option is invalid
 
     For a directory or a list, every file gets a line, and the exit code is that of the gravest verdict (FORK, RULES,
-    CORRUPT, UNTRUSTED_KEY, STALE, UNDISCLOSED, UNSUPPORTED, PREFIX, UNLOGGED). If an earlier file has the same game,
-    the line says so; if the referee signed another history there, the verdict is FORK. Each file is audited in a
-    process of its own, with limits of memory and time: one that ends it is UNREADABLE, and costs no other file. Many
+    CORRUPT, UNTRUSTED_KEY, STALE, LOSS, UNDISCLOSED, UNSUPPORTED, PREFIX, UNLOGGED). If an earlier file has the same
+    game, the line says so; if the referee signed another history there, the verdict is FORK, or LOSS if the referee
+    declared that. Each file is audited in a process of its own, with limits of memory and time: one that ends it is
+    UNREADABLE, and costs no other file. Many
     files can be shared out among machines, and a run that was stopped goes on: see docs/bulk.md.
 
     Examples: `referee audit demo/3f0c….gamelog --key demo/3f0c….vkey --seat-key 0=alice.pub`, `referee audit

@@ -28,6 +28,7 @@ GRAVITY: Final = (
     Verdict.CORRUPT,
     Verdict.UNTRUSTED_KEY,
     Verdict.STALE,
+    Verdict.LOSS,
     Verdict.UNDISCLOSED,
     Verdict.UNSUPPORTED,
     Verdict.PREFIX,
@@ -46,10 +47,14 @@ class Again:
     """Entries that the referee signed for in this file beyond the earlier one's."""
     fork: str = ""
     """What shows two histories, if there are two."""
+    declared_by: int | None = None
+    """The entry in which one of the two histories declares the other one lost."""
 
     def words(self) -> str:
         """Return it as a person reads it."""
         name = printable(self.name)
+        if self.declared_by is not None:
+            return f"another history than {name}: {self.fork}; entry {self.declared_by} declares this loss"
         if self.fork:
             return f"another history than {name}: {self.fork}; `referee prove-fork` with both files writes the evidence"
         if not self.more:
@@ -93,7 +98,8 @@ class Games:
             fork = find_fork(theirs, ours)
         except LogError:  # the file's own verdict says what is wrong with it
             return None
-        again = Again(earlier.name, ours.checkpoint.size - theirs.checkpoint.size, fork.what if fork else "")
+        more = ours.checkpoint.size - theirs.checkpoint.size
+        again = Again(earlier.name, more, fork.what, fork.declared_by) if fork else Again(earlier.name, more)
         if again.more > 0 and not again.fork:
             self._longest[line["game_id"]] = one
         return again
@@ -117,7 +123,7 @@ class Summary:
 
     def tell(self, line: Line, again: Again | None, *, plain: bool = True) -> None:
         """Print a line. ``plain``: also of a file of which there is nothing to say."""
-        verdict = Verdict.FORK.name if again is not None and again.fork else str(line["verdict"])
+        verdict = _verdict(line, again)
         self._found[verdict] += 1
         if self._as_json:
             write(_as_json(line, again))
@@ -134,6 +140,16 @@ class Summary:
         return next((int(verdict) for verdict in GRAVITY if self._found[verdict.name]), int(Verdict.COMPLETE))
 
 
+def _verdict(line: Line, again: Again | None) -> str:
+    """Return the graver one of what the file alone comes to, and beside an earlier file of its game."""
+    alone = str(line["verdict"])
+    if again is None or not again.fork:
+        return alone
+    beside = Verdict.FORK if again.declared_by is None else Verdict.LOSS
+    graver = {verdict.name for verdict in GRAVITY[: GRAVITY.index(beside)]} | {UNREADABLE}
+    return alone if alone in graver else beside.name
+
+
 def _as_text(line: Line, verdict: str, again: Again | None) -> str:
     entries = f", {line['entries']} entries" if "entries" in line else ""
     rest = "; ".join(words for words in (line["problem"], again.words() if again else "") if words)
@@ -143,6 +159,12 @@ def _as_text(line: Line, verdict: str, again: Again | None) -> str:
 def _as_json(line: Line, again: Again | None) -> str:
     more: dict[str, Any] = {}
     if again is not None:
-        more["again"] = {"file": again.name, "more_entries": again.more, "fork": again.fork}
-        more |= {"verdict": Verdict.FORK.name, "exit_code": int(Verdict.FORK)} if again.fork else {}
+        more["again"] = {
+            "file": again.name,
+            "more_entries": again.more,
+            "fork": again.fork,
+            "declared_by": again.declared_by,
+        }
+        verdict = _verdict(line, again)
+        more |= {"verdict": verdict, "exit_code": int(Verdict[verdict])} if verdict != line["verdict"] else {}
     return json.dumps(line | more, separators=(",", ":")) + "\n"

@@ -48,6 +48,7 @@ class State(StrEnum):
     OVER = "over"
     SET_ASIDE = "set aside"
     UNREADABLE = "unreadable"
+    IN_DOUBT = "in doubt"
 
 
 _STATES = {
@@ -60,6 +61,7 @@ _STATES = {
     State.OVER: game_pb2.GAME_STATE_OVER,
     State.SET_ASIDE: game_pb2.GAME_STATE_SET_ASIDE,
     State.UNREADABLE: game_pb2.GAME_STATE_UNREADABLE,
+    State.IN_DOUBT: game_pb2.GAME_STATE_IN_DOUBT,
 }
 _WORDS = {number: state for state, number in _STATES.items()}
 StateOption = Annotated[
@@ -68,7 +70,8 @@ StateOption = Annotated[
         "--state",
         help="Only games in this state: joining; dealing, while seats open their seeds; playing; paused or adjourned "
         "by an arbiter; waiting, for protests or a ruling, with the result known; over; set aside by the "
-        "referee; unreadable, while its disk fails. Games of the last two are in every list that they may belong to.",
+        "referee; unreadable, while its disk fails; in doubt, since the referee was restored from a copy. Games "
+        "that are set aside or unreadable are in every list that they may belong to.",
     ),
 ]
 EventFilter = Annotated[int | None, typer.Option("--event", metavar="N", min=0, help="Only games of this event.")]

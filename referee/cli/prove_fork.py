@@ -37,7 +37,8 @@ def prove_fork(
     who has both and the referee's verifier key can repeat the check; the proof does not depend on who presents it.
 
     Exit codes: 0 FORK, proven; 1 NO FORK: nothing contradicts, or a file cannot be read; 4 a file is corrupt; 5 signed
-    by another referee than yours; 2 wrong usage.
+    by another referee than yours; 14 LOSS: the two contradict each other, and one of them declares the other lost; 2
+    wrong usage.
 
     Example: `referee prove-fork mine.gamelog yours.gamelog --key referee.vkey --out evidence`
     """
@@ -65,6 +66,9 @@ def prove_fork(
     if fork is None:
         print("NO FORK: the two do not contradict each other")
         raise typer.Exit(EXIT_FAILED)
+    if fork.declared_by is not None:
+        print(f"LOSS: {fork.what}; entry {fork.declared_by} declares this loss")
+        raise typer.Exit(int(Verdict.LOSS))
     print(f"FORK: {fork.what}")
     print(f"game {a.checkpoint.game_id.hex()}, both signed by {verifier}")
     if out is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from referee.notation.times import moment_utc
 from referee.store.nodes import Node
 from referee.words.catalogue import Phrase, phrase
 
@@ -100,6 +101,19 @@ class LimitReached(LiveGameError):
         super().__init__(phrase("limit reached: {limit}", limit=limit) if is_phrase else f"limit reached: {limit}")
         self.limit = str(limit)
         self.retry_s = retry_s
+
+
+class InDoubt(LiveGameError):
+    """The game may lack entries that were signed, and nothing is entered until the organiser has decided about it."""
+
+    def __init__(self, copied_ms: int) -> None:
+        """``copied_ms``: when the copy was made that the referee was restored from, in milliseconds since 1970."""
+        what = (
+            "the referee was restored from a copy of {when}, and this game may lack what was played later; "
+            "ask the organiser, who decides how it goes on"
+        )
+        self.copied_ms = copied_ms
+        super().__init__(phrase(what, when=moment_utc(copied_ms)))
 
 
 class Draining(LiveGameError):

@@ -20,7 +20,7 @@ from referee.live.act import Act, AwaitedReply, Reply
 from referee.live.answers import Accepted, Answer, Refused
 from referee.live.calls import Calls
 from referee.live.context import Context
-from referee.live.errors import BeyondHead, Elsewhere, GameOver, NotAwaited, StaleHead, UnknownGame, Unsound
+from referee.live.errors import BeyondHead, Elsewhere, GameOver, InDoubt, NotAwaited, StaleHead, UnknownGame, Unsound
 from referee.live.history import Attempts, History
 from referee.live.timekeeper import Timekeeper, awaited_mover, is_up
 from referee.live.view import awaited_text
@@ -138,6 +138,9 @@ class LiveGame:
         history = History(context, game_id)
         game = cls(context, *await history.replay(gently=gently), history, owner)
         record, rows = game._record, list[Row]()
+        if record.copied_ms:
+            game._keeper.rest()
+            return game, None
         if alive_ms is not None:
             # With its own clock behind that entry the referee would charge nothing, and no flag would fall.
             context.time.reach(record.last_ms)
@@ -225,6 +228,8 @@ class LiveGame:
             record = await self._ready()
         if record.phase in (Phase.ENDED, Phase.CLOSED):
             raise GameOver("the game is over")
+        if record.copied_ms:
+            raise InDoubt(record.copied_ms)
         if intent.seq != record.size or intent.prev != record.head:
             raise StaleHead(record.size, record.head)
         seat = awaited_mover(record.game, author) if intent.HasField("move") else None
@@ -281,6 +286,8 @@ class LiveGame:
         record = await self._ready()
         if record.phase in (Phase.ENDED, Phase.CLOSED):
             raise GameOver("the game is over")
+        if record.copied_ms:
+            raise InDoubt(record.copied_ms)
         if record.game.reached() is not None and not record.game.arbitration.is_disputed:
             raise NotAwaited("the game has come to its end and cannot be aborted", awaited_text(record))
         clock = Clock(max(self._context.time.now_ms(), record.last_ms))
@@ -456,7 +463,9 @@ class LiveGame:
         self._keeper.rest()
 
     def serve(self) -> None:
-        """Resume after ``rest``: whoever is awaited can act from now on."""
+        """Resume after ``rest``: whoever is awaited can act from now on. A game in doubt stays at rest."""
+        if self._record.copied_ms:
+            return
         self._keeper.serve(self._record.game)
         self._set_alarm()
 

@@ -26,6 +26,7 @@ from referee.log.errors import LogError
 from referee.log.note import Checkpoint, Note
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
+from referee.notation.times import moment_utc
 from referee.store.errors import StoreDamaged, StoreFailed
 from referee.store.marks import Mark
 from referee.store.nodes import Node
@@ -123,6 +124,8 @@ class LiveGames:
         for game_id, mark in marks.items():
             self.set_aside(_missing(game_id, mark))
         self._seat([p for p in await self.context.store.players() if p.game_id in self._open])
+        for game_id, copied_ms in self.context.store.marks.doubts.items():
+            _log.warning("game in doubt", game=game_id.hex(), copied=moment_utc(copied_ms))
         return list(self._aside.values())
 
     async def _start_sharing(self, marks: dict[bytes, Mark]) -> list[Unsound]:

@@ -1,7 +1,8 @@
 """Games that cannot be gone on with, and what an operator can do about each. The referee is not running meanwhile.
 
 Entries that were signed for are lost to the store or damaged there: somebody's copy brings them back. Or the game goes
-on without those that are lost, or ends, with an entry that says so.
+on without those that are lost, or ends, with an entry that says so. Games in doubt are decided about in the same ways:
+which entries they lack, if any, is not known.
 """
 
 from __future__ import annotations
@@ -27,11 +28,15 @@ from referee.log.frames import FrameType
 from referee.log.game import Phase
 from referee.log.header import header_hash
 from referee.log.merkle import Tree, leaf_hash
+from referee.log.note import open_checkpoint
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
+from referee.notation.times import moment_utc
 from referee.store.errors import StoreDamaged, StoreFailed
 from referee.store.marks import Mark
 from referee.store.store import Grant, Opening, Row, StoredGame
+
+_CHECKPOINTS = (FrameType.CHECKPOINT, FrameType.OLD_CHECKPOINT)
 
 
 class CannotRecover(Exception):
@@ -49,12 +54,14 @@ class Recovered:
     ended: bool
     tokens: Sequence[tuple[str, str]] = ()
     """New tokens, where those of the game are lost: for whom, and the token."""
+    copied_ms: int = 0
+    """Above 0: entries that were signed after this time may be lost, and the log says so; milliseconds since 1970."""
 
 
 async def find(context: Context) -> list[Unsound]:
-    """Return the games that are not what was signed or cannot go on, and why; those that are over are read whole, too.
+    """Return the games that are not what was signed, cannot go on or are in doubt, and why.
 
-    Raise ``StoreFailed``.
+    Those that are over are read whole, too. Raise ``StoreFailed``.
     """
     live_games = LiveGames(context, producer="")
     await live_games.start()
@@ -62,7 +69,13 @@ async def find(context: Context) -> list[Unsound]:
         with suppress(Unsound):  # it is set aside for that
             await _checked(History(context, game.game_id, live_games.set_aside))
     await Scrub(live_games, rest=0).round()
-    return list(live_games.aside.values())
+    doubts = context.store.marks.doubts
+    in_doubt = [Unsound(game_id, _doubt(copied_ms)) for game_id, copied_ms in doubts.items()]
+    return [*live_games.aside.values(), *(each for each in in_doubt if each.game_id not in live_games.aside)]
+
+
+def _doubt(copied_ms: int) -> str:
+    return f"in doubt: it may lack entries that were signed after {moment_utc(copied_ms)}"
 
 
 async def go_on(context: Context, game_id: bytes, *, end: bool) -> Recovered:
@@ -79,9 +92,16 @@ async def go_on(context: Context, game_id: bytes, *, end: bool) -> Recovered:
         record, is_whole = await _replayed(context, game_id, without_secret=end)
     except Unsound as error:
         raise CannotRecover(f"the game in the database cannot go on: {error.what}") from error
-    if is_whole and (not record.game.deal.is_dealt or record.is_final or record.game.deal.secret is not None):
+    copied_ms = context.store.marks.doubts.get(game_id, 0)
+    if (
+        is_whole
+        and not copied_ms
+        and (not record.game.deal.is_dealt or record.is_final or record.game.deal.secret is not None)
+    ):
         raise CannotRecover("nothing is wrong with this game")
-    begun = None if is_whole else await _begun(context, game_id, mark)
+    doubt = log_pb2.Recovered(copied_ms=copied_ms)
+    loss = doubt if is_whole else log_pb2.Recovered(lost_size=mark.size, lost_root=mark.root)
+    begun = await _begun(context, game_id, loss) if not is_whole or copied_ms else None
     is_lost = not is_whole and begun is None
     if is_lost and mark.size <= record.size:
         what = f"the {record.size} entries in the database contradict the {mark.size} that were signed"
@@ -98,7 +118,8 @@ async def go_on(context: Context, game_id: bytes, *, end: bool) -> Recovered:
         rows.append(Row(written.seq, written.data))
 
     try:
-        for event, at in _of_loss(record, mark, clock) if is_lost else ():
+        is_new_doubt = bool(copied_ms) and is_whole and begun is None and not record.is_final
+        for event, at in _of_loss(record, loss, clock) if is_lost or is_new_doubt else ():
             write(event, at)
         if end and record.game.end is None:
             write(log_pb2.GameEnd(ending=log_pb2.ENDING_REFEREE_FAULT))
@@ -110,12 +131,13 @@ async def go_on(context: Context, game_id: bytes, *, end: bool) -> Recovered:
         await _commit(context, record, rows)
     else:
         context.store.marks.raise_to([(game_id, record.size, record.root())])
-    return Recovered(lost, record.size, record.game.end is not None)
+    context.store.marks.settle(game_id)
+    return Recovered(lost, record.size, record.game.end is not None, copied_ms=copied_ms)
 
 
-def _of_loss(record: Record, mark: Mark, now: Clock) -> Iterator[tuple[Event, Clock]]:
+def _of_loss(record: Record, recovered: log_pb2.Recovered, now: Clock) -> Iterator[tuple[Event, Clock]]:
     """Yield what is to be entered one after the other, and when."""
-    recovered, since = log_pb2.Recovered(lost_size=mark.size, lost_root=mark.root), Clock(record.last_ms)
+    since = Clock(record.last_ms)
     if record.game.clocks is None or record.phase is not Phase.PLAYING:
         yield recovered, now
         return
@@ -146,25 +168,29 @@ async def _checked(history: History, *, without_secret: bool = False) -> Record:
     return record
 
 
-async def _begun(context: Context, game_id: bytes, mark: Mark) -> int | None:
-    """Return the entry from which the store's own entries say that this very head is lost."""
+async def _begun(context: Context, game_id: bytes, loss: log_pb2.Recovered) -> int | None:
+    """Return the entry with which the store's own entries declare this very loss."""
     async for row in _kept(context, game_id):
-        recovered = decode_entry(row.data).recovered
-        if (recovered.lost_size, recovered.lost_root) == (mark.size, mark.root):
+        if decode_entry(row.data).recovered == loss:
             return row.seq
     return None
 
 
 async def restore(context: Context, game_id: bytes, stream: BinaryIO) -> Recovered:
-    """Take what the store lacks or has otherwise than it was signed from a game file. Raise ``CannotRecover``,
-    ``StoreFailed``.
+    """Take what the store lacks or has otherwise than it was signed from a game file.
+
+    Of a game in doubt, or one that is unknown here, the file's newest entries under a checkpoint of this referee count.
+    If the game is not over with them, more may be lost: an entry says so, and the game goes on, or ends if the secret
+    is lost from which it deals. Raise ``CannotRecover``, ``StoreFailed``.
     """
-    mark = _lost(context, game_id)
-    stored = await context.store.game(game_id)
+    store = context.store
+    mark, stored = store.marks.kept(game_id), await store.game(game_id)
+    is_new = mark is None or game_id in store.marks.doubts
     is_open = stored is not None and stored.closed is None
-    otherwise = f"expected another copy, or {'--continue or --end' if is_open else '--give-up'}"
+    ways = "--continue or --end" if is_open else "--give-up"
+    otherwise = f"expected another copy, or {ways}" if mark is not None else "expected another copy"
     try:
-        header, entries = _read(stream, mark)
+        header, entries = _read(stream, mark, _Signed(context, game_id) if is_new else None)
     except CannotRecover as error:
         raise CannotRecover(f"{error}; {otherwise}") from None
     try:
@@ -176,19 +202,27 @@ async def restore(context: Context, game_id: bytes, stream: BinaryIO) -> Recover
         raise CannotRecover(f"the file's header does not match its entry 0; {otherwise}")
     rows = await _differing(context, game_id, entries) if stored is not None else []
     if stored is not None and not rows and await _is_whole(context, stored, header):
-        raise CannotRecover(f"the database has all {mark.size} signed entries")
-    if record.phase is not Phase.CLOSED and record.game.deal.is_dealt and secret is None:
+        what = f"the file knows nothing newer than entry {len(entries) - 1}" if is_new else ""
+        raise CannotRecover(f"{what}; {otherwise}" if what else f"the database has all {len(entries)} signed entries")
+    is_stuck = record.phase is not Phase.CLOSED and record.game.deal.is_dealt and secret is None
+    if is_stuck and not is_new:
         what = "the game is not over, and no file has the secret from which the referee deals"
         raise CannotRecover(f"{what}; expected a database that has the game, or --give-up")
     tokens: list[tuple[str, str]] = []
     if stored is not None:
         closed = game_message(record).SerializeToString() if record.is_final else None
-        context.store.mend(game_id, header, rows, closed)
+        store.mend(game_id, header, rows, closed)
     else:
         rows = [Row(seq, data) for seq, data in enumerate(entries)]
         opening, tokens = _opening(record, header)
         await _commit(context, record, rows, opening)
-    return Recovered(len(rows), record.size, record.phase is Phase.CLOSED, tokens)
+    if not is_new or record.is_final:
+        store.marks.settle(game_id)
+        return Recovered(len(rows), record.size, record.phase is Phase.CLOSED, tokens)
+    store.marks.raise_to([(game_id, record.size, record.root())])
+    store.marks.doubt({game_id: record.last_ms})
+    done = await go_on(context, game_id, end=is_stuck)
+    return Recovered(len(rows), done.size, done.ended, [] if done.ended else tokens, done.copied_ms)
 
 
 async def _differing(context: Context, game_id: bytes, entries: Sequence[bytes]) -> list[Row]:
@@ -231,14 +265,17 @@ async def give_up(context: Context, game_id: bytes) -> Mark:
         except Unsound:
             pass
         else:
+            if is_whole and game_id in context.store.marks.doubts:
+                raise CannotRecover("the game is in doubt, and nothing else is wrong; expected --continue or --end")
             if is_whole:
                 raise CannotRecover("nothing is wrong with this game")
-            begun = await _begun(context, game_id, mark)
+            begun = await _begun(context, game_id, log_pb2.Recovered(lost_size=mark.size, lost_root=mark.root))
             if begun is not None or (record.size < mark.size and not record.is_final):
                 raise CannotRecover("the database has this game; expected --continue or --end")
         # First here: if the mark is still there, the game is missed, and can be given up again.
         context.store.give_up(game_id)
     context.store.marks.forget(game_id)
+    context.store.marks.settle(game_id)
     return mark
 
 
@@ -249,25 +286,63 @@ def _lost(context: Context, game_id: bytes) -> Mark:
     return mark
 
 
-def _read(stream: BinaryIO, mark: Mark) -> tuple[bytes, list[bytes]]:
-    """Return the file's header, and the entries that were signed for."""
-    header, entries, tree = b"", list[bytes](), Tree()
+class _Signed:
+    """The heads in a file that this referee signed for the game."""
+
+    def __init__(self, context: Context, game_id: bytes) -> None:
+        self._context, self._game_id = context, game_id
+        self._heads = set[tuple[int, bytes]]()
+        self.newest = 0
+        """Entries that the newest of them covers, of those that were compared."""
+
+    def seen(self, note: bytes, tree: Tree) -> None:
+        """Take a checkpoint of the file; it may come before its last entry."""
+        try:
+            checkpoint = open_checkpoint(note, self._context.signer.verifier)
+        except LogError:
+            return
+        if checkpoint.game_id == self._game_id:
+            self._heads.add((checkpoint.size, checkpoint.root))
+            self.grown(tree)
+
+    def grown(self, tree: Tree) -> None:
+        """Compare the heads with the entries so far."""
+        if self._heads and (tree.size, tree.root()) in self._heads:
+            self.newest = tree.size
+
+
+def _read(stream: BinaryIO, mark: Mark | None, signed: _Signed | None) -> tuple[bytes, list[bytes]]:
+    """Return the file's header, and the entries that were signed for.
+
+    ``signed``: entries beyond the mark count as well, if a checkpoint in the file covers them.
+    """
+    header, entries, tree, wrong = b"", list[bytes](), Tree(), ""
+    size, root = mark.size if mark else 0, Tree().root()
     try:
         file.check_size(stream)
         for frame in file.read(stream):
             if frame.type == FrameType.HEADER:
                 header = frame.payload
-            elif frame.type == FrameType.ENTRY and tree.size < mark.size:
+            elif frame.type == FrameType.ENTRY and (signed is not None or tree.size < size):
                 entries.append(frame.payload)
                 tree.append(leaf_hash(frame.payload))
+                root = tree.root() if tree.size == size else root
+                if signed is not None:
+                    signed.grown(tree)
+            elif frame.type in _CHECKPOINTS and signed is not None:
+                signed.seen(frame.payload, tree)
     except LogError as error:
-        if tree.size < mark.size:
-            raise CannotRecover(f"the file cannot be read to its end: {error}") from error
-    if tree.size < mark.size:
-        raise CannotRecover(f"the file has {tree.size} entries, but {mark.size} were signed")
-    if tree.root() != mark.root:
-        raise CannotRecover(f"its first {mark.size} entries are not those that were signed")
-    return header, entries
+        wrong = str(error)
+    newest = signed.newest if signed is not None else 0
+    if wrong and max(newest, tree.size if signed is None else 0) < max(size, 1):
+        raise CannotRecover(f"the file cannot be read to its end: {wrong}")
+    if tree.size < size:
+        raise CannotRecover(f"the file has {tree.size} entries, but {size} were signed")
+    if mark is not None and root != mark.root:
+        raise CannotRecover(f"its first {size} entries are not those that were signed")
+    if signed is not None and not newest and mark is None:
+        raise CannotRecover("the file has no checkpoint of this referee over its entries")
+    return header, entries[: max(size, newest)]
 
 
 async def _kept(context: Context, game_id: bytes) -> AsyncIterator[Row]:

@@ -34,6 +34,8 @@ _SUSPENDED = {
 def game_state(record: Record) -> pb.GameState.ValueType:
     """Return how far the game is."""
     game = record.game
+    if record.copied_ms:
+        return pb.GAME_STATE_IN_DOUBT
     if not game.is_over:
         if game.reached() is not None:
             return pb.GAME_STATE_RESULT_OPEN
@@ -122,6 +124,8 @@ def clock_messages(record: Record) -> Iterator[pb.SeatClock]:
 def awaited_seats(record: Record) -> list[int]:
     """Return the seats that have to join, reveal or move, whoever enters it for them."""
     game = record.game
+    if record.copied_ms:
+        return []
     if record.phase is Phase.PLAYING:
         return list(game.awaited())
     return list(game.missing())
@@ -130,7 +134,7 @@ def awaited_seats(record: Record) -> list[int]:
 def is_scribe_awaited(record: Record) -> bool:
     """Return whether a scribe has to declare what was drawn."""
     game = record.game
-    if game.deal.is_dealt or not game.goes_on:
+    if game.deal.is_dealt or not game.goes_on or record.copied_ms:
         return False
     return game.awaits_chance()
 
@@ -139,6 +143,8 @@ def awaited_text(record: Record) -> str:
     """Return what is awaited, in words."""
     if record.phase in (Phase.ENDED, Phase.CLOSED):
         return "nothing"
+    if record.copied_ms:
+        return "the organiser, who decides how the game goes on"
     arbitration = record.game.arbitration
     if record.game.reached() is not None:
         open_ones = [str(seq) for seq in open_disputes(record)]

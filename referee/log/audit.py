@@ -19,7 +19,7 @@ from referee.log.events import Opened
 from referee.log.frames import Frame, FrameType
 from referee.log.game import LoggedGame, Phase
 from referee.log.header import check_descriptors, check_header, decode_header, rules_hash
-from referee.log.heads import Heads, check_head
+from referee.log.heads import Heads, Loss, check_head
 from referee.log.identity import game_id
 from referee.log.intent import Author, Place, Role, act_name, decode_intent
 from referee.log.judge import judge, take
@@ -32,6 +32,7 @@ from referee.log.replay import check_link, digest_differs, signed_part_of
 from referee.log.v1 import log_pb2
 from referee.log.verdict import CertificateReport, Finding, Layer, Report, SeatStanding
 from referee.notation.options import chosen
+from referee.notation.times import moment_utc
 from referee.words.catalogue import Phrase, Said, phrase
 
 _MAX_REMARKS = 20
@@ -149,6 +150,8 @@ class _Auditor:
         self.checked: dict[Layer, int] = {}
         self.comments: list[str | Phrase] = []
         self.recoveries: list[Phrase] = []
+        self.is_final = False
+        """No entry can follow the last one that was read."""
         self.useless_heads = 0
         self.heads = Heads(policy.verifier, policy.receipts, policy.logged)
 
@@ -208,11 +211,8 @@ class _Auditor:
         self.place = Place(self.identity or b"", seq, self.head)
         self._link("entry", entry)
         if event == "recovered":
-            lost = entry.recovered.lost_size - seq
-            what = "entry {seq}: the referee lost {n} entries that it had signed, and went on"
-            if lost == 1:
-                what = "entry {seq}: the referee lost {n} entry that it had signed, and went on"
-            self.recoveries.append(Phrase(what, {"seq": seq, "n": lost}))
+            self._loss(entry.recovered, seq)
+        self.is_final = event == "disclose" or (event == "end" and not self._is_dealt())
         clock = clock_of(entry)
         if clock.referee_ms < self.latest_ms and not self.dated_back:
             # A clock may have been set back: odd, not wrong.
@@ -224,6 +224,21 @@ class _Auditor:
         elif self.game is not None and self.following and entry.state_digest != self.game.position.digest():
             self.following = False
             self.note(digest_differs(entry.state_digest, self.game.position.digest()))
+
+    def _loss(self, recovered: log_pb2.Recovered, seq: int) -> None:
+        self.heads.losses.add(Loss(seq, recovered.lost_size, recovered.lost_root))
+        if recovered.copied_ms:
+            what = "entry {seq}: the referee went on from a copy of {when}; entries that it signed later may be lost"
+            self.recoveries.append(Phrase(what, {"seq": seq, "when": moment_utc(recovered.copied_ms)}))
+            return
+        lost = recovered.lost_size - seq
+        what = "entry {seq}: the referee lost {n} entries that it had signed, and went on"
+        if lost == 1:
+            what = "entry {seq}: the referee lost {n} entry that it had signed, and went on"
+        self.recoveries.append(Phrase(what, {"seq": seq, "n": lost}))
+
+    def _is_dealt(self) -> bool:
+        return self.opened is not None and self.opened.WhichOneof("chance") == "dealt"
 
     def _open(self, entry: log_pb2.Entry) -> None:
         """Raise ``LogError``."""
@@ -492,7 +507,7 @@ class _Auditor:
             self.at = (None, self.final.offset)
             self._final_checkpoint(self.final.payload)
             self.at = (None, None)
-        for error in self.heads.conflicts(self.identity, self.tree.size):
+        for error in self.heads.conflicts(self.identity, self.tree.size, is_final=self.is_final):
             self.note(error)
 
     def _final_checkpoint(self, data: bytes) -> None:

@@ -131,10 +131,18 @@ def decode_entry(data: bytes) -> log_pb2.Entry:
     elif event == "disclose":
         check_length("entry", "disclose.seed", entry.disclose.seed, SEED_BYTES)
     elif event == "recovered":
-        check_length("entry", "recovered.lost_root", entry.recovered.lost_root, HASH_BYTES)
+        _check_loss(entry.recovered)
     elif event in ("timeout", "forced_pass", "absent", "stand_in") and not getattr(entry, event).HasField("seat"):
         raise LogError(Code.MALFORMED, f"entry.{event} without a seat", "the seat")
     return entry
+
+
+def _check_loss(recovered: log_pb2.Recovered) -> None:
+    """Raise ``LogError`` unless it names either the lost head or the time of the copy."""
+    if not recovered.copied_ms:
+        check_length("entry", "recovered.lost_root", recovered.lost_root, HASH_BYTES)
+    elif recovered.lost_size or recovered.lost_root:
+        raise LogError(Code.MALFORMED, "entry.recovered with a lost head and the time of a copy", "one of them")
 
 
 def event_name(entry: log_pb2.Entry) -> str:

@@ -41,6 +41,8 @@ class Code(StrEnum):
     """Signed with a key that the policy does not name."""
     FORK = "FORK"
     """Two heads, both signed, that cannot be of one history."""
+    LOSS = "LOSS"
+    """A signed head of entries that the referee has declared lost."""
     STALE = "STALE"
     """A head that was signed before is ahead of the file."""
     KEY = "KEY"

@@ -79,10 +79,14 @@ class Interrupted:
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """The referee lost entries that it had signed for, and goes on without them."""
+    """The referee lost entries that it had signed, or may have lost some, and goes on without them."""
 
     lost_size: int
+    """Entries that the newest signed head covers; 0 if the referee does not know that head."""
     lost_root: bytes
+    """Root of that head, 32 bytes; empty if the referee does not know it."""
+    copied_ms: int = 0
+    """When the copy was made that the record was restored from, in milliseconds since 1970; 0 if the head is known."""
 
 
 @dataclass(frozen=True, slots=True)

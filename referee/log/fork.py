@@ -1,18 +1,22 @@
 """Signed heads that no one history can have: what the referee signed for one is not what it signed for another.
 
-Each side is a game file, a proof of one entry or a bare checkpoint. Knows the tree, not what the entries say.
+Each side is a game file, a proof of one entry or a bare checkpoint. Knows the tree, and of what the entries say only
+which entries the referee declared lost.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from io import BytesIO
 from itertools import combinations
 from typing import NamedTuple
 
 from referee.log import file
+from referee.log.entry import decode_entry
 from referee.log.errors import Code, LogError
 from referee.log.frames import MAGIC, FrameType
+from referee.log.heads import Loss, Losses
 from referee.log.merkle import Tree, leaf_hash, root
 from referee.log.note import Checkpoint, VerifierKey, open_checkpoint
 from referee.log.tlog_proof import FIRST_LINE, TlogProof
@@ -38,6 +42,8 @@ class Side:
     """The tlog-proof, if that is what was read."""
     remark: str = ""
     """Why a file was not read to its end."""
+    losses: tuple[Loss, ...] = ()
+    """What its entries declare lost."""
 
     @property
     def checkpoint(self) -> Checkpoint:
@@ -47,6 +53,18 @@ class Side:
     @property
     def is_whole(self) -> bool:
         return len(self.entries) == self.checkpoint.size
+
+    def has(self, head: Head) -> bool:
+        """Return whether its entries are known to have this root."""
+        size, root = head.checkpoint.size, head.checkpoint.root
+        return self.is_whole and size <= self.checkpoint.size and _root(self, size) == root
+
+    def declares_lost(self, head: Head, other: Side) -> int | None:
+        """Return the index of the entry that declares this head lost, which belongs to ``other``; None if none does."""
+        known, size = other.entries if other.has(head) else {}, head.checkpoint.size
+        # Where both have the declaration, the two histories part after it, and it excuses nothing.
+        own = (loss for loss in self.losses if loss.seq < size and known.get(loss.seq) != self.entries[loss.seq])
+        return Losses(own).covering(head.checkpoint)
 
     def evidence(self, index: int) -> bytes:
         """Return a proof of this entry, which has to be known."""
@@ -65,6 +83,8 @@ class Fork:
     """The first entry in which they are known to differ."""
     notes: tuple[bytes, bytes] | None = None
     """Two heads of one size that need nothing else."""
+    declared_by: int | None = None
+    """The entry in which the referee declared one of the two lost: no fork, but a loss that it owned up to."""
 
 
 def read_side(data: bytes, verifier: VerifierKey) -> Side:
@@ -109,31 +129,60 @@ def read_file(data: bytes, verifier: VerifierKey) -> Side:
         raise wrong or LogError(Code.INCOMPLETE, "no signed head over its entries", "entries that are signed for")
     known = dict(enumerate(entries[: newest.checkpoint.size]))
     others = [head for head in heads if head != newest]
-    return Side((newest, *others), known, remark=str(wrong or ""))
+    return Side((newest, *others), known, remark=str(wrong or ""), losses=tuple(_losses(known)))
+
+
+def _losses(entries: dict[int, bytes]) -> Iterator[Loss]:
+    for seq, data in entries.items():
+        try:
+            entry = decode_entry(data)
+        except LogError:
+            continue  # signed all the same; what it says is for the audit
+        if entry.HasField("recovered"):
+            yield Loss(seq, entry.recovered.lost_size, entry.recovered.lost_root)
 
 
 def find_fork(a: Side, b: Side) -> Fork | None:
     """Return what shows that there are two histories, between the two or in one of them; None if nothing does.
 
-    Raise ``LogError`` (``WRONG_GAME``) for heads of two games.
+    A history that the other one does not declare lost comes first. Raise ``LogError`` (``WRONG_GAME``) for heads of
+    two games.
     """
     game_id = a.checkpoint.game_id
     heads = (*a.heads, *b.heads)
     for head in heads:
         if head.checkpoint.game_id != game_id:
             raise LogError(Code.WRONG_GAME, f"head of game {head.checkpoint.game_id.hex()}", game_id.hex())
-    for index in sorted(a.entries.keys() & b.entries.keys()):
-        if a.entries[index] != b.entries[index]:
-            return Fork(f"both have an entry {index}, and they differ", index)
-    for one, other in combinations(heads, 2):
+    found = list(_contradictions(a, b))
+    return next((fork for fork in found if fork.declared_by is None), found[0] if found else None)
+
+
+def _contradictions(a: Side, b: Side) -> Iterator[Fork]:
+    index = next((i for i in sorted(a.entries.keys() & b.entries.keys()) if a.entries[i] != b.entries[i]), None)
+    if index is not None:
+        fork = Fork(f"both have an entry {index}, and they differ", index)
+        yield replace(fork, declared_by=_declared(a, b, index) or _declared(b, a, index))
+    heads = [(side, head) for side in (a, b) for head in side.heads]
+    for (of_one, one), (of_other, other) in combinations(heads, 2):
         if one.checkpoint.size == other.checkpoint.size and one.checkpoint.root != other.checkpoint.root:
-            return Fork(f"two roots over {one.checkpoint.size} entries", notes=(one.note, other.note))
+            fork = Fork(f"two roots over {one.checkpoint.size} entries", notes=(one.note, other.note))
+            lost = of_one.declares_lost(other, of_other) or of_other.declares_lost(one, of_one)
+            yield replace(fork, declared_by=lost)
     for side in (a, b):
-        for head in heads if side.is_whole else ():
+        for owner, head in heads if side.is_whole else ():
             size = head.checkpoint.size
-            if size <= side.checkpoint.size and _root(side, size) != head.checkpoint.root:
-                return Fork(f"the first {size} of {side.checkpoint.size} entries do not have the signed root")
-    return None
+            if size <= side.checkpoint.size and not side.has(head):
+                fork = Fork(f"the first {size} of {side.checkpoint.size} entries do not have the signed root")
+                lost = side.declares_lost(head, owner)
+                if lost is None and index is not None and owner.has(head):
+                    lost = _declared(owner, side, index)
+                yield replace(fork, declared_by=lost)
+
+
+def _declared(side: Side, other: Side, index: int) -> int | None:
+    """Return the entry with which the side declares lost all that the other one has signed from this entry on."""
+    lost = [side.declares_lost(head, other) for head in other.heads if head.checkpoint.size > index]
+    return lost[0] if lost and None not in lost else None
 
 
 def _root(side: Side, size: int) -> bytes:

@@ -66,18 +66,43 @@ def check_header(data: bytes, header: log_pb2.Header, opened: log_pb2.GameOpen) 
 def check_descriptors(header: log_pb2.Header, signed_file: Any) -> bool:
     """Return whether the header describes the log's messages and the game's as this installation knows them.
 
-    Raise ``LogError`` (``HEADER``) if it does not describe the proto file of the game's signed messages at all.
+    An earlier version, to which messages, fields or values were only added since, counts as known. Raise ``LogError``
+    (``HEADER``) if it does not describe the proto file of the game's signed messages at all.
     """
     return _is_ours(header.descriptors, signed_file)
 
 
 @lru_cache(maxsize=8)
 def _is_ours(descriptors: bytes, signed_file: Any) -> bool:
-    """As ``check_descriptors``. Kept: most files have the same descriptors."""
+    """Do what ``check_descriptors`` does. Kept: most files have the same descriptors."""
     described = _described(descriptors)
     if signed_file.name not in described:
         raise LogError(Code.HEADER, "the descriptors lack the game's messages", signed_file.name, entry=0)
-    return all(described.get(file.name) == file for file in _ours(signed_file))
+    return all(file.name in described and _grew_from(described[file.name], file) for file in _ours(signed_file))
+
+
+def _grew_from(earlier: FileDescriptorProto, ours: FileDescriptorProto) -> bool:
+    """Return whether a file is an earlier one with more messages, fields and values, or the same."""
+    if earlier == ours:
+        return True
+    pruned = FileDescriptorProto()
+    pruned.CopyFrom(ours)
+    _prune(pruned, earlier)
+    return pruned == earlier
+
+
+def _prune(ours: Any, earlier: Any) -> None:
+    """Remove every named part that the earlier description does not have."""
+    for field in ours.DESCRIPTOR.fields:
+        if field.message_type is None or "name" not in field.message_type.fields_by_name:
+            continue
+        known = {part.name: part for part in getattr(earlier, field.name)}
+        parts = getattr(ours, field.name)
+        for place in reversed(range(len(parts))):
+            if parts[place].name in known:
+                _prune(parts[place], known[parts[place].name])
+            else:
+                del parts[place]
 
 
 @cache

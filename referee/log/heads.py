@@ -5,7 +5,9 @@ Knows the tree, not what the entries say.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
 
 from referee.log.errors import Code, LogError
 from referee.log.frames import Frame
@@ -28,6 +30,54 @@ def check_head(checkpoint: Checkpoint, identity: bytes | None, tree: Tree) -> No
 _LOGGED = "head in the public log"
 
 
+_EVERYTHING: Final = 1 << 64
+
+
+class Loss(NamedTuple):
+    """Entries that the referee declared lost, by a Recovered entry."""
+
+    seq: int
+    """Index of that entry."""
+    size: int
+    """Entries that the newest lost head covers; 0 if the referee does not know that head."""
+    root: bytes
+    """Root of that head; empty if the referee does not know it."""
+
+
+class Losses:
+    """What the entries up to some place declare lost; a question costs the same however many declarations there are."""
+
+    def __init__(self, losses: Iterable[Loss] = ()) -> None:
+        self._named: dict[tuple[int, bytes], int] = {}
+        self._reaching: list[tuple[int, int]] = []
+        """How far a declaration reaches, and its entry; of those that reach as far only the first."""
+        for loss in losses:
+            self.add(loss)
+
+    def add(self, loss: Loss) -> None:
+        """Take the next declaration."""
+        self._named.setdefault((loss.size, loss.root), loss.seq)
+        reach = loss.size or _EVERYTHING
+        if not self._reaching or reach > self._reaching[-1][0]:
+            self._reaching.append((reach, loss.seq))
+
+    def naming(self, checkpoint: Checkpoint) -> int | None:
+        """Return the index of the entry that declares this very head lost; None if none does."""
+        return self._named.get((checkpoint.size, checkpoint.root))
+
+    def covering(self, checkpoint: Checkpoint) -> int | None:
+        """Return the index of the entry that declares a head lost which contradicts the log; None if none does.
+
+        The head covers more entries than stand before that entry: both histories have those.
+        """
+        named, size = self.naming(checkpoint), checkpoint.size
+        if named is not None and named < size:
+            return named
+        place = bisect_right(self._reaching, (size, _EVERYTHING))
+        seq = self._reaching[place][1] if place < len(self._reaching) else size
+        return seq if seq < size else None
+
+
 class Heads:
     """Signed heads beside the final one, each compared when the tree has its size."""
 
@@ -41,8 +91,10 @@ class Heads:
         """The file's last checkpoint, if it is signed and matches."""
         self._verifier = verifier
         self._waiting: dict[int, list[tuple[str, Checkpoint]]] = {}
-        self._mismatched: dict[tuple[str, bytes], Checkpoint] = {}
-        """The first of each kind and game."""
+        self.losses = Losses()
+        """What the entries that were read so far declare lost."""
+        self._mismatched: dict[tuple[str, bytes, int | None], Checkpoint] = {}
+        """The first of each kind, game and entry that declares it lost."""
         self._matched: dict[tuple[str, bytes], Checkpoint] = {}
         """As above, for checkpoints whose root is right."""
         for data in receipts:
@@ -77,14 +129,19 @@ class Heads:
                     self.signed = tree.size
                 self._matched.setdefault((kind, checkpoint.game_id), checkpoint)
             else:
-                self._mismatched.setdefault((kind, checkpoint.game_id), checkpoint)
+                self._mismatched.setdefault((kind, checkpoint.game_id, self.losses.covering(checkpoint)), checkpoint)
 
-    def conflicts(self, identity: bytes | None, size: int) -> Iterator[LogError]:
-        """Yield what the signed heads show against the file, when all entries are read."""
-        for (kind, _), checkpoint in self._mismatched.items():
+    def conflicts(self, identity: bytes | None, size: int, *, is_final: bool) -> Iterator[LogError]:
+        """Yield what the signed heads show against the file, when all entries are read.
+
+        ``is_final``: no entry can follow the file's last one.
+        """
+        for (kind, _, lost_by), checkpoint in self._mismatched.items():
             if checkpoint.game_id != identity:
                 if kind != _LOGGED:
                     yield self._other_game(kind, checkpoint, identity)
+            elif self.final is not None and lost_by is not None:
+                yield self._lost(kind, checkpoint, lost_by)
             elif self.final is not None:
                 # Both signed, one history cannot have both: that is the referee's doing, not the copy's.
                 what = f"a signed {kind} of {checkpoint.size} entries with root {checkpoint.root.hex()}"
@@ -102,8 +159,22 @@ class Heads:
                     continue
                 if checkpoint.game_id != identity and size > 0:
                     yield self._other_game(kind, checkpoint, identity)
+                elif (lost_by := self._cannot_follow(checkpoint, is_final=is_final)) is not None:
+                    yield self._lost(kind, checkpoint, lost_by)
                 else:
                     yield LogError(Code.STALE, f"{size} entries", f"{newest}, as a signed {kind} shows")
+
+    def _cannot_follow(self, checkpoint: Checkpoint, *, is_final: bool) -> int | None:
+        """Return which entry declares a head lost that is ahead of the file; None if the file may grow into it."""
+        if self.final is None:
+            return None
+        named = self.losses.naming(checkpoint)
+        return self.losses.covering(checkpoint) if named is None and is_final else named
+
+    @staticmethod
+    def _lost(kind: str, checkpoint: Checkpoint, lost_by: int) -> LogError:
+        what = f"a signed {kind} of {checkpoint.size} entries is of what entry {lost_by} declares lost"
+        return LogError(Code.LOSS, what, "one history", entry=lost_by)
 
     @staticmethod
     def _other_game(kind: str, checkpoint: Checkpoint, identity: bytes | None) -> LogError:

@@ -156,6 +156,8 @@ def judge_act(game: LoggedGame, event: Event, seq: int) -> Judged:
         case Interrupted():
             _check_offered(game, "interrupted")
             demand("TBL-16", game.phase is Phase.PLAYING, "the game is not in play", "an interruption during play")
+        case Recovered(copied_ms=copied_ms) if copied_ms:
+            return Judged()  # the head is unknown, so nothing can contradict it
         case Recovered(lost_size):
             # At any time before the end: what was lost may be anything.
             what, expected = "the lost head has {n} entries", "more than the {size} of this log"

@@ -151,7 +151,9 @@ _EVENTS: Final[Mapping[str, Callable[[log_pb2.Entry, Decoder], Event]]] = {
     "timeout": lambda entry, _: TimedOut(entry.timeout.seat),
     "absent": lambda entry, _: WasAbsent(entry.absent.seat, entry.absent.since_ms),
     "interrupted": lambda entry, _: Interrupted(entry.interrupted.alive_ms),
-    "recovered": lambda entry, _: Recovered(entry.recovered.lost_size, entry.recovered.lost_root),
+    "recovered": lambda entry, _: Recovered(
+        entry.recovered.lost_size, entry.recovered.lost_root, entry.recovered.copied_ms
+    ),
     "end": lambda entry, _: Ended(read_end(entry.end)),
     "disclose": lambda entry, _: Disclosed(entry.disclose.seed),
 }

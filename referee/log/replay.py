@@ -60,6 +60,9 @@ class Record:
         self.head = NO_ENTRY
         self.opened_ms = self.last_ms = 0
         """When the first and the last entry were written, by the referee's clock; milliseconds since 1970."""
+        self.copied_ms = 0
+        """Above 0: the game was restored from a copy of this time, in milliseconds since 1970. It may lack entries that
+        were signed later, so nothing is entered in it."""
         self.tree = Tree()
         self.keyring = Keyring(self.opened)
         engines = engines or installed()

@@ -33,6 +33,7 @@ class Verdict(IntEnum):
     UNDISCLOSED = 10
     UNLOGGED = 13
     """11 and 12 are of events (``referee.events.check``)."""
+    LOSS = 14
 
 
 class Layer(StrEnum):
@@ -68,6 +69,7 @@ _MEANING: dict[Code, tuple[Layer, Verdict]] = {
     Code.NOTE_SIGNATURE: (Layer.CHECKPOINT, Verdict.CORRUPT),
     Code.UNTRUSTED_KEY: (Layer.CHECKPOINT, Verdict.UNTRUSTED_KEY),
     Code.FORK: (Layer.RECEIPTS, Verdict.FORK),
+    Code.LOSS: (Layer.RECEIPTS, Verdict.LOSS),
     Code.STALE: (Layer.RECEIPTS, Verdict.STALE),
     Code.KEY: (Layer.AUTHORS, Verdict.CORRUPT),
     Code.AUTHOR: (Layer.AUTHORS, Verdict.CORRUPT),
@@ -86,7 +88,7 @@ _MEANING: dict[Code, tuple[Layer, Verdict]] = {
     Code.DISPROVED: (Layer.PROOFS, Verdict.RULES),
 }
 _MOST_NAMED = 10
-_SHORTFALLS = (Verdict.UNDISCLOSED, Verdict.PREFIX, Verdict.UNLOGGED)
+_SHORTFALLS = (Verdict.LOSS, Verdict.UNDISCLOSED, Verdict.PREFIX, Verdict.UNLOGGED)
 """From the gravest down. Nothing is proven wrong, so any failure outweighs them: a cut must not turn a forgery into a
 mere prefix."""
 

@@ -103,6 +103,7 @@ def open_data(
     marks: Path | None = None,
     seal_key: Path | None = None,
     new_marks: bool = False,
+    copied_ms: int = 0,
     new_seal: bool = False,
     busy_s: float = BUSY_S,
     on_upgrade: Callable[[Upgrade], None] = lambda _: None,
@@ -113,9 +114,10 @@ def open_data(
 
     ``origin``: the referee's name; it is the directory's own, so another than before is refused. ``store``: address of
     the database that the games are in, if it is not a file of the directory, which keeps the address. ``marks``,
-    ``seal_key``: where these files are if not in the directory. ``new_marks``, ``new_seal``, ``on_upgrade``: as
-    ``SqliteStore`` takes them. ``alone``, ``require_standby``: as ``PostgresStore`` takes them; without a database
-    there is no standby. A first start that fails leaves no file that would bind the next one, such as a key.
+    ``seal_key``: where these files are if not in the directory. ``new_marks``, ``copied_ms``, ``new_seal``,
+    ``on_upgrade``: as ``SqliteStore`` takes them. ``alone``, ``require_standby``: as ``PostgresStore`` takes them;
+    without a database there is no standby. A first start that fails leaves no file that would bind the next
+    one, such as a key.
     """
     _check_is_file(marks)
     marks, seal_key = marks or path / MARKS_FILE, seal_key or path / SEAL_FILE
@@ -135,6 +137,7 @@ def open_data(
             raise StoreFailed(f"{path}: {what}; expected --store, or no --require-standby")  # noqa: TRY301 - as others
         organiser: bytes | None = None
         files: dict[str, Any] = {"marks": marks, "seal_key": seal_key, "new_marks": new_marks, "new_seal": new_seal}
+        files["copied_ms"] = copied_ms
         if database is None:
             opened: SqlStore = SqliteStore(path / STORE_FILE, **files, busy_s=busy_s, on_upgrade=on_upgrade)
         else:

@@ -69,6 +69,7 @@ STATUS_OF: Mapping[str, grpc.StatusCode] = {
     "NOT_OWNER": _S.UNAVAILABLE,
     "OTHER_API": _S.FAILED_PRECONDITION,
     "NOT_LOGGED": _S.FAILED_PRECONDITION,
+    "IN_DOUBT": _S.FAILED_PRECONDITION,
 }
 
 _OF_TABLE: dict[type[Exception], str] = {
@@ -163,6 +164,8 @@ def _explained(error: Exception) -> tuple[str, str, dict[str, object]]:
             reason, metadata = "NOT_OWNER", {"owner": node.address}
         case NotLogged(missing=missing):
             reason, metadata = "NOT_LOGGED", {"missing": missing.value}
+        case errors.InDoubt(copied_ms=copied_ms):
+            reason, metadata = "IN_DOUBT", {"copied_ms": copied_ms}
         case errors.StaleHead(size=size, head=head):
             reason, metadata = "STALE_HEAD", {"size": size, "head": head.hex()}
         case errors.NotAwaited(awaited=awaited):

@@ -5,9 +5,11 @@ In the caller's transaction. ``number`` is a game's in this database, which nobo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from referee.log.entry import decode_entry
+from referee.log.errors import LogError
 from referee.store import certificates, grants, heads
 from referee.store.errors import StoreFailed
 from referee.store.seal import Seal
@@ -22,6 +24,8 @@ _ENTRIES = """SELECT seq, data, note FROM entries WHERE game = (SELECT number FR
     AND seq >= ? ORDER BY seq LIMIT ?"""
 _NOTES = """SELECT id, note FROM games JOIN entries ON entries.game = number
     AND seq = (SELECT max(seq) FROM entries WHERE game = number) WHERE number BETWEEN ? AND ?"""
+_LAST_ENTRIES = """SELECT id, opened_ms, data FROM games JOIN entries ON entries.game = number
+    AND seq = (SELECT max(seq) FROM entries WHERE game = number) WHERE state = ?"""
 _PLAYERS = "SELECT id, seat, principal FROM players JOIN games ON games.number = game"
 _LAST = (1 << 63) - 1
 
@@ -92,6 +96,16 @@ def entries(session: Session, game_id: bytes, first: int, limit: int) -> list[Ro
 def notes(session: Session, first: int, last: int) -> dict[bytes, bytes]:
     """Return by game id the note of the last entry of each game whose number is among these."""
     return dict(session.execute(_NOTES, (first, last)).fetchall())
+
+
+def last_times(session: Session) -> Iterator[tuple[bytes, int]]:
+    """Yield each game that is not over, and when its last entry was written, in milliseconds since 1970."""
+    rows = session.execute(_LAST_ENTRIES, (State.OPEN,))
+    for game_id, opened_ms, data in rows.fetchall():
+        try:
+            yield game_id, decode_entry(data).referee_ms
+        except LogError:
+            yield game_id, opened_ms  # it will be set aside for that
 
 
 def numbers(session: Session) -> list[int]:

@@ -3,11 +3,14 @@
 A database can go back: to a backup, to a snapshot of its disk. What was signed cannot. A mark is raised when a commit
 is durable and before anybody is told of it, so it is ahead of the database only if the database went back; then
 nothing is signed that contradicts it.
+
+If the marks are lost as well, the games that were open are in doubt: each may lack entries that were signed. The new
+marks say so until the organiser has decided how the game goes on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -69,6 +72,16 @@ class Marks(Protocol):
 
     def forget(self, game_id: bytes) -> None:
         """Expect nothing more of the game: its mark is among the lost ones when this returns, durably."""
+
+    @property
+    def doubts(self) -> Mapping[bytes, int]:
+        """The games in doubt, and when the copy of each was made, at the earliest; milliseconds since 1970. No I/O."""
+
+    def doubt(self, games: Mapping[bytes, int]) -> None:
+        """Put these games in doubt; for each, when its copy was made. Durable when this returns."""
+
+    def settle(self, game_id: bytes) -> None:
+        """End the doubt about a game, if there is one. Durable when this returns."""
 
     def hold(self, game_id: bytes, mark: Mark) -> None:
         """Keep the mark of a game that goes on in memory, for ``check``."""

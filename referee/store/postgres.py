@@ -61,6 +61,7 @@ class PostgresStore(SqlStore):
         seal_key: Path,
         verifier: str,
         new_marks: bool = False,
+        copied_ms: int = 0,
         new_seal: bool = False,
         busy_s: float = BUSY_S,
         on_upgrade: Callable[[Upgrade], None] = lambda _: None,
@@ -118,7 +119,7 @@ class PostgresStore(SqlStore):
                     keep_fact(session, "verifier", verifier.encode())
                 self._seal = self._open_seal(session, seal_key, renew=new_seal)
                 made = (
-                    self._open_marks(session, marks, busy_s, renew=new_marks)
+                    self._open_marks(session, marks, busy_s, renew=new_marks, copied_ms=copied_ms)
                     if self.organiser is None
                     else self._open_marks_of_node(session, marks, busy_s)
                 )

@@ -131,7 +131,9 @@ class SqlStore(ABC):
         """Note that secrets are sealed with this key from now on; none is that another key sealed."""
         keep_fact(session, "seal", seal.token())
 
-    def _open_marks(self, session: Session, path: Path, busy_s: float, *, renew: bool) -> SqliteMarks:
+    def _open_marks(
+        self, session: Session, path: Path, busy_s: float, *, renew: bool, copied_ms: int = 0
+    ) -> SqliteMarks:
         known = fact(session, "marks")
         help_ = "put it back or name it with --marks FILE; if it is lost, see referee recover --new-marks"
         if renew and path.exists():
@@ -139,7 +141,7 @@ class SqlStore(ABC):
         if not path.exists():
             if known is not None and not renew:
                 raise StoreFailed(f"{path}: No such file, and it keeps what was signed; {help_}")
-            make_whole(path, lambda beside: save_marks(session, beside))
+            make_whole(path, lambda beside: save_marks(session, beside, copied_ms if renew else None))
             known = None
         with ExitStack() as opened:
             marks = opened.enter_context(closing(SqliteMarks(path, busy_s=busy_s)))
@@ -381,9 +383,15 @@ def add_marks(marks: Marks, path: Path) -> int:
     return len(newer)
 
 
-def save_marks(session: Session, path: Path) -> None:
-    """Make marks of what the database has: that it went back before this cannot be noticed any more."""
+def save_marks(session: Session, path: Path, copied_ms: int | None = None) -> None:
+    """Make marks of what the database has: that it went back before this cannot be noticed any more.
+
+    So with ``copied_ms`` every game that is not over is put in doubt. It is the time of the copy that the database was
+    restored from, in milliseconds since 1970; 0 if that is not known: then it is the time of the game's last entry.
+    """
     marks = SqliteMarks(path)
+    if copied_ms is not None:
+        marks.doubt({game_id: copied_ms or last_ms for game_id, last_ms in games.last_times(session)})
     numbers = games.numbers(session)
     for first in range(0, len(numbers), 500):
         some = numbers[first : first + 500]

@@ -38,6 +38,7 @@ class SqliteStore(SqlStore):
         marks: Path | None = None,
         seal_key: Path | None = None,
         new_marks: bool = False,
+        copied_ms: int = 0,
         new_seal: bool = False,
         busy_s: float = BUSY_S,
         on_upgrade: Callable[[Upgrade], None] = lambda _: None,
@@ -45,9 +46,11 @@ class SqliteStore(SqlStore):
         """Open the files or make them. Raise ``StoreFailed`` if one is of another kind, version or store.
 
         ``marks`` and ``seal_key``: ``marks.db`` and ``seal.key`` beside ``path`` if not given. ``new_marks``: the marks
-        are lost; make them again from what the database has. ``new_seal``: the key is lost, and with it what it sealed;
-        make a new one. ``busy_s``: how long to wait for somebody else's lock, in seconds. ``on_upgrade`` is told
-        before a database of an earlier version is copied and brought up to date, and can stop it by ``StoreFailed``.
+        are lost; make them again from what the database has, and put the games that are open in doubt. ``copied_ms``:
+        when the copy was made that the database was restored from, in milliseconds since 1970, if that is known.
+        ``new_seal``: the key is lost, and with it what it sealed; make a new one. ``busy_s``: how long to wait for
+        somebody else's lock, in seconds. ``on_upgrade`` is told before a database of an earlier version is copied and
+        brought up to date, and can stop it by ``StoreFailed``.
         """
         super().__init__(str(path))
         self.nodes = Alone()
@@ -64,7 +67,7 @@ class SqliteStore(SqlStore):
             self._seal = self._open_seal(self._write_side, seal_key or path.with_name(SEAL_FILE), renew=new_seal)
             self._wipe()
             self.marks = opened.enter_context(
-                closing(self._open_marks(self._write_side, marks, busy_s, renew=new_marks))
+                closing(self._open_marks(self._write_side, marks, busy_s, renew=new_marks, copied_ms=copied_ms))
             )
             self._epoch = self._begin_epoch()
             lacking = {path: lacking_bytes, marks: self.marks.lacking_bytes}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
 from functools import lru_cache
 from pathlib import Path
@@ -16,7 +16,7 @@ from referee.store.marks import Mark
 from referee.store.store import BUSY_S
 
 ID_BYTES = 16
-_SCHEMA_VERSION = 1
+_SCHEMA_VERSION = 2
 _LOG_PAGES = 64
 # In the order in which games were opened: those in play lie on few pages.
 _SCHEMA = """
@@ -28,6 +28,11 @@ CREATE TABLE lost (
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE facts (name TEXT NOT NULL PRIMARY KEY, value ANY) STRICT, WITHOUT ROWID;
 """
+_DOUBTS = """
+CREATE TABLE doubts (game BLOB NOT NULL PRIMARY KEY, copied_ms INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+"""
+_FROM = {0: _SCHEMA + _DOUBTS, 1: _DOUBTS}
+"""What the tables of each version lack."""
 
 
 class SqliteMarks:
@@ -49,13 +54,15 @@ class SqliteMarks:
             """0: space was set aside for the file."""
             # A second connection: reads, which are on the event loop, wait for nobody's lock.
             self._read_side = opened.enter_context(closing(connect(path, busy_s)))
+            rows = self._read_side.execute("SELECT game, copied_ms FROM doubts")
+            self.doubts: dict[bytes, int] = dict(rows.fetchall())
             opened.pop_all()
 
     def _make(self) -> bytes:
         connection = self._connection
         (version,) = connection.execute("PRAGMA user_version").fetchone()
-        if version == 0:
-            connection.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {_SCHEMA_VERSION}; COMMIT;")
+        if version in _FROM:
+            connection.executescript(f"BEGIN; {_FROM[version]} PRAGMA user_version = {_SCHEMA_VERSION}; COMMIT;")
         elif version != _SCHEMA_VERSION:
             raise StoreFailed(f"{self.path}: marks version {version}; expected {_SCHEMA_VERSION}")
         connection.execute("INSERT OR IGNORE INTO facts VALUES ('id', ?)", (secrets.token_bytes(ID_BYTES),))
@@ -137,6 +144,20 @@ class SqliteMarks:
                 self._connection.execute("BEGIN IMMEDIATE")
                 self._lose(game_id)
             self._held.pop(game_id, None)
+
+    def doubt(self, games: Mapping[bytes, int]) -> None:
+        kept = "INSERT INTO doubts VALUES (?, ?) ON CONFLICT (game) DO UPDATE SET copied_ms = excluded.copied_ms"
+        with self._lock, store_errors(self.path), self._connection:
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._connection.executemany(kept, games.items())
+        self.doubts.update(games)
+
+    def settle(self, game_id: bytes) -> None:
+        if game_id not in self.doubts:
+            return
+        with self._lock, store_errors(self.path), self._connection:
+            self._connection.execute("DELETE FROM doubts WHERE game = ?", (game_id,))
+        del self.doubts[game_id]
 
     def is_permitted(self, game_id: bytes) -> bool:
         return game_id in self._permitted

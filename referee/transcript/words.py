@@ -185,6 +185,8 @@ def entry_words(happened: Happened, notation: Notation, say: Words = IN_ENGLISH)
             return seated(absent, say("told.away" if happened.in_play else "told.no_show", time=in_words(away)))
         case Interrupted(alive_ms):
             return say("told.interrupted", when=moment_utc(alive_ms))
+        case Recovered(copied_ms=copied_ms) if copied_ms:
+            return say("told.restored", when=moment_utc(copied_ms))
         case Recovered(lost_size):
             return say("told.recovered", n=lost_size - happened.seq)
         case Ended(result):

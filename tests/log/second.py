@@ -197,9 +197,11 @@ class Verifier:
             self.outcomes.append(fields(part)[1][0])
         for part in entry.get(17, []):
             lost = fields(part)
-            if self.is_over or lost[1][0] <= index or len(lost[2][0]) != 32:
+            size, root, copied_ms = lost.get(1, [0])[0], lost.get(2, [b""])[0], lost.get(3, [0])[0]
+            is_named = not copied_ms and size > index and len(root) == 32
+            if self.is_over or not (is_named or (copied_ms and not size and not root)):
                 raise Refused("recovered", index)
-            self.lost.append((lost[1][0], lost[2][0]))
+            self.lost.append((size, root))
         self.is_over |= 15 in entry
         for part in entry.get(16, []):
             self.disclose(index, fields(part)[1][0])

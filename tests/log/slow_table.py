@@ -425,7 +425,7 @@ class SlowTable:
     def of_referee(self, entry: log_pb2.Entry, event: str, after: Standing, n: int) -> Standing:
         state = self.position(n)
         if event == "recovered":
-            need(entry.recovered.lost_size > self.seq, "nothing lost")
+            need(entry.recovered.copied_ms or entry.recovered.lost_size > self.seq, "nothing lost")
             return after
         if event == "interrupted":
             need(after.in_play, "not in play")

@@ -102,7 +102,10 @@ class Somebody:
         if kind == "interrupted":
             entry.interrupted.alive_ms = rng.randint(slow.after[self.n].at - 1, self.now + 1)
         elif kind == "recovered":
-            entry.recovered.lost_size = slow.seq + rng.choice((0, 1, 9))
+            if rng.random() < 0.3:
+                entry.recovered.copied_ms = self.now
+            else:
+                entry.recovered.lost_size = slow.seq + rng.choice((0, 1, 9))
         elif kind == "end":
             entry.end.CopyFrom(slow.end(self.n) or log_pb2.GameEnd(ending=rng.choice(ENDINGS)))
             if rng.random() < 0.3:

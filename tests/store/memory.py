@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from time import perf_counter
@@ -33,6 +33,7 @@ class MemoryMarks:
 
     def __init__(self) -> None:
         self.lost: set[tuple[bytes, int, bytes]] = set()
+        self.doubts: dict[bytes, int] = {}
         self._kept: dict[bytes, Mark] = {}
         self._held: dict[bytes, Mark] = {}
         self._permitted: set[bytes] = set()
@@ -67,6 +68,12 @@ class MemoryMarks:
     def forget(self, game_id: bytes) -> None:
         self._lose(game_id)
         self.let_go(game_id)
+
+    def doubt(self, games: Mapping[bytes, int]) -> None:
+        self.doubts.update(games)
+
+    def settle(self, game_id: bytes) -> None:
+        self.doubts.pop(game_id, None)
 
     def hold(self, game_id: bytes, mark: Mark) -> None:
         self._held[game_id] = mark

@@ -52,6 +52,7 @@ _STATUS_OF: Mapping[str, int] = {
     "INTERNAL": 500,
     "ACT_NOT_OFFERED": 501,
     "NOT_LOGGED": 409,
+    "IN_DOUBT": 409,
     "OTHER_API": 502,
     "DRAINING": 503,
     "NOT_OWNER": 503,
