@@ -33,6 +33,8 @@ PANELS = {
         "games",
         "token",
         "status",
+        "backup",
+        "restore",
         "recover",
         "migrate",
         "cluster",

@@ -163,7 +163,7 @@ def _as_json(line: Line, again: Again | None) -> str:
             "file": again.name,
             "more_entries": again.more,
             "fork": again.fork,
-            "declared_by": again.declared_by,
+            **({} if again.declared_by is None else {"declared_by": again.declared_by}),
         }
         verdict = _verdict(line, again)
         more |= {"verdict": verdict, "exit_code": int(Verdict[verdict])} if verdict != line["verdict"] else {}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,6 +16,7 @@ from referee.live import recovery
 from referee.live.context import Context
 from referee.log.engines import installed
 from referee.log.identity import parse_game_id
+from referee.notation.times import moment_utc
 from referee.service import logs
 from referee.service.data import DataError, open_data, origin_of, take_marks
 from referee.service.files import CLUSTER_MARK_FILE, STORE_ADDRESS_FILE, STORE_FILE
@@ -63,8 +66,8 @@ def recover(  # noqa: PLR0917 - typer reads options from the signature
         bool,
         typer.Option(
             "--new-marks",
-            help="Rebuild the lost marks file from the database. An earlier rollback of the database "
-            "can then no longer be detected.",
+            help="Rebuild the lost marks file from the database. What the database lacks is not known then, so every "
+            "open game is in doubt.",
         ),
     ] = False,
     new_seal: Annotated[
@@ -83,7 +86,12 @@ def recover(  # noqa: PLR0917 - typer reads options from the signature
     A referee keeps the newest head that it signed for every game apart from its database. If the database is rolled
     back, to a backup for example, entries are missing for which players hold receipts. The best repair is `--from` with
     a player's copy, or one that `referee fetch` made: nothing is lost. With `--continue` the log says how many entries
-    are lost, and anyone who has a receipt for them can show it: an audit with that receipt says FORK.
+    are lost, and anyone who has a receipt for them can show it: an audit with that receipt says LOSS.
+
+    After `referee restore`, or when the marks are lost as well (`--new-marks`), every open game is in doubt: which
+    entries it lacks is not known. Then `--continue` and `--end` without a game decide about all of them. `--continue`
+    leaves out games whose players may have seen draws that would come again; name such a game to continue it all the
+    same.
 
     A database of an earlier program is only listed by that program; a repair copies it first, then upgrades it.
 
@@ -92,12 +100,8 @@ def recover(  # noqa: PLR0917 - typer reads options from the signature
     Examples: `referee recover`, `referee recover 0197a1cb1db4c9da428632ae52ec26d7 --from alice.gamelog`
     """
     chosen = [copy is not None, go_on, end, give_up].count(True)
-    if (game is not None) != (chosen == 1) or chosen > 1:
-        raise Failure(
-            "expected a game with one of --from, --continue, --end and --give-up, or none of them", EXIT_USAGE
-        )
-    if game is not None:
-        check_id(game)
+    for_all = game is None and (go_on or end)
+    _check_words(game, chosen, for_all=for_all)
     if not ((data / STORE_FILE).exists() or (data / STORE_ADDRESS_FILE).exists()):
         raise Failure(f"{data / STORE_FILE}: No such file; expected --data with a referee's directory")
     logs.configure("text", "critical")  # what it would log it prints
@@ -135,6 +139,8 @@ def recover(  # noqa: PLR0917 - typer reads options from the signature
     async def run() -> list[str]:
         context = Context(opened.store, opened.signer, installed(), time=opened.time)
         try:
+            if for_all:
+                return await _decide(context, data, end=end)
             if game is None:
                 return [str(error) for error in await recovery.find(context)]
             # Of every game a mark is kept, also of one that the database has lost.
@@ -152,9 +158,18 @@ def recover(  # noqa: PLR0917 - typer reads options from the signature
         raise Failure(str(error)) from None
     except OSError as error:
         raise Failure(f"{copy}: {error.strerror}") from None
-    print("\n".join(lines) or "every game can go on")
-    if game is None and lines:
+    print("\n".join(lines) or ("no game is in doubt" if for_all else "every game can go on"))
+    if game is None and lines and not for_all:
         raise typer.Exit(EXIT_FAILED)
+
+
+def _check_words(game: str | None, chosen: int, *, for_all: bool) -> None:
+    """Raise ``Failure`` unless so many chosen ways go with a game, or with none."""
+    if chosen > 1 or (not for_all and (game is not None) != (chosen == 1)):
+        what = "expected a game with one of --from, --continue, --end and --give-up, or none of them"
+        raise Failure(f"{what}; without a game, --continue and --end are for all games in doubt", EXIT_USAGE)
+    if game is not None:
+        check_id(game)
 
 
 def _say(upgrade: Upgrade) -> None:
@@ -168,6 +183,42 @@ def no_upgrade(upgrade: Upgrade) -> None:
     raise StoreFailed(f"{upgrade.path}: {what}; expected that program, or referee serve, which upgrades it")
 
 
+async def _decide(context: Context, data: Path, *, end: bool) -> list[str]:
+    """Decide about all games in doubt, but those that may only be continued by name; return what was done."""
+    lines, left = list[str](), list[recovery.Doubt]()
+    for doubt in await recovery.in_doubt(context):
+        if doubt.shows_more and not end:
+            left.append(doubt)
+            continue
+        try:
+            lines += decided(doubt.game_id, await recovery.go_on(context, doubt.game_id, end=end), "")
+        except recovery.CannotRecover as error:
+            lines.append(f"game {doubt.game_id.hex()}: {error}")
+    return lines + list(in_doubt_words(left, data))
+
+
+def in_doubt_words(doubts: Sequence[recovery.Doubt], data: Path) -> Iterator[str]:
+    """Yield a line for each game in doubt, and what can be done."""
+    for doubt in doubts:
+        yield f"game {doubt.game_id.hex()}: in doubt: it may lack what was signed after {moment_utc(doubt.copied_ms)}"
+    if doubts:
+        yield "decide about each, or about all without GAME:"
+        yield f"  referee recover GAME --from FILE --data {data}   takes what is lost from a player's file"
+        yield f"  referee recover GAME --end --data {data}         ends it through the referee's fault"
+        yield f"  referee recover GAME --continue --data {data}    goes on, and the log says that entries may be lost"
+    if any(doubt.shows_more for doubt in doubts):
+        yield "--continue without GAME leaves out games with a deck: their players may have seen what is drawn next"
+
+
+def decided(game_id: bytes, done: recovery.Recovered, what: str) -> list[str]:
+    """Return what was decided about a game, in words. ``what``: what came before, if something did."""
+    said = f"the log says that entries signed after {moment_utc(done.copied_ms)} may be lost" if done.copied_ms else ""
+    state = "is over" if done.ended else "can go on"
+    parts = [what or ("ended" if done.ended else "goes on"), *([said] if said else [])]
+    lines = [f"game {game_id.hex()}: {'; '.join(parts)}", f"it has {done.size} entries and {state}"]
+    return lines + [f"a new token for {whose}: {token}" for whose, token in done.tokens]
+
+
 async def _recover(context: Context, game_id: bytes, copy: Path | None, *, end: bool, give_up: bool) -> list[str]:
     """Return what was done, in words."""
     if give_up:
@@ -176,17 +227,17 @@ async def _recover(context: Context, game_id: bytes, copy: Path | None, *, end: 
     if copy is not None:
         with copy.open("rb") as stream:
             done = await recovery.restore(context, game_id, stream)
-        what = f"{_entries(done.entries)} restored: nothing is lost"
-    else:
-        done = await recovery.go_on(context, game_id, end=end)
-        begins = "ended" if done.ended else "goes on"
-        what = f"{begins} without {_entries(done.entries)} that the referee had signed; the log says so"
-        if not done.entries:
-            what = "ended through the referee's fault, with all its entries; its deck is not disclosed"
-    state = "is over" if done.ended else "can go on"
-    lines = [f"game {game_id.hex()}: {what}", f"it has {done.size} entries and {state}"]
-    return lines + [f"a new token for {whose}: {token}" for whose, token in done.tokens]
+        what = f"{entries_words(done.entries)} restored"
+        return decided(game_id, done, what if done.copied_ms else f"{what}: nothing is lost")
+    done = await recovery.go_on(context, game_id, end=end)
+    begins = "ended" if done.ended else "goes on"
+    what = f"{begins} without {entries_words(done.entries)} that the referee had signed; the log says so"
+    if done.copied_ms and not done.entries:
+        return decided(game_id, done, begins)
+    if not done.entries:
+        what = "ended through the referee's fault, with all its entries; its deck is not disclosed"
+    return decided(game_id, replace(done, copied_ms=0), what)
 
 
-def _entries(count: int) -> str:
+def entries_words(count: int) -> str:
     return "one entry" if count == 1 else f"{count} entries"

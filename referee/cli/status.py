@@ -48,8 +48,10 @@ _EVERY_S = 1.0
 _PAGE = 1000
 _WIDE = 120
 """Columns from which on a game's whole id is shown, as commands want it."""
-_AROUND = 9
+_AROUND = 10
 """Lines that are not games."""
+_OLD_BACKUP_MS = 86_400_000
+"""A copy that is older than a day lacks an evening of games."""
 _LONG_MS = 60_000
 """A wait that an organiser may want to look into."""
 
@@ -216,6 +218,20 @@ def _head(server: pb.ServerStatus) -> Text:
         text.append("  STOPPING", "bold red")
     text.append(f"  up {age(server.now_ms - server.started_ms)}, open games {server.open_games}\n", "not bold")
     text.append(f"streams: {streams}\nacts: {acts}\n{commits}", "not bold")
+    if server.HasField("marks_beside_games"):
+        text.append("\n").append_text(_safety(server))
+    return text
+
+
+def _safety(server: pb.ServerStatus) -> Text:
+    """Return when the games were last copied, and whether a restored disk would show."""
+    if server.backup_ms:
+        old_ms = max(0, server.now_ms - server.backup_ms)
+        text = Text(f"newest backup: {age(old_ms)} ago", "yellow" if old_ms > _OLD_BACKUP_MS else "not bold")
+    else:
+        text = Text("no backup (referee backup)", "yellow")
+    if server.marks_beside_games:
+        text.append("; the marks share the games' disk (serve --marks)", "not bold")
     return text
 
 

@@ -7,7 +7,8 @@ import json
 import re
 import sys
 from collections.abc import Awaitable, Callable, Iterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -35,6 +36,7 @@ from referee.cli.remote import (
 )
 from referee.events.event_file import SUFFIX
 from referee.live.opening import ENTRANT
+from referee.notation.outcomes import counted
 from referee.notation.times import moment_utc
 from referee.service.files import TOKEN_FILE
 from referee.service.permissions import Scope
@@ -45,6 +47,7 @@ from referee_clients.sdk.channel import Metadata, Security, bearer, open_channel
 
 _T = TypeVar("_T")
 _Call = Callable[[Any, Metadata], Awaitable[_T]]
+_ID_DIGITS = 16
 _TIMEOUT_S = 15
 _LIFETIME = re.compile(r"([1-9][0-9]{0,8})([smhd])\Z", re.ASCII)
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
@@ -170,18 +173,9 @@ def list_tokens(  # noqa: PLR0917 - typer reads options from the signature
     Example: `referee token list --principal ani.bot --all`
     """
 
-    async def pages(stub: Any, metadata: Metadata) -> list[pb.Token]:
-        request = pb.ListTokensRequest(page_size=_PAGE, principal=principal, all=every)
-        found: list[pb.Token] = []
-        while True:
-            page = await stub.ListTokens(request, timeout=_TIMEOUT_S, metadata=metadata)
-            found += page.tokens
-            if not page.next_page_token:
-                return found
-            request.page_token = page.next_page_token
-
     admitted = _admitted(server, data, token_file, Security(tls_ca, tls_cert, tls_key, insecure))
-    tokens = _called(*admitted, pages)
+    request = pb.ListTokensRequest(principal=principal, all=every)
+    tokens = _called(*admitted, lambda stub, metadata: _pages(stub, metadata, request))
     if as_json:
         print(json.dumps([_plain(found) for found in tokens], indent=2))
         return
@@ -196,8 +190,17 @@ def list_tokens(  # noqa: PLR0917 - typer reads options from the signature
 @token.command()
 def revoke(  # noqa: PLR0917 - typer reads options from the signature
     id_: Annotated[
-        str, typer.Argument(metavar="ID", help="The token's id, as `referee token list` shows it.", show_default=False)
-    ],
+        str,
+        typer.Argument(metavar="[ID]", help="The token's id, as `referee token list` shows it.", show_default=False),
+    ] = "",
+    issued_before: Annotated[
+        str,
+        typer.Option(
+            metavar="TIME",
+            help="Revoke all tokens that were issued before, such as 2026-11-28T18:00 (UTC), but the one that this "
+            "command uses: after `referee restore` those that were revoked since the copy are valid again.",
+        ),
+    ] = "",
     server: ServerOfData = None,
     data: Data = DATA,
     token_file: TokenFile = None,
@@ -208,13 +211,54 @@ def revoke(  # noqa: PLR0917 - typer reads options from the signature
 ) -> None:
     """Revoke a token or certificate at once: its calls and open streams end.
 
-    Example: `referee token revoke 3b1f0c77a5d2e914`
+    Examples: `referee token revoke 3b1f0c77a5d2e914`, `referee token revoke --issued-before 2026-11-28T18:00`
     """
-    found: pb.RevokeTokenResponse = _called(
-        *_admitted(server, data, token_file, Security(tls_ca, tls_cert, tls_key, insecure)),
-        lambda stub, metadata: stub.RevokeToken(pb.RevokeTokenRequest(id=id_), timeout=_TIMEOUT_S, metadata=metadata),
-    )
-    print(", ".join(_words(found.token)))
+    if bool(id_) == bool(issued_before):
+        raise Failure("which? expected a token's ID, or --issued-before", EXIT_USAGE)
+    until_ms = _moment_ms(issued_before) if issued_before else 0
+    admitted = _admitted(server, data, token_file, Security(tls_ca, tls_cert, tls_key, insecure))
+
+    shown = admitted[1].encode() if admitted[1] or tls_cert is None else _der(tls_cert)
+    ours = sha256(shown).hexdigest()[:_ID_DIGITS]
+
+    async def revoked(stub: Any, metadata: Metadata, identity: str) -> pb.Token:
+        request = pb.RevokeTokenRequest(id=identity)
+        answer: pb.RevokeTokenResponse = await stub.RevokeToken(request, timeout=_TIMEOUT_S, metadata=metadata)
+        return answer.token
+
+    async def every(stub: Any, metadata: Metadata) -> list[pb.Token]:
+        if id_:
+            return [await revoked(stub, metadata, id_)]
+        known = await _pages(stub, metadata, pb.ListTokensRequest())
+        old = [each for each in known if each.issued_ms < until_ms and each.id != ours]
+        return [await revoked(stub, metadata, each.id) for each in old]
+
+    found = _called(*admitted, every)
+    for each in found:
+        print(", ".join(_words(each)))
+    if issued_before:
+        print(f"{counted(len(found), 'token')} revoked")
+
+
+async def _pages(stub: Any, metadata: Metadata, request: pb.ListTokensRequest) -> list[pb.Token]:
+    """Return the tokens of all pages."""
+    request.page_size = _PAGE
+    found: list[pb.Token] = []
+    while True:
+        page = await stub.ListTokens(request, timeout=_TIMEOUT_S, metadata=metadata)
+        found += page.tokens
+        if not page.next_page_token:
+            return found
+        request.page_token = page.next_page_token
+
+
+def _moment_ms(text: str) -> int:
+    """Return a time in UTC as milliseconds since 1970. Raise ``Failure``."""
+    try:
+        found = datetime.fromisoformat(text)
+        return round(1000 * (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp())
+    except ValueError:
+        raise Failure(f"--issued-before {text!r}: expected a time such as 2026-11-28T18:00", EXIT_USAGE) from None
 
 
 def _event(text: str) -> str:

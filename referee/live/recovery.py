@@ -58,6 +58,27 @@ class Recovered:
     """Above 0: entries that were signed after this time may be lost, and the log says so; milliseconds since 1970."""
 
 
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """A game in doubt."""
+
+    game_id: bytes
+    copied_ms: int
+    """When the copy was made, in milliseconds since 1970."""
+    shows_more: bool
+    """Players may have seen lost draws, which come again if it goes on."""
+
+
+async def in_doubt(context: Context) -> list[Doubt]:
+    """Return the games in doubt that can be read. Raise ``StoreFailed``."""
+    found = []
+    for game_id, copied_ms in sorted(context.store.marks.doubts.items()):
+        with suppress(Unsound):
+            record = await _checked(History(context, game_id), without_secret=True)
+            found.append(Doubt(game_id, copied_ms, record.game.deal.is_dealt and not record.game.is_over))
+    return found
+
+
 async def find(context: Context) -> list[Unsound]:
     """Return the games that are not what was signed, cannot go on or are in doubt, and why.
 

@@ -21,6 +21,7 @@ from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner, VerifierKey
 from referee.service.files import (
     ALIVE_FILE,
+    BACKUP_FILE,
     CLUSTER_MARK_FILE,
     DEFAULT_ORIGIN,
     KEY_FILE,
@@ -82,12 +83,29 @@ class Data:
         path.touch(mode=0o600)
         os.utime(path, ns=(now_ms * 1_000_000, now_ms * 1_000_000))
 
+    def backup_ms(self) -> int:
+        """Return when the newest copy of ``referee backup`` was made, in milliseconds since 1970; 0: never.
+
+        Raise ``OSError``.
+        """
+        return _time_of(self.path / BACKUP_FILE)
+
+    @property
+    def can_go_back_together(self) -> bool | None:
+        """Whether games and marks are on one disk: that it is an older copy would go unnoticed.
+
+        None if the games are not in a file. Raise ``OSError``.
+        """
+        if store_address(self.path) is not None:
+            return None
+        return (self.path / STORE_FILE).stat().st_dev == self.marks_path.stat().st_dev
+
     def alive_ms(self) -> int:
         """Return when it was noted last, in milliseconds since 1970; 0: never. Raise ``OSError``.
 
         With games in a database that others can reach, one of them may have been running.
         """
-        return max(_alive_ms(self.path), self.alive_elsewhere_ms)
+        return max(_time_of(self.path / ALIVE_FILE), self.alive_elsewhere_ms)
 
     async def close(self) -> None:
         """Close, once what is under way is durable."""
@@ -159,7 +177,7 @@ def open_data(
         elif not alone:
             _check_token(path / TOKEN_FILE, organiser)
         time = SystemTime()
-        time.reach(max(_alive_ms(path), opened.alive_ms))
+        time.reach(max(_time_of(path / ALIVE_FILE), opened.alive_ms))
     except BaseException as error:
         made.remove()
         os.close(lock)
@@ -308,9 +326,10 @@ def load_or_make_key(path: Path) -> PrivateKey:
     return key
 
 
-def _alive_ms(path: Path) -> int:
+def _time_of(path: Path) -> int:
+    """Return when a file was written, in milliseconds since 1970; 0 if it is not there."""
     try:
-        return (path / ALIVE_FILE).stat().st_mtime_ns // 1_000_000
+        return path.stat().st_mtime_ns // 1_000_000
     except FileNotFoundError:
         return 0
 

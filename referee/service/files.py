@@ -15,6 +15,8 @@ CLUSTER_MARK_FILE = "cluster.mark"
 """Of one of several referees: its last sign of life in the database."""
 LOCK_FILE = "lock"
 ALIVE_FILE = "alive"
+BACKUP_FILE = "backup"
+"""Its time is that of the newest copy that ``referee backup`` made."""
 ADDRESS_FILE = "address"
 
 DEFAULT_ORIGIN = "referee.local"

@@ -351,7 +351,12 @@ class Server:
             "referee.v1.AccessService": AccessService(self.live_games, self.events, door, self._revocations),
             "referee.v1.AdjudicationService": self.adjudication,
             "referee.v1.StatusService": StatusService(
-                self.live_games, self._counters, self._heartbeats, watch_limits, self._worker_queue
+                self.data,
+                self.live_games,
+                counters=self._counters,
+                heartbeats=self._heartbeats,
+                watch_limits=watch_limits,
+                worker_queue=self._worker_queue,
             ),
         }
         if config.solver_workers:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from heapq import nsmallest
 
 from referee import __version__
@@ -25,6 +26,7 @@ from referee.log.intent import Author, Role
 from referee.log.replay import Record
 from referee.service.auth import Caller
 from referee.service.counters import Counters
+from referee.service.data import Data, DataError
 from referee.service.docket import call_message
 from referee.service.permissions import OVERSEERS
 from referee.service.watching import Heartbeats, WatchLimits
@@ -44,12 +46,15 @@ class StatusService:
 
     def __init__(
         self,
+        data: Data,
         live_games: LiveGames,
+        *,
         counters: Counters,
         heartbeats: Heartbeats,
         watch_limits: WatchLimits,
         worker_queue: WorkerQueue,
     ) -> None:
+        self._data = data
         self._live_games = live_games
         self._counters = counters
         self._heartbeats = heartbeats
@@ -103,6 +108,10 @@ class StatusService:
             solver_waiting=self._worker_queue.waiting,
         )
         server.MergeFrom(self._about(open_games))
+        with suppress(OSError, DataError):
+            server.backup_ms = self._data.backup_ms()
+            if (beside := self._data.can_go_back_together) is not None:
+                server.marks_beside_games = beside
         return server
 
     async def _games(self, games: Sequence[LiveGame], payer: Payer) -> list[pb.GameStatus]:

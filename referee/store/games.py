@@ -26,6 +26,8 @@ _NOTES = """SELECT id, note FROM games JOIN entries ON entries.game = number
     AND seq = (SELECT max(seq) FROM entries WHERE game = number) WHERE number BETWEEN ? AND ?"""
 _LAST_ENTRIES = """SELECT id, opened_ms, data FROM games JOIN entries ON entries.game = number
     AND seq = (SELECT max(seq) FROM entries WHERE game = number) WHERE state = ?"""
+_OPEN_NOTES = """SELECT id, note FROM games JOIN entries ON entries.game = number
+    AND seq = (SELECT max(seq) FROM entries WHERE game = number) WHERE state = ?"""
 _PLAYERS = "SELECT id, seat, principal FROM players JOIN games ON games.number = game"
 _LAST = (1 << 63) - 1
 
@@ -106,6 +108,11 @@ def last_times(session: Session) -> Iterator[tuple[bytes, int]]:
             yield game_id, decode_entry(data).referee_ms
         except LogError:
             yield game_id, opened_ms  # it will be set aside for that
+
+
+def open_notes(session: Session) -> dict[bytes, bytes]:
+    """Return by game id the note of the last entry of each game that is not over."""
+    return dict(session.execute(_OPEN_NOTES, (State.OPEN,)).fetchall())
 
 
 def numbers(session: Session) -> list[int]:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from referee.store import schema
+from referee.store import games, schema
 from referee.store.errors import StoreFailed
 from referee.store.files import connect, copy_whole, make_room, store_errors
 from referee.store.nodes import Alone
@@ -24,6 +24,19 @@ _LOG_PAGES = 512
 """Size of the write-ahead log: some 170 commits."""
 _MOST_ROWS = 4096
 """Entries that one statement takes."""
+
+
+def copy_store(path: Path, copy: Path, busy_s: float = BUSY_S) -> dict[bytes, bytes]:
+    """Copy a store's file as it is at one moment, also while it is written to.
+
+    Return by game id the note of the last entry of each game in the copy that is not over. Raise ``OSError``,
+    ``StoreFailed``.
+    """
+    with store_errors(path):
+        with closing(connect(path, busy_s)) as connection:
+            copy_whole(connection, copy)
+        with closing(sqlite3.connect(copy)) as connection:
+            return games.open_notes(connection)
 
 
 class SqliteStore(SqlStore):

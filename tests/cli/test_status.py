@@ -46,7 +46,8 @@ async def test_a_table_and_json(tmp_path: Path) -> None:
     assert (table.returncode, table.stderr) == (0, "")
     lines = table.stdout.splitlines()
     assert "open games 2" in lines[0]
-    assert lines[5].split() == COLUMNS
+    assert lines[4] == "no backup (referee backup); the marks share the games' disk (serve --marks)"
+    assert lines[6].split() == COLUMNS
     games = [line for line in lines if "waits for" in line or "in play" in line]
     assert [line.split()[0] for line in games] == [play.id[:8], other.id[:8]], "the longest wait first"
     assert "waits for players to join: seat 0 ani, seat 1, seat 2" in " ".join(table.stdout.split())
@@ -174,6 +175,7 @@ def test_every_state_is_a_sentence() -> None:
             "paused: an arbiter has to let it go on; protest open: an arbiter has to rule on entries 37 and 40",
         ),
         (game_pb2.GAME_STATE_ADJOURNED, {}, "adjourned: an arbiter has to let it go on"),
+        (game_pb2.GAME_STATE_IN_DOUBT, {}, "in doubt: the organiser has to decide, see referee recover"),
         (
             game_pb2.GAME_STATE_RESULT_OPEN,
             {"until_ms": 1_795_000_000_000},

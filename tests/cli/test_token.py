@@ -94,6 +94,19 @@ async def test_tokens_of_seats_and_of_certificates(office: Office, tmp_path: Pat
     assert [found["principal"] for found in every] == ["", "ani", "ani", "", "", "club", "organiser"]
 
 
+async def test_all_that_were_issued_before_a_time(office: Office) -> None:
+    """But the one that asks; after a restore those that were revoked since the copy are valid again."""
+    old = [(await office.run("token", "issue", f"old{n}", "--scope", "play")).stderr.partition(",")[0] for n in (1, 2)]
+    nothing = await office.run("token", "revoke", "--issued-before", "2020-01-01")
+    assert nothing.stdout == "0 tokens revoked\n"
+    done = await office.run("token", "revoke", "--issued-before", "2100-01-01T00:00+01:00")
+    assert done.stdout.endswith(" tokens revoked\n"), done
+    assert set(old) <= {line.partition(",")[0] for line in done.stdout.splitlines()}
+    assert (await office.run("token", "list")).returncode == 0, "the organiser's own is still good"
+    for words in ((), ("0" * 16, "--issued-before", "2020-01-01"), ("--issued-before", "yesterday")):
+        assert (await office.run("token", "revoke", *words)).returncode == 2
+
+
 async def test_what_is_revoked_is_refused_and_listed_no_longer(office: Office) -> None:
     secret, (identity, *_) = await office.issue(*CLUB)
     done = await office.run("token", "revoke", identity)

@@ -12,7 +12,7 @@ import pytest
 from referee.games.game import Ending
 from referee.live import recovery
 from referee.live.answers import Accepted, Refused
-from referee.live.errors import NotAwaited
+from referee.live.errors import InDoubt, NotAwaited
 from referee.live.game import LiveGame
 from referee.log.errors import LogError
 from referee.log.intent import Author, Role
@@ -442,6 +442,30 @@ async def test_what_passed_since_the_last_entry_that_is_not_lost_is_nobodys(tmp_
     assert back.left(seat) == 10_000
     await back.check()
     await back.close()
+
+
+async def test_in_doubt_nothing_is_entered_however_long_it_takes(tmp_path: Path) -> None:
+    """No flag falls, and no start is noted as an interruption. When the organiser has decided, clocks run."""
+    terms: dict[str, Any] = {"clock": INCREMENT, "absence_ms": 60_000}
+    game = await Clocked(tmp_path, **terms).begin()
+    seat, size = game.mover, game.table.size
+    game.store.marks.doubt({game.record.game_id: game.record.last_ms})
+    for _ in range(2):
+        await game.restart(alive_ms=game.time.now_ms(), down_ms=3_600_000)
+        game.time.advance(3_600_000)
+        with pytest.raises(InDoubt, match="restored from a copy of 2023-11-14 22:13:2"):
+            await game.move()
+        with pytest.raises(InDoubt):
+            await game.table.abort()
+        assert (game.table.size, game.left(seat)) == (size, 10_000)
+    done = await recovery.go_on(game.context, game.record.game_id, end=False)
+    assert (done.size, done.ended, done.copied_ms) == (size + 2, False, game.record.last_ms)
+    await game.take_up(game.time.now_ms())
+    assert (game.mover, game.left(seat)) == (seat, 10_000), "the time of the doubt is not the seat's"
+    game.time.advance(10_000 + LAG_MS + 1)
+    assert (await game.last("timeout")).timeout.seat == seat
+    await game.check()
+    await game.close()
 
 
 async def test_a_game_in_which_no_time_matters_is_not_interrupted(tmp_path: Path) -> None:

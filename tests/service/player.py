@@ -43,6 +43,7 @@ _NEVER: dict[str, Any] = {
 """By game, a move that is never legal."""
 CODE = {
     "NOT_LOGGED": S.FAILED_PRECONDITION,
+    "IN_DOUBT": S.FAILED_PRECONDITION,
     "INVALID_ARGUMENT": S.INVALID_ARGUMENT,
     "UNKNOWN_GAME": S.NOT_FOUND,
     "UNKNOWN_RULES": S.NOT_FOUND,

@@ -119,6 +119,7 @@ EVERY_ERROR: list[Exception] = [
     errors.LimitReached(LONG, retry_s=1e9),
     TookTooLong(LONG),
     errors.Draining(LONG),
+    errors.InDoubt(2**63),
     errors.Unsound(bytes(16), LONG),
     errors.Elsewhere(bytes(16), Node(1, LONG, LONG)),
     UnknownRules(LONG),

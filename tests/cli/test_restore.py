@@ -1,0 +1,296 @@
+"""``referee backup`` and ``referee restore``: a machine that is gone, and what becomes of the games of its evening."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+from contextlib import closing
+from copy import copy as shallow
+from dataclasses import dataclass, replace
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from referee.log.file import entries
+from referee.service.files import KEY_FILE, STORE_FILE, VERIFIER_FILE
+from referee.store.sql import MARKS_FILE
+from referee.v1 import game_pb2, status_service_pb2_grpc
+from referee.v1 import game_service_pb2 as pb
+from referee.v1 import status_service_pb2 as status_pb
+from tests.cli.inside import referee
+from tests.service.conftest import running
+from tests.service.player import SCRIBE, Client, Play, bearer, refused
+from tests.service.resend import moved
+
+DECLARED: dict[str, Any] = {"declaring_scribe_key": SCRIBE.public.raw}
+
+
+@dataclass
+class Gone:
+    """What is left of a referee whose machine was lost: a copy of an hour before, and files that people have."""
+
+    path: Path
+    dealt: Play
+    """In the copy, as far as ``before``; more was played."""
+    table: Play
+    """The same, with cards that a scribe declared."""
+    later: Play
+    """Opened after the copy, with a deck."""
+    table_later: Play
+    """Opened after the copy, without one."""
+    over: Play
+    """Over before the copy."""
+    before: int
+    """Entries of ``dealt`` in the copy."""
+
+    @property
+    def data(self) -> Path:
+        return self.path / "data"
+
+    @property
+    def copy(self) -> Path:
+        return self.path / "copy"
+
+    @property
+    def plays(self) -> tuple[Play, ...]:
+        return (self.dealt, self.table, self.later, self.table_later, self.over)
+
+    def file(self, play: Play) -> Path:
+        """What somebody fetched at the end of the evening."""
+        return self.path / "files" / f"{play.id}.gamelog"
+
+    def restore(self, *words: str | Path, code: int = 1) -> str:
+        done = referee("restore", self.copy, "--data", self.data, *words)
+        assert done.returncode == code, done
+        return done.stdout + done.stderr
+
+    def recover(self, *words: str | Path, code: int = 0) -> str:
+        done = referee("recover", *words, "--data", self.data)
+        assert done.returncode == code, done
+        return done.stdout + done.stderr
+
+    def proven(self, play: Play, now: Path) -> tuple[int, str]:
+        """What two people find who compare the evening's file with today's."""
+        done = referee("prove-fork", self.file(play), now, "--key", self.data / VERIFIER_FILE)
+        return done.returncode, done.stdout.splitlines()[-1]
+
+    def audit(self, file: Path, *words: str | Path) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(
+            referee("audit", file, "--key", self.data / VERIFIER_FILE, "--json", *words).stdout
+        )
+        return found
+
+    async def fetched(self, play: Play) -> Path:
+        async with running(self.data) as (_, client):
+            file = self.path / "now.gamelog"
+            file.write_bytes(await client.log(play.id))
+            return file
+
+
+async def status_of(client: Client) -> status_pb.GetStatusResponse:
+    stub: Any = status_service_pb2_grpc.StatusServiceStub(client.channel)
+    found: status_pb.GetStatusResponse = await stub.GetStatus(
+        status_pb.GetStatusRequest(), metadata=bearer(client.organiser)
+    )
+    return found
+
+
+async def gone(path: Path) -> Gone:
+    data = path / "first"
+    async with running(data) as (_, client):
+        dealt, table, over = await client.play(), await client.play(seed=2, **DECLARED), await client.play(seed=3)
+        for play in (dealt, table):
+            await play.until_play()
+            await play.steps(2)
+        await over.to_the_end()
+        before = dealt.record.size
+        made = referee("backup", path / "copy", "--data", data)
+        assert made.returncode == 0, made
+        later, table_later = await client.play(seed=5), await client.play(seed=6, **DECLARED)
+        (path / "files").mkdir()
+        case = Gone(path, dealt, table, later, table_later, over, before)
+        for play in (dealt, table, later, table_later):
+            await play.steps(4)
+        for play in case.plays:
+            case.file(play).write_bytes(await client.log(play.id))
+    return case
+
+
+@pytest.fixture(scope="module")
+async def template(tmp_path_factory: pytest.TempPathFactory) -> Gone:
+    return await gone(tmp_path_factory.mktemp("gone"))
+
+
+@pytest.fixture
+def case(template: Gone, tmp_path: Path) -> Gone:
+    for name in ("copy", "files"):
+        shutil.copytree(template.path / name, tmp_path / name)
+    plays = {name: shallow(getattr(template, name)) for name in ("dealt", "table", "later", "table_later", "over")}
+    return replace(template, path=tmp_path, **plays)
+
+
+def tokens(told: str, play: Play) -> None:
+    """Have the players of a game know their new tokens."""
+    lines = told.rpartition(f"{play.id}.gamelog")[2].partition("\ngame ")[0].splitlines()
+    new = [line.rpartition(": ")[2] for line in lines if line.startswith("a new token for ")]
+    play.created.seat_tokens[:], play.created.scribe_token = new[:-1], new[-1]
+
+
+async def test_what_was_open_is_in_doubt_and_takes_nothing(case: Gone) -> None:
+    told = case.restore()
+    for play in (case.dealt, case.table):
+        assert f"game {play.id}: in doubt: it may lack what was signed after 20" in told
+    for play in (case.later, case.table_later, case.over):
+        assert play.id not in told
+    async with running(case.data) as (_, client):
+        for play in (case.dealt, case.table):
+            game = (await client.games.GetGame(pb.GetGameRequest(game_id=play.id))).game
+            assert (game.state, list(game.awaited_seats)) == (game_pb2.GAME_STATE_IN_DOUBT, [])
+            assert not game.scribe_awaited
+            assert len(list(entries(BytesIO(await client.log(play.id))))) == game.size, "it can be fetched"
+        moved(case.dealt, client)
+        again = Play(client, case.dealt.created, case.dealt.rng)
+        await again.catch_up(case.before)
+        failure = await refused(again.step())
+        assert failure.reason == "IN_DOUBT"
+        abort = client.games.AbortGame(pb.AbortGameRequest(game_id=case.dealt.id), metadata=bearer(client.organiser))
+        assert (await refused(abort)).reason == "IN_DOUBT"
+        status = await status_of(client)
+        assert {game.id: game.state for game in status.games} == dict.fromkeys(
+            (case.dealt.id, case.table.id), game_pb2.GAME_STATE_IN_DOUBT
+        )
+    assert case.dealt.id in case.recover(code=1), "a start decides nothing"
+
+
+async def test_files_of_players_bring_back_what_the_copy_lacks(case: Gone) -> None:
+    told = case.restore("--from", case.path / "files", code=0)
+    assert "no game is in doubt" in told
+    for play in (case.dealt, case.table, case.later, case.table_later):
+        assert f"entries taken from {case.file(play)}" in told, told
+    assert f"game {case.over.id}: was over in the copy" in told
+    async with running(case.data) as (_, client):
+        for play in (case.dealt, case.table, case.table_later):
+            moved(play, client)
+            if play is case.table_later:
+                tokens(told, play)
+            await play.catch_up(play.record.size + 1)
+            await play.steps(3)
+    for play in (case.dealt, case.table, case.table_later):
+        now = await case.fetched(play)
+        assert case.proven(play, now) == (1, "NO FORK: the two do not contradict each other")
+        (comment,) = case.audit(now)["comments"]
+        assert "entries that it signed later may be lost" in comment
+    ended = case.audit(await case.fetched(case.later))
+    assert (ended["verdict"], ended["ending"]) == ("UNDISCLOSED", "ENDING_REFEREE_FAULT"), "its secret is gone"
+
+
+async def test_on_without_what_is_lost_is_a_declared_loss_and_no_fork(case: Gone) -> None:
+    case.restore()
+    told = case.recover("--continue")
+    assert f"game {case.table.id}: goes on" in told
+    assert f"game {case.dealt.id}: in doubt" in told, "its players may have seen what is drawn next"
+    assert f"game {case.dealt.id}: goes on" in case.recover(case.dealt.id, "--continue")
+    assert "every game can go on" in case.recover()
+    async with running(case.data) as (_, client):
+        for play in (case.dealt, case.table):
+            moved(play, client)
+            again = Play(client, play.created, play.rng)
+            game = (await client.games.GetGame(pb.GetGameRequest(game_id=play.id))).game
+            await again.catch_up(game.size)
+            await again.steps(6)
+    for play in (case.dealt, case.table):
+        now = await case.fetched(play)
+        code, line = case.proven(play, now)
+        assert (code, line.startswith("LOSS: both have an entry ")) == (14, True), line
+        receipt = case.path / "receipt"
+        receipt.write_bytes(play.notes[play.record.size])
+        # The game is not over: it may yet grow beyond the receipt.
+        assert case.audit(now, "--receipt", receipt)["verdict"] in ("LOSS", "STALE")
+        assert "the referee was restored from a copy of 20" in referee("show", now, "--moves").stdout
+
+
+async def test_all_that_is_in_doubt_ended(case: Gone) -> None:
+    case.restore()
+    told = case.recover("--end")
+    for play in (case.dealt, case.table):
+        assert f"game {play.id}: ended" in told
+        report = case.audit(await case.fetched(play))
+        assert (report["verdict"], report["ending"]) == ("COMPLETE", "ENDING_REFEREE_FAULT")
+    assert case.recover("--end") == "no game is in doubt\n"
+
+
+async def test_stopped_between_the_entry_and_the_end_of_the_doubt(case: Gone) -> None:
+    """What was written is not written again."""
+    case.restore()
+    with closing(sqlite3.connect(case.data / MARKS_FILE)) as marks, marks:
+        marks.execute("CREATE TRIGGER full BEFORE DELETE ON doubts BEGIN SELECT RAISE(ABORT, 'disk is full'); END")
+    assert "disk is full" in case.recover(case.dealt.id, "--continue", code=1)
+    with closing(sqlite3.connect(case.data / MARKS_FILE)) as marks, marks:
+        marks.execute("DROP TRIGGER full")
+    assert f"game {case.dealt.id}: in doubt" in case.recover(code=1)
+    case.recover(case.dealt.id, "--continue")
+    comments = case.audit(await case.fetched(case.dealt))["comments"]
+    assert len(comments) == 1
+
+
+async def test_a_copy_that_was_changed(case: Gone) -> None:
+    with closing(sqlite3.connect(case.copy / STORE_FILE)) as database, database:
+        database.execute("DELETE FROM grants")
+    assert "referee.db was changed or damaged; expected another copy" in case.restore()
+    assert not (case.data / STORE_FILE).exists()
+    manifest = case.copy / "backup.json"
+    manifest.write_text(manifest.read_text().replace('"copied_ms": 1', '"copied_ms": 2'))
+    assert "backup.note does not fit backup.json" in case.restore()
+
+
+async def test_only_where_no_games_are(case: Gone) -> None:
+    case.restore()
+    assert "a copy is put only where no games are; move" in case.restore()
+    other = case.path / "other"
+    other.mkdir(mode=0o700)
+    (other / KEY_FILE).write_text("another key")
+    done = referee("restore", case.copy, "--data", other)
+    assert (done.returncode, "is not the one in" in done.stderr) == (1, True), done
+    assert [file.name for file in other.iterdir()] == [KEY_FILE]
+
+
+async def test_a_copy_by_hand_without_keys(case: Gone) -> None:
+    """As people made them before there was a command: the database; the keys are kept elsewhere."""
+    by_hand = case.path / "by-hand.db"
+    shutil.copy(case.copy / STORE_FILE, by_hand)
+    done = referee("restore", by_hand, "--data", case.data)
+    assert "has the referee's key; expected referee.pem in" in done.stderr
+    case.data.mkdir(mode=0o700)
+    for file in case.copy.iterdir():
+        if file.name != STORE_FILE and not file.name.startswith("backup"):
+            shutil.copy(file, case.data)
+    (case.data / MARKS_FILE).write_bytes(b"of before")
+    done = referee("restore", by_hand, "--data", case.data)
+    assert done.returncode == 1, done
+    assert f"game {case.dealt.id}: in doubt" in done.stdout
+    (aside,) = case.data.glob(f"{MARKS_FILE}.before-*")
+    assert aside.read_bytes() == b"of before"
+
+
+async def test_backups(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    assert "expected --data with a referee's directory" in referee("backup", tmp_path / "a", "--data", data).stderr
+    async with running(data) as (_, client):
+        server = (await status_of(client)).server
+        assert (server.backup_ms, server.marks_beside_games) == (0, True)
+        made = referee("backup", tmp_path / "a", "--data", data, "--without-keys")
+        assert made.returncode == 0, made
+        server = (await status_of(client)).server
+        assert server.started_ms - 60_000 < server.backup_ms <= server.now_ms + 60_000
+    assert {file.name for file in (tmp_path / "a").iterdir()} == {
+        STORE_FILE,
+        VERIFIER_FILE,
+        "backup.json",
+        "backup.note",
+    }
+    assert {file.stat().st_mode & 0o077 for file in (tmp_path / "a").iterdir() if file.name == STORE_FILE} == {0}
+    assert (tmp_path / "a").stat().st_mode & 0o077 == 0
+    assert "is there already" in referee("backup", tmp_path / "a", "--data", data).stderr

@@ -1,0 +1,29 @@
+"""Copies that are put back: a few rounds, and in the campaign two hundred; without the protection forks are found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.crash.copies import Copies
+from tests.sizes import campaign
+
+
+@pytest.mark.parametrize("rounds", [3, campaign(200)])
+async def test_a_restored_copy_never_forks(rounds: int, tmp_path: Path) -> None:
+    copies = Copies(tmp_path, seed=1)
+    for number in range(rounds):
+        await copies.round(number)
+        assert not copies.found["fork"], number
+    assert copies.found["declared"]
+    assert set(copies.decided) >= {"from", "continue", "end"}
+
+
+async def test_without_doubts_forks_are_found(tmp_path: Path) -> None:
+    copies = Copies(tmp_path, seed=1, protected=False)
+    for number in range(3):
+        await copies.round(number)
+        if copies.found["fork"]:
+            return
+    pytest.fail(str(copies.found))
