@@ -32,8 +32,8 @@ def backup(
     """Copy a referee's games and keys into a new directory, while the referee runs or when it is stopped.
 
     The copy is of one moment and signed, so `referee restore` knows when it was made and whether it was changed. All of
-    it is made, or nothing. It lacks everything that is played later, so make copies often, for example every hour. Games
-    in PostgreSQL are copied with the means of PostgreSQL.
+    it is made, or nothing. It lacks everything that is played later, so make copies often, for example every hour.
+    Games in PostgreSQL are copied with the means of PostgreSQL.
 
     Exit codes: 0 copied; 1 the directory cannot be read, or the copy not be written; 2 wrong usage.
 

@@ -66,8 +66,8 @@ def recover(  # noqa: PLR0917 - typer reads options from the signature
         bool,
         typer.Option(
             "--new-marks",
-            help="Rebuild the lost marks file from the database. What the database lacks is not known then, so every "
-            "open game is in doubt.",
+            help="Rebuild the lost marks file from the database. Nothing shows then which entries the database lacks, so "
+            "every open game is in doubt.",
         ),
     ] = False,
     new_seal: Annotated[

@@ -52,9 +52,9 @@ def restore(
     """Lay down a copy of a referee in a new directory, after its machine or its disk was lost.
 
     The copy lacks everything that was played later, though players hold receipts for it. So every game that is open in
-    the copy is in doubt from then on: people can look at it, and nothing is entered, until you decide. Collect the files that
-    people have of games first, such as those of `referee fetch`. `--from` takes from them what the copy lacks, also
-    games that were opened later. Such a game is ended if it has a deck, as the secret that it deals from is lost.
+    the copy is in doubt from then on: people can look at it, and nothing is entered, until you decide. First collect
+    the files that people have of games, such as those of `referee fetch`. `--from` takes from them what the copy lacks,
+    also games that were opened later. Such a game is ended if it has a deck, as the secret that it deals from is lost.
 
     Decide about the others with `referee recover`: `--end`, or `--continue` without what is lost. The log says so, and
     a receipt of a lost entry gives the verdict LOSS. A referee that went on without saying so would sign two histories,
