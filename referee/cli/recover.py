@@ -66,7 +66,7 @@ def recover(  # noqa: PLR0917 - typer reads options from the signature
         bool,
         typer.Option(
             "--new-marks",
-            help="Rebuild the lost marks file from the database. Nothing shows then which entries the database lacks, so "
+            help="Rebuild the lost marks file from the database. Nothing shows which entries the database lacks, so "
             "every open game is in doubt.",
         ),
     ] = False,
