@@ -23,12 +23,14 @@ from referee.live.context import Context
 from referee.live.errors import BeyondHead, Elsewhere, GameOver, InDoubt, NotAwaited, StaleHead, UnknownGame, Unsound
 from referee.live.history import Attempts, History
 from referee.live.timekeeper import Timekeeper, awaited_mover, is_up
+from referee.live.turns import Payer, Work
 from referee.live.view import awaited_text
 from referee.live.watch import Commit, Ending, Watcher
 from referee.log.entry import Clock, Written
 from referee.log.errors import Code, LogError, RulesError
 from referee.log.game import Phase
 from referee.log.intent import Author, Role, SignedIntent
+from referee.log.note import open_checkpoint
 from referee.log.replay import Record, signed_part
 from referee.log.v1 import log_pb2
 from referee.store.errors import StoreFailed
@@ -519,6 +521,34 @@ class LiveGame:
         self._watchers.clear()
         if self._owner is not None:
             self._owner.unsound(self, error)
+
+    async def shown(self, note: bytes, payer: Payer) -> None:
+        """Compare a checkpoint that a seat keeps with the game. Raise ``Unsound`` if entries that it covers are lost.
+
+        The game is set aside then, and the next start knows as much. Nothing comes of a checkpoint that this referee
+        did not sign, of another game's, or of one that the game has or declares lost. Raise ``StoreFailed`` as well.
+        """
+        try:
+            shown = open_checkpoint(note, self._context.signer.verifier)
+        except LogError:
+            return
+        if shown.game_id != self.game_id:
+            return
+        record = await self._ready()
+        payer.charge(Work.READ, 1)
+        if await self._history.has_head(shown, self._durable):
+            return
+        payer.charge(Work.REPLAY, self._durable)
+        if await self._history.declares_lost(shown, self._durable):
+            return
+        marks = self._context.store.marks
+        if shown.size > self._durable:
+            await asyncio.to_thread(marks.raise_to, [(self.game_id, shown.size, shown.root)])
+            what = f"a seat has a checkpoint of {shown.size} entries, and {self._durable} are there"
+        else:
+            marks.doubt({self.game_id: record.last_ms})
+            what = f"a seat has a checkpoint of another history of {shown.size} entries"
+        raise self._history.unsound(what)
 
     # --- reading -------------------------------------------------------------------------------------------
 

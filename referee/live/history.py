@@ -20,6 +20,7 @@ from referee.log.entry import Clock, clock_of, decode_entry
 from referee.log.errors import LogError
 from referee.log.events import Refused
 from referee.log.header import header_hash
+from referee.log.heads import Loss, Losses
 from referee.log.merkle import leaf_hash
 from referee.log.note import Checkpoint, open_checkpoint
 from referee.log.replay import Record
@@ -150,6 +151,28 @@ class History:
         except LogError as error:
             what = error if row.note else "it has none"
             raise self.unsound(f"checkpoint of entry {row.seq}: {what}") from error
+
+    async def has_head(self, checkpoint: Checkpoint, end: int) -> bool:
+        """Return whether a checkpoint that was let out is one of the first ``end`` entries'. Raise ``Unsound``.
+
+        Each that was let out stands beside the last entry that it covers.
+        """
+        if not 0 < checkpoint.size <= end:
+            return False
+        async for row in self.rows(checkpoint.size - 1, checkpoint.size):
+            return bool(row.note) and self.check_signature(row) == checkpoint
+        return False
+
+    async def declares_lost(self, checkpoint: Checkpoint, end: int) -> bool:
+        """Return whether one of the first ``end`` entries declares the checkpoint's entries lost. Raise ``Unsound``."""
+        losses = Losses()
+        async for row in self.rows(0, end):
+            entry = self.decoded(row)
+            if entry.HasField("recovered"):
+                losses.add(Loss(row.seq, entry.recovered.lost_size, entry.recovered.lost_root))
+            if row.seq % REPLAYED_AT_ONCE == 0:
+                await asyncio.sleep(0)
+        return losses.covering(checkpoint) is not None
 
     async def header(self, expected_hash: bytes) -> bytes:
         """Return the header of the game's file. Raise ``Unsound`` if it is not the one with this hash."""

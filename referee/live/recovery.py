@@ -120,8 +120,9 @@ async def go_on(context: Context, game_id: bytes, *, end: bool) -> Recovered:
         and (not record.game.deal.is_dealt or record.is_final or record.game.deal.secret is not None)
     ):
         raise CannotRecover("nothing is wrong with this game")
-    doubt = log_pb2.Recovered(copied_ms=copied_ms)
-    loss = doubt if is_whole else log_pb2.Recovered(lost_size=mark.size, lost_root=mark.root)
+    # Of a game in doubt more may be lost than somebody has shown.
+    named = log_pb2.Recovered(lost_size=mark.size, lost_root=mark.root)
+    loss = log_pb2.Recovered(copied_ms=copied_ms) if copied_ms else named
     begun = await _begun(context, game_id, loss) if not is_whole or copied_ms else None
     is_lost = not is_whole and begun is None
     if is_lost and mark.size <= record.size:

@@ -60,6 +60,7 @@ class Web:
         self._prefix = parts.path
         self._timeout_s = timeout_s
         self._used = 0.0
+        self._is_closed = False
         self._connection = (
             _Https(parts.hostname, parts.port)
             if parts.scheme == "https"
@@ -70,7 +71,7 @@ class Web:
         """Return the answer. Raise ``OSError`` if none comes in time, ``LogError`` (``LIMIT``) for a longer one."""
         deadline = time.monotonic() + self._timeout_s
         if time.monotonic() - self._used > _KEEP_ALIVE_S:
-            self.close()
+            self._drop()
         try:
             with self._cutting(deadline):
                 self._timeout(deadline)
@@ -80,14 +81,17 @@ class Web:
                 with self._connection.getresponse() as response:
                     data = self._body(response, deadline, most)
         except HTTPException as error:
-            self.close()
+            self._drop()
             raise OSError(f"{self.url}: no answer in HTTP ({type(error).__name__})") from None
         except OSError as error:
-            self.close()
+            self._drop()
             raise OSError(f"{self.url}: {error.strerror or error}") from None
         except LogError:
-            self.close()
+            self._drop()
             raise
+        finally:
+            if self._is_closed:  # meanwhile, by another thread
+                self._drop()
         self._used = time.monotonic()
         return Answer(response.status, data)
 
@@ -101,6 +105,11 @@ class Web:
         return answer.body
 
     def close(self) -> None:
+        """Close the connection; one that a question in another thread has is closed when that ends."""
+        self._is_closed = True
+        self._drop()
+
+    def _drop(self) -> None:
         self._connection.close()
 
     def _body(self, response: HTTPResponse, deadline: float, most: int) -> bytes:

@@ -60,6 +60,14 @@ def test_one_connection_takes_many_questions() -> None:
     assert asked == 1
 
 
+def test_closed_before_a_question_in_another_thread_begins_no_connection_stays_open() -> None:
+    with server(lambda connection: connection.sendall(OK)) as url:
+        web = Web(url)
+        web.close()
+        assert web.read("x") == b"ok"
+        assert web._connection.sock is None
+
+
 @pytest.mark.parametrize(
     ("bytes_", "expected"),
     [

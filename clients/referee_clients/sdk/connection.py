@@ -70,6 +70,8 @@ class Connection:
         self.address = address
         self.game_id = game_id
         self.silence_s = silence_s
+        self.checkpoint = b""
+        """What the referee is shown when a stream of ``play`` begins: the newest checkpoint that the seat has."""
         self.reconnects = 0
         self._patience_s = patience_s
         self._token = token
@@ -157,7 +159,8 @@ class Connection:
 
     async def _enter(self, after_seq: int) -> None:
         self._stream = self._stub().PlayGame(metadata=bearer(self._token))
-        await self._write(pb.PlayGameRequest(enter=pb.Enter(game_id=self.game_id, after_seq=after_seq)))
+        enter = pb.Enter(game_id=self.game_id, after_seq=after_seq, checkpoint=self.checkpoint)
+        await self._write(pb.PlayGameRequest(enter=enter))
 
     async def _follow(
         self, ledger: Ledger, take: Callable[[Any], Awaitable[None]], begin: Callable[[int], Awaitable[None]]

@@ -26,6 +26,8 @@ class Ledger:
         self.entries: list[bytes] = []
         self.happened: tuple[Happened, ...] = ()
         """What the entries of the newest commit made of the game."""
+        self.checkpoint = b""
+        """The newest checkpoint that came, a signed note; empty before the first."""
         self.receipts: list[bytes] = []
         """Signed checkpoints that cover our own acts."""
         self._game_id = game_id
@@ -71,6 +73,7 @@ class Ledger:
         self._record = record
         self.happened = tuple(happened)
         self.entries += entries
+        self.checkpoint = checkpoint
         self._roots[head.size] = head.root
 
     def take(self, record: Record, data: bytes) -> Happened:

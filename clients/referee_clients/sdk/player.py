@@ -25,6 +25,7 @@ from referee_clients.sdk.channel import Security
 from referee_clients.sdk.connection import SILENCE_S, Connection, Cut
 from referee_clients.sdk.deciding import Deciding
 from referee_clients.sdk.errors import ClientError, Distrust, answer_of_failure, denied
+from referee_clients.sdk.head_file import HeadFile
 from referee_clients.sdk.ledger import Ledger
 from referee_clients.sdk.taking import check_seat, owed
 
@@ -63,6 +64,7 @@ class Player:
         bot: Bot | MakeBot,
         *,
         key: PrivateKey | None = None,
+        head_file: HeadFile | None = None,
         verifier: VerifierKey | None = None,
         patience_s: float = 300.0,
         silence_s: float = SILENCE_S,
@@ -71,7 +73,10 @@ class Player:
         on_commit: Callable[[Ledger], None] | None = None,
         security: Security | None = None,
     ) -> None:
-        """``key``: a fresh one if none is given. ``on_commit`` is called after every commit, to show progress.
+        """``key``: a fresh one if none is given. ``head_file``: where the newest checkpoint is kept, if it is.
+
+        The one that is there from before is shown to the referee, and held against the game. ``on_commit`` is called
+        after every commit, to show progress.
 
         ``bot``: itself, or what makes it once the game is known, before the seat is taken. ``move_limit_s``: the bot
         has failed if it takes longer for a move. ``resign_on_failure``: the seat resigns before the bot's failure is
@@ -86,6 +91,10 @@ class Player:
         )
         self._deciding = Deciding(self.ledger, join.seat, self.key, move_limit_s=move_limit_s, answered=self._answered)
         self._on_commit = on_commit
+        self._head_file = head_file or HeadFile(None)
+        self._is_compared = False
+        """The checkpoint from before was held against the game."""
+        self.connection.checkpoint = self._head_file.note
         self._sent: tuple[SignedIntent, int] | None = None
         """Our act for the head as we know it, and its seq, until the entry there is known."""
         self._thought_ms = 0
@@ -152,7 +161,10 @@ class Player:
             self._on_commit(self.ledger)
         if message.HasField("turn") or message.HasField("heartbeat"):
             self._current_on = self.connection.reconnects
+        if self._is_compared:  # what is here is no less than what was kept
+            self.connection.checkpoint = self.ledger.checkpoint
         if self._current_on == self.connection.reconnects:
+            self._check_head()
             self._check_seat()
         is_heard = message.HasField("commit") and (self._resigns or self._deciding.has_to_agree())
         if message.HasField("turn") or is_heard:
@@ -196,6 +208,14 @@ class Player:
         if answer.reason not in ("STALE_HEAD", "GAME_OVER"):  # of these the entries tell
             raise denied(answer)
 
+    def _check_head(self) -> None:
+        """Raise ``Distrust`` if the referee has lost what it had signed before we were stopped, and does not say so."""
+        if self._is_compared:
+            return
+        self._is_compared = True
+        if problem := self._head_file.problem(self.join.game_id, self.ledger.entries):
+            raise Distrust(f"{problem}, which the log does not declare; ask the organiser")
+
     def _check_seat(self) -> None:
         """Raise ``Denied`` if the seat is not ours to play, and ``_Left`` once it has forfeited."""
         game, seat = self.ledger.record.game, self.join.seat
@@ -208,6 +228,10 @@ class Player:
         """Sign and send what the game awaits from this seat, if it does; for one head always the same bytes."""
         async with self._sending:
             if self._sent is None:
+                if not self._is_compared and self._head_file.note:
+                    return  # the game is not here as a whole yet
+                # Before the next act is signed: whatever becomes of us and the referee, one of us knows this head.
+                self._head_file.keep(self.ledger.checkpoint)
                 signed = self._due()
                 if signed is None:
                     return
@@ -277,7 +301,7 @@ async def play_async(
 ) -> GameResult:
     """Play as ``play`` does, within an event loop."""
     try:
-        key = _key(key_file)
+        key, head_file = _key(key_file), HeadFile.beside(key_file)
         trusted = VerifierKey.parse(verifier.strip()) if verifier else None
     except (LogError, OSError) as error:
         raise ClientError(str(error)) from error
@@ -286,6 +310,7 @@ async def play_async(
         place,
         bot,
         key=key,
+        head_file=head_file,
         verifier=trusted,
         patience_s=patience_s,
         move_limit_s=move_limit_s,
@@ -312,10 +337,10 @@ def play(
 
     ``bot``: itself, or what makes it once the game is known: ``referee_clients.bots.maker`` finds ours by name.
     ``key_file``: where the seat's private key is kept, so that a bot that was stopped can be started again; without
-    it the key dies with the process. ``verifier``: the referee's verifier key, to check what it signs.
-    ``move_limit_s``, ``resign_on_failure``: as for ``Player``. ``security``: as the environment says, if not given.
-    A seat that forfeits ends at once, though others may play on. Raise ``JoinError`` and ``ClientError``, and whatever
-    the bot raises.
+    it the key dies with the process. Beside it the newest checkpoint is kept, with the suffix ``.checkpoint``.
+    ``verifier``: the referee's verifier key, to check what it signs. ``move_limit_s``, ``resign_on_failure``: as for
+    ``Player``. ``security``: as the environment says, if not given. A seat that forfeits ends at once, though others
+    may play on. Raise ``JoinError`` and ``ClientError``, and whatever the bot raises.
     """
     return asyncio.run(
         play_async(

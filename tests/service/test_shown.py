@@ -1,0 +1,206 @@
+"""Seats show the newest checkpoint that they have: so a referee learns what it lost, and nothing else comes of it."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+
+from referee.live import recovery
+from referee.live.context import Context
+from referee.log.engines import installed
+from referee.log.note import Checkpoint, CheckpointSigner, Note
+from referee.service.data import open_data, origin_of
+from referee.v1 import game_service_pb2 as pb
+from referee_clients.bots import load
+from referee_clients.join import Join
+from referee_clients.sdk.errors import ClientError
+from referee_clients.sdk.head_file import HeadFile
+from referee_clients.sdk.ledger import Ledger
+from referee_clients.sdk.player import GameResult, play_async
+from tests.log.games import SIGNER, key
+from tests.service.conftest import running
+from tests.service.player import Play, bearer, refused
+from tests.service.resend import moved
+
+
+async def entered(play: Play, checkpoint: bytes, seat: int = 0) -> Any:
+    """The first answer to a seat that comes back with a checkpoint."""
+    stream = play.client.games.PlayGame(metadata=bearer(play.created.seat_tokens[seat]))
+    await stream.write(pb.PlayGameRequest(enter=pb.Enter(game_id=play.id, after_seq=-1, checkpoint=checkpoint)))
+    try:
+        return await stream.read()
+    finally:
+        stream.cancel()
+
+
+async def gone_back(path: Path, more: int = 3) -> tuple[Play, int]:
+    """A game of a directory that was set back as a whole, marks and all, and its size now."""
+    data = path / "data"
+    async with running(data) as (_, client):
+        play = await client.play()
+        await play.until_play()
+        await play.steps(2)
+        before = play.record.size
+    shutil.copytree(data, path / "old")
+    async with running(data) as (_, client):
+        moved(play, client)
+        await play.steps(more)
+    shutil.rmtree(data)
+    (path / "old").rename(data)
+    return play, before
+
+
+async def test_what_is_lost_is_found_when_a_seat_comes_back(tmp_path: Path) -> None:
+    play, before = await gone_back(tmp_path)
+    newest = play.notes[play.record.size]
+    async with running(tmp_path / "data") as (server, client):
+        moved(play, client)
+        watching = client.games.WatchGame(pb.WatchGameRequest(game_id=play.id, after_seq=-1))
+        assert (await watching.read()).HasField("commit")
+        failure = await refused(entered(play, newest))
+        assert failure.reason == "SET_ASIDE"
+        last = None
+        while (message := await watching.read()) is not grpc.aio.EOF:
+            last = message
+        assert last is not None
+        assert last.closing.reason == pb.CLOSING_REASON_SET_ASIDE, "everybody in it is told"
+        why = server.live_games.aside[bytes.fromhex(play.id)].what
+        assert why == f"a seat has a checkpoint of {play.record.size} entries, and {before} are there"
+    async with running(tmp_path / "data") as (server, client):
+        lost = f"{play.record.size - before} entries are lost: {play.record.size} were signed, {before} are there"
+        assert server.live_games.aside[bytes.fromhex(play.id)].what == lost, "the next start knows it"
+    await continued(tmp_path / "data", play)
+    async with running(tmp_path / "data") as (_, client):
+        moved(play, client)
+        assert (await entered(play, newest)).HasField("commit"), "the log declares that loss"
+
+
+async def continued(path: Path, play: Play) -> None:
+    opened = open_data(path, origin_of(path, None), alone=True)
+    try:
+        context = Context(opened.store, opened.signer, installed(), time=opened.time)
+        await recovery.go_on(context, bytes.fromhex(play.id), end=False)
+    finally:
+        await opened.close()
+
+
+async def test_another_history_that_is_not_longer_counts_as_well(tmp_path: Path) -> None:
+    play, before = await gone_back(tmp_path, 2)
+    newest = play.notes[play.record.size]
+    async with running(tmp_path / "data") as (server, client):
+        moved(play, client)
+        other = Play(client, play.created, play.rng)
+        await other.catch_up(before)
+        play.rng.seed(99)
+        while other.record.size <= play.record.size:
+            await other.step()
+        assert other.notes.get(play.record.size) != newest, "the moves differ"
+        assert (await refused(entered(play, newest))).reason == "SET_ASIDE"
+        assert "another history" in server.live_games.aside[bytes.fromhex(play.id)].what
+    async with running(tmp_path / "data") as (server, _):
+        assert server.data.store.marks.doubts, "the next start knows it"
+
+
+def garbage(_: Play, __: bytes) -> bytes:
+    return b"nonsense"
+
+
+def forged(play: Play, _: bytes) -> bytes:
+    stranger = CheckpointSigner(SIGNER.verifier.name, key("stranger"))
+    return stranger.sign(bytes.fromhex(play.id), 10_000, bytes(32))
+
+
+def of_another_referee(play: Play, _: bytes) -> bytes:
+    return SIGNER.sign(bytes.fromhex(play.id), 10_000, bytes(32))
+
+
+def of_another_game(_: Play, elsewhere: bytes) -> bytes:
+    return elsewhere
+
+
+def altered(play: Play, _: bytes) -> bytes:
+    note = play.notes[max(play.notes)]
+    size = str(max(play.notes)).encode()
+    return note.replace(b"\n" + size + b"\n", b"\n9" + size + b"\n", 1)
+
+
+def lagging(play: Play, _: bytes) -> bytes:
+    return play.notes[min(play.notes)]
+
+
+def newest(play: Play, _: bytes) -> bytes:
+    return play.notes[max(play.notes)]
+
+
+async def test_nothing_comes_of_anything_else(tmp_path: Path) -> None:
+    async with running(tmp_path / "data") as (server, client):
+        play, other = await client.play(), await client.play(seed=7)
+        for each in (play, other):
+            await each.until_play()
+        elsewhere = other.notes[other.record.size]
+        for shown in (garbage, forged, of_another_referee, of_another_game, altered, lagging, newest):
+            message = await entered(play, shown(play, elsewhere))
+            assert message.HasField("commit"), shown.__name__
+            assert not server.live_games.aside, shown.__name__
+            await play.step()
+        stream = client.games.PlayGame(metadata=bearer("nobody's"))
+        await stream.write(pb.PlayGameRequest(enter=pb.Enter(game_id=play.id, checkpoint=elsewhere)))
+        assert (await refused(stream.read())).reason == "UNAUTHENTICATED", "only a seat of the game shows anything"
+
+
+async def test_a_bot_that_was_stopped_finds_the_loss(tmp_path: Path) -> None:
+    """It keeps the newest checkpoint beside its key. Its referee was set back with its marks, and says nothing."""
+    data, keys = tmp_path / "data", [tmp_path / f"{seat}.pem" for seat in (0, 1)]
+    async with running(data) as (server, client):
+        created = await client.create(2)
+        await played(server.address, created, keys, until=30)
+    shutil.copytree(data, tmp_path / "old")
+    async with running(data) as (server, _):
+        await played(server.address, created, keys, until=60)
+    kept = [key_file.with_suffix(".checkpoint") for key_file in keys]
+    assert all(file.stat().st_mode & 0o077 == 0 for file in kept)
+    assert max(Checkpoint.parse(Note.parse(file.read_bytes()).text).size for file in kept) >= 59
+    shutil.rmtree(data)
+    (tmp_path / "old").rename(data)
+    async with running(data) as (server, _):
+        with pytest.raises(ClientError, match="the game is set aside"):
+            await played(server.address, created, keys, until=90)
+        assert list(server.live_games.aside) == [bytes.fromhex(created.game.id)]
+
+
+async def played(address: str, created: pb.CreateGameResponse, keys: list[Path], until: int) -> None:
+    """Both seats' bots play until there are so many entries. What stops one of them before that is raised."""
+    enough = asyncio.Event()
+
+    def grown(ledger: Ledger) -> None:
+        if ledger.size >= until:
+            enough.set()
+
+    def bot(seat: int) -> asyncio.Task[GameResult]:
+        join = Join(address, created.game.id, seat, created.seat_tokens[seat])
+        return asyncio.create_task(
+            play_async(join, load("random", seed=1), key_file=keys[seat], on_commit=grown, patience_s=60)
+        )
+
+    tasks = [asyncio.create_task(enough.wait()), *map(bot, (0, 1))]
+    done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    for task in done:
+        task.result()
+
+
+@pytest.mark.parametrize("kept", [b"", b"nonsense", b"x" * 9000])
+def test_a_file_that_is_no_checkpoint_is_none(kept: bytes, tmp_path: Path) -> None:
+    (tmp_path / "seat.checkpoint").write_bytes(kept)
+    file = HeadFile.beside(tmp_path / "seat.pem")
+    assert file.problem("00" * 16, []) == ""
+    file.keep(b"newer")
+    assert HeadFile.beside(tmp_path / "seat.pem").note == b"newer"
+    assert [each.name for each in tmp_path.iterdir()] == ["seat.checkpoint"]
