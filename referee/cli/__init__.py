@@ -33,6 +33,7 @@ PANELS = {
         "games",
         "token",
         "status",
+        "health",
         "backup",
         "restore",
         "recover",

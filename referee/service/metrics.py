@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from time import monotonic
 
@@ -35,7 +35,8 @@ from referee.service.worker_queue import WorkerQueue
 from referee.store.store import Store
 from referee.workers.pool import Workers
 
-PATH = "/metrics"
+PATH, LIVE, READY = "/metrics", "/livez", "/readyz"
+_NOT_READY = ("503 Service Unavailable", "the referee cannot write now, or is about to stop\n")
 _HEAD_BYTES = 8192
 _PATIENCE_S = 5.0
 """For a request to arrive, and for its answer to leave."""
@@ -367,9 +368,10 @@ def _gauge(name: str, text: str, label: str, values: dict[str, int]) -> Metric:
 
 
 class Exposition:
-    """``GET /metrics`` over HTTP, one request a connection."""
+    """``GET /metrics``, ``/livez`` and ``/readyz`` over HTTP, one request a connection."""
 
-    def __init__(self, collector: Collector) -> None:
+    def __init__(self, collector: Collector, is_ready: Callable[[], bool]) -> None:
+        self._is_ready = is_ready
         self._registry = CollectorRegistry(auto_describe=False)
         self._registry.register(collector)
         ProcessCollector(registry=self._registry)
@@ -403,10 +405,15 @@ class Exposition:
         method, path, version = (*line.split(b" "), b"", b"")[:3]
         if not version.startswith(b"HTTP/1."):
             return _response("400 Bad Request", "expected HTTP/1.1\n")
-        if path.partition(b"?")[0] != PATH.encode():
-            return _response("404 Not Found", f"there is only {PATH}\n")
+        asked = path.partition(b"?")[0].decode("ascii", "replace")
+        if asked not in (PATH, LIVE, READY):
+            return _response("404 Not Found", f"there is only {PATH}, {LIVE} and {READY}\n")
         if method != b"GET":
             return _response("405 Method Not Allowed", "expected GET\n", "Allow: GET\r\n")
+        if asked == LIVE:  # whatever the database does: a restart would not help it
+            return _response("200 OK", "ok\n")
+        if asked == READY:
+            return _response("200 OK", "ok\n") if self._is_ready() else _response(*_NOT_READY)
         return _response("200 OK", generate_latest(self._registry).decode(), kind=CONTENT_TYPE_LATEST)
 
 

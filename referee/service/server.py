@@ -48,6 +48,7 @@ from referee.service.node_tls import NodeCredentials
 from referee.service.permissions import SERVICES, Scope
 from referee.service.proofs import asking
 from referee.service.public_log import open_log
+from referee.service.readiness import Readiness
 from referee.service.reflection import add_reflection
 from referee.service.revocations import Revocations
 from referee.service.rules import RulesService
@@ -382,13 +383,19 @@ class Server:
         self._server.add_generic_rpc_handlers([Admission([*ours, *guests.handlers], gate)])
         for name in ("", *names):
             await self._health.set(name, health_pb2.HealthCheckResponse.SERVING)
+        self.readiness = Readiness(self.data.store, self._health, ("", *names))
         if config.metrics:
             await self._expose(config.metrics, door)
         await self._server.start()
+        self._begin()
+
+    def _begin(self) -> None:
+        """Begin all that goes on beside the calls."""
         self.live_games.context.time.start()
         self.live_games.serve()
         self.data.store.nodes.serve(self.node_address)
         self._machine.start()
+        self.readiness.start()
         self.prover.start()
         self.scrub.start()
         open_games = sum(1 for _ in self.live_games.open_games)
@@ -440,7 +447,7 @@ class Server:
             self._forwarder,
             self.public_log,
         )
-        self._exposition = Exposition(collector)
+        self._exposition = Exposition(collector, lambda: self.readiness.is_ready and not self.live_games.is_draining())
         host, _, port = listen.rpartition(":")
         try:
             await self._exposition.start(host, int(port))
@@ -467,6 +474,7 @@ class Server:
         self.live_games.refuse()
         self.data.store.nodes.decline()
         self._machine.stop()
+        await self.readiness.stop()
         self._worker_queue.close()
         await self.prover.close()
         await self.scrub.close()

@@ -325,6 +325,11 @@ class PostgresStore(SqlStore):
         """Return whether this referee could give signs of life lately: only then those of others can be missed."""
         return monotonic() - self._beat_s < 2 * nodes.BEAT_S
 
+    @property
+    def stuck_s(self) -> float:
+        late_s = monotonic() - self._beat_s - nodes.BEAT_S
+        return max(super().stuck_s, late_s if late_s > nodes.BEAT_S else 0.0)
+
     def beat_now(self) -> None:
         """Have a sign of life given at once."""
         self._beats_now.set()

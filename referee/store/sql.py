@@ -180,6 +180,14 @@ class SqlStore(ABC):
         return self._writer.waiting
 
     @property
+    def stuck_s(self) -> float:
+        return self._writer.stuck_s
+
+    async def probe(self) -> None:
+        await asyncio.to_thread(self._change, keep_fact, "probed", b"1")
+        self._writer.went_through()
+
+    @property
     def is_gathering(self) -> bool:
         return self._writer.is_gathering
 

@@ -246,6 +246,13 @@ class Store(Protocol):
         """Return how many changes wait for the batch before them."""
 
     @property
+    def stuck_s(self) -> float:
+        """Return for how long, in seconds, nothing could be written although something was to; 0 if that went well."""
+
+    async def probe(self) -> None:
+        """Write something that means nothing, durably. Raise ``StoreFailed``."""
+
+    @property
     def is_gathering(self) -> bool:
         """Return whether changes wait, but for no batch before them: for a moment, in which others may join them."""
 

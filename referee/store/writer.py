@@ -31,6 +31,10 @@ class GroupWriter:
         self._waiting: list[tuple[Change, Done]] = []
         self._rows = 0
         self._under_way = False
+        self._began_s: float | None = None
+        """When the batch under way was handed over."""
+        self._failing_s: float | None = None
+        """Since when no batch has gone through; None: the last one did."""
         self._scheduled = False
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stopped: asyncio.Future[None] | None = None
@@ -62,6 +66,16 @@ class GroupWriter:
     def waiting(self) -> int:
         """Return how many changes are not yet in a batch."""
         return len(self._waiting)
+
+    @property
+    def stuck_s(self) -> float:
+        """Return for how long, in seconds, no batch has gone through although one was to; 0 if the last one did."""
+        since = [began for began in (self._began_s, self._failing_s) if began is not None]
+        return perf_counter() - min(since) if since else 0.0
+
+    def went_through(self) -> None:
+        """Note that something else could be written."""
+        self._failing_s = None
 
     async def stop(self) -> None:
         """Wait until what was taken is done, then end the thread."""
@@ -96,12 +110,15 @@ class GroupWriter:
         if self._waiting:
             batch, self._waiting, self._rows = self._waiting, [], 0
             self._under_way = True
+            self._began_s = perf_counter()
             self._batches.put(batch)
         elif self._stopped is not None:
             self._batches.put(None)
 
     def _settled(self, batch: list[tuple[Change, Done]], failure: StoreFailed | None, seconds: float) -> None:
         self._under_way = False
+        self._failing_s = (self._failing_s or self._began_s) if failure is not None else None
+        self._began_s = None
         for _, done in batch:
             try:
                 done(failure)

@@ -138,6 +138,13 @@ class MemoryStore:
         return len(self._waiting)
 
     @property
+    def stuck_s(self) -> float:
+        return self._writer.stuck_s
+
+    async def probe(self) -> None:
+        self._writer.went_through()
+
+    @property
     def is_gathering(self) -> bool:
         return False
 

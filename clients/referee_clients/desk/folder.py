@@ -14,6 +14,7 @@ from referee.games.game import UnknownRules
 from referee.log.errors import LogError
 from referee.log.keys import PrivateKey
 from referee.log.note import VerifierKey
+from referee_clients.sdk.head_file import HeadFile
 from referee_clients.sdk.organiser import Table
 
 KEY_FILE, ARBITER_FILE, GAMES_FILE, NAMES_FILE, REFEREE = (
@@ -123,6 +124,10 @@ class Folder:
 
     def log_file(self, game_id: str) -> Path:
         return self.path / f"{game_id}.gamelog"
+
+    def head_file(self, game_id: str) -> HeadFile:
+        """Return where the newest checkpoint of a game is kept. Raise ``OSError``."""
+        return HeadFile(self.path / f"{game_id}.checkpoint")
 
     def key_file(self, game_id: str) -> Path:
         """Return the referee's verifier key, beside the game's file."""

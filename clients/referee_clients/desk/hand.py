@@ -20,7 +20,8 @@ from referee.v1 import game_service_pb2 as pb
 from referee_clients.sdk.arbiter import Arbiter
 from referee_clients.sdk.channel import Security
 from referee_clients.sdk.connection import SILENCE_S, Connection, Cut, cuts
-from referee_clients.sdk.errors import ClientError, answer_of_failure, denied
+from referee_clients.sdk.errors import ClientError, Distrust, answer_of_failure, denied
+from referee_clients.sdk.head_file import HeadFile
 from referee_clients.sdk.ledger import Ledger
 
 
@@ -44,12 +45,15 @@ class Hand(ABC):
         verifier: VerifierKey | None = None,
         security: Security | None = None,
         silence_s: float = SILENCE_S,
+        head_file: HeadFile | None = None,
         on_commit: Callable[[], None],
         on_way: Callable[[str], None],
     ) -> None:
         """``on_commit`` is called when there are new entries, and when all have come that there were at the beginning;
-        ``on_way`` with why there is no connection, or "" when there is one.
+        ``on_way`` with why there is no connection, or "" when there is one. ``head_file``: where the newest checkpoint
+        is kept; the one of before is shown to the referee, and held against the game.
         """
+        self._head_file = head_file or HeadFile(None)
         self.ledger = Ledger(game_id, verifier)
         self.address = address
         self.game_id = game_id
@@ -84,6 +88,7 @@ class Hand(ABC):
             security=security,
             on_cut=self._cut,
         )
+        self._connection.checkpoint = self._head_file.note
 
     @property
     @abstractmethod
@@ -190,6 +195,9 @@ class Hand(ABC):
 
     def _make(self, signed: SignedIntent) -> None:
         """Keep an act that is to be sent: for one head always the same bytes."""
+        # Before it is sent: whatever becomes of us and the referee, one of us knows this head.
+        self._head_file.keep(self.ledger.checkpoint)
+        self._connection.checkpoint = self.ledger.checkpoint
         self._sent, self._sent_on = (signed, self.ledger.size), -1
         self._thought_ms = self.thought_ms()
 
@@ -221,6 +229,8 @@ class Hand(ABC):
             self._on_commit()
         has_all = said.HasField("turn") or said.HasField("heartbeat")  # that there was before
         if has_all and not self.is_current:
+            if problem := self._head_file.problem(self.game_id, self.ledger.entries):
+                raise Distrust(problem)
             self.is_current = True
             self._on_commit()
         if has_all and self._sent is None and (signed := self.owed()) is not None:

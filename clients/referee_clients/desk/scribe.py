@@ -17,6 +17,7 @@ from referee_clients.desk.acts import NO_KEY, Meant, message
 from referee_clients.desk.hand import Hand, NotEntered
 from referee_clients.sdk.channel import Security
 from referee_clients.sdk.errors import Denied
+from referee_clients.sdk.head_file import HeadFile
 from referee_clients.sdk.organiser import organiser
 
 
@@ -32,12 +33,20 @@ class Scribe(Hand):
         *,
         verifier: VerifierKey | None = None,
         security: Security | None = None,
+        head_file: HeadFile | None = None,
         on_commit: Callable[[], None],
         on_way: Callable[[str], None],
     ) -> None:
         """See ``Hand``."""
         super().__init__(
-            address, game_id, token, verifier=verifier, security=security, on_commit=on_commit, on_way=on_way
+            address,
+            game_id,
+            token,
+            verifier=verifier,
+            security=security,
+            head_file=head_file,
+            on_commit=on_commit,
+            on_way=on_way,
         )
         self._key = key
 

@@ -46,9 +46,9 @@ class HeadFile:
         self.note = note
 
     def problem(self, game_id: str, entries: Sequence[bytes]) -> str:
-        """Return what the checkpoint of before shows against the game that the referee has now; empty if nothing.
+        """Return what the checkpoint of before shows against the game that the referee has now, and what to do.
 
-        ``entries``: the whole game so far. A loss that they declare is no problem.
+        Empty if it shows nothing. ``entries``: the whole game so far. A loss that they declare is no problem.
         """
         try:
             head = Checkpoint.parse(Note.parse(self._began_with).text) if self._began_with else None
@@ -65,6 +65,7 @@ class HeadFile:
                 losses.add(Loss(seq, recovered.lost_size, recovered.lost_root))
         if root == head.root or losses.covering(head) is not None:
             return ""
+        what = f"the referee signed another history of {head.size} entries before"
         if head.size > tree.size:
-            return f"the referee has {tree.size} entries, and had signed {head.size}"
-        return f"the referee signed another history of {head.size} entries before"
+            what = f"the referee has {tree.size} entries, and had signed {head.size}"
+        return f"{what}, and the log does not declare a loss; ask the organiser"

@@ -214,7 +214,7 @@ class Player:
             return
         self._is_compared = True
         if problem := self._head_file.problem(self.join.game_id, self.ledger.entries):
-            raise Distrust(f"{problem}, which the log does not declare; ask the organiser")
+            raise Distrust(problem)
 
     def _check_seat(self) -> None:
         """Raise ``Denied`` if the seat is not ours to play, and ``_Left`` once it has forfeited."""

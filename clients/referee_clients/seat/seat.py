@@ -19,6 +19,7 @@ from referee_clients.desk.hand import Hand, NotEntered
 from referee_clients.join import Join
 from referee_clients.sdk.arbiter import TRIES
 from referee_clients.sdk.channel import Security
+from referee_clients.sdk.head_file import HeadFile
 from referee_clients.sdk.taking import check_seat, owed
 from referee_clients.seat.keys import SeatKeys
 
@@ -43,6 +44,7 @@ class Seat(Hand):
             join.token,
             verifier=verifier,
             security=security,
+            head_file=HeadFile.beside(keys.path),
             on_commit=on_commit,
             on_way=on_way,
         )
