@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated
+from typing import Annotated, Any
 
 import grpc
 import typer
@@ -52,8 +52,11 @@ def health(  # noqa: PLR0917 - typer reads options from the signature
 
     async def ask() -> health_pb2.HealthCheckResponse:
         async with open_channel(address, "", secured) as channel:
-            stub = health_pb2_grpc.HealthStub(channel)
-            return await stub.Check(health_pb2.HealthCheckRequest(), timeout=_TIMEOUT_S)
+            stub: Any = health_pb2_grpc.HealthStub(channel)
+            answer: health_pb2.HealthCheckResponse = await stub.Check(
+                health_pb2.HealthCheckRequest(), timeout=_TIMEOUT_S
+            )
+            return answer
 
     try:
         found = asyncio.run(ask())
