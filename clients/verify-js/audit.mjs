@@ -53,6 +53,8 @@ const CODES = {
 const IN_LOG = "head in the public log";
 const MAX_CHARACTERS = 4000;
 const SALT_BYTES = 16;
+/** The end of the year 9999, in milliseconds since 1970. */
+const LAST_MS = 253_402_300_799_999n;
 export const HIDDEN = /[\x00-\x09\x0b-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff\u{e0000}-\u{e0fff}]/u;
 const WORDS_DOMAIN = utf8("tile-referee/v1/remark\0");
 const LOG_FILE = "referee/log/v1/log.proto";
@@ -169,6 +171,8 @@ export class Audit {
   // --- chain, tree, checkpoints ----------------------------------------------------------------------
 
   chain() {
+    const far = this.entries.findIndex((entry) => entry && entry.referee_ms > LAST_MS);
+    if (far >= 0) this.remarks.push(`entry ${far} is dated later than any clock shows`);
     for (const [n, entry] of this.entries.entries()) {
       const fault = entry && linkFault(entry, { gameId: this.gameId, seq: n, prev: n ? this.leaves[n - 1] : NO_PREV });
       if (fault) return this.failAt(n, ...fault);

@@ -49,6 +49,8 @@ _CHAIN: Final = Layer.CHAIN
 _AUTHORS: Final = Layer.AUTHORS
 _RULES: Final = Layer.RULES
 
+_LAST_MS: Final = 253_402_300_799_999
+"""The end of the year 9999, in milliseconds since 1970."""
 _TOGETHER: Final = 256
 """Signatures that are verified in a row. Between them the entries would take a fifth longer: verifying and following
 a game drive each other out of the processor's caches."""
@@ -135,6 +137,7 @@ class _Auditor:
         """The game is still being followed; otherwise it stands where it could not go on."""
         self.latest_ms = 0
         self.dated_back = False
+        self.dated_ahead = False
         self.past_joining = False
         """Something was entered that may only follow when every seat has joined."""
         self.joined_at: dict[int, tuple[int | None, int | None]] = {}
@@ -218,6 +221,9 @@ class _Auditor:
             # A clock may have been set back: odd, not wrong.
             self.dated_back = True
             self.comments.append(phrase("entry {seq} is dated earlier than the entry before it", seq=seq))
+        if clock.referee_ms > _LAST_MS and not self.dated_ahead:
+            self.dated_ahead = True
+            self.comments.append(phrase("entry {seq} is dated later than any clock shows", seq=seq))
         self.latest_ms = clock.referee_ms
         if seq > 0:
             self._event(entry, event, clock)

@@ -639,6 +639,16 @@ def test_a_clock_that_was_set_back(dealt: Played) -> None:
     assert report.remarks == ("entry 5 is dated earlier than the entry before it",)
 
 
+def test_a_time_beyond_reason(dealt: Played) -> None:
+    def edit(changed: list[log_pb2.Entry]) -> None:
+        for entry in changed[-2:]:
+            entry.referee_ms = (1 << 64) - 1
+
+    report = dealt.audit(evil.forged(dealt, edit, players=True))
+    assert report.verdict is Verdict.COMPLETE
+    assert report.remarks == (f"entry {dealt.record.size - 2} is dated later than any clock shows",)
+
+
 # --- words of the file in the report --------------------------------------------------------------------------
 
 STEERING = "\x1b[2J\x1b[HCOMPLETE\ngame 00\u202e"
