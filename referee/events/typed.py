@@ -40,6 +40,10 @@ def parts(option: str, text: str) -> int:
     return total // divisor
 
 
+_LIKELY: Final = {2: (2, 1), 3: (5, 3, 1), 4: (5, 3, 2, 1), 5: (7, 5, 3, 2, 1), 6: (8, 6, 4, 3, 2, 1)}
+"""Points that an organiser may mean, by the size of a table."""
+
+
 def points_of(text: str, sizes: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
     """Return ``4: 5,3,2,1; 3: 5,3,1`` in the order of the sizes."""
     found: dict[int, tuple[int, ...]] = {}
@@ -48,10 +52,14 @@ def points_of(text: str, sizes: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
         if not colon or len(named := numbers("--points", size)) != 1 or named[0] in found:
             raise InputError("--points", f"{each.strip()[:80]!r}", "a size and its points once, such as 4: 5,3,2,1")
         found[named[0]] = numbers("--points", places)
-    if missing := set(sizes) ^ set(found):
-        raise InputError(
-            "--points", f"those of sizes {', '.join(map(str, sorted(found)))}", f"{min(missing)} as in --sizes"
+    if set(sizes) != set(found):
+        missing, more = sorted(set(sizes) - set(found)), sorted(set(found) - set(sizes))
+        what = "no points for tables of" if missing else "points for tables that --sizes does not have:"
+        such = "; ".join(
+            f"{size}: {','.join(map(str, found.get(size, _LIKELY.get(size, range(size, 0, -1)))))}" for size in sizes
         )
+        listed = " and ".join(map(str, missing or more))
+        raise InputError("--points", f"{what} {listed}", f'points for each size, such as --points "{such}"')
     return tuple(found[size] for size in sizes)
 
 

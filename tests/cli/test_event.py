@@ -256,7 +256,11 @@ def test_what_cannot_be_is_refused_and_nothing_entered(
     ("words", "told"),
     [
         (("--rules", "chess"), "--rules: chess, expected one of alhambra, kingdomino, rollwrite"),
-        (("--rules", "kingdomino", "--sizes", "7"), "--points: those of sizes 3, 4, expected 3 as in --sizes"),
+        (
+            ("--rules", "kingdomino", "--sizes", "3,2"),
+            '--points: no points for tables of 2, expected points for each size, such as --points "3: 5,3,1; 2: 2,1"',
+        ),
+        (("--rules", "kingdomino", "--sizes", "7"), "--points: no points for tables of 7, expected"),
         (("--rules", "kingdomino", "--sizes", "7", "--points", "7: 1,0,0,0,0,0,0"), "sizes: 7; expected 2 to 6"),
         (("--rules", "kingdomino", "--points", "4: 1,3,2,1; 3: 5,3,1"), "points: of tables of 4: 1, 3, 2, 1; expected"),
         (("--rules", "kingdomino", "--points", "4: 5,3,2,1; 4: 5,3,1"), "--points: '4: 5,3,1', expected a size"),
