@@ -233,11 +233,13 @@ export class Audit {
     const stale = others.filter((head) => head.size > size && (ours(head) || size === 0n));
     const losses = new Losses(this.entries);
     const lose = (head, seq) => (this.loss ??= { entry: seq, message: `a signed ${head.what} is of what entry ${seq} declares lost` });
-    for (const head of others.filter((head) => !stale.includes(head)).sort((a, b) => Number(a.size - b.size))) {
+    const compared = others.filter((head) => !stale.includes(head)).sort((a, b) => Number(a.size - b.size));
+    const good = compared.filter((head) => fits(head) && head.what !== IN_LOG); // the log's signature is not the referee's under the game
+    for (const head of good) this.covered = Math.max(this.covered, Number(head.size));
+    for (const head of compared.filter((head) => !fits(head))) {
+      const seq = losses.covering(head);
       if (!ours(head)) this.fail("CHECKPOINT", `a ${head.what} of another game`);
-      else if (fits(head) && head.what === IN_LOG) continue; // the log's signature is not the referee's under the game
-      else if (fits(head)) this.covered = Math.max(this.covered, Number(head.size));
-      else if (holds && losses.covering(head)) lose(head, losses.covering(head));
+      else if (seq < this.covered) lose(head, seq); // the declaration is signed for
       else this.fail(holds ? "FORK" : "CHECKPOINT", `a signed ${head.what} has another root`, { entry: Number(head.size) - 1 });
     }
     for (const head of stale) {

@@ -140,7 +140,7 @@ class Heads:
             if checkpoint.game_id != identity:
                 if kind != _LOGGED:
                     yield self._other_game(kind, checkpoint, identity)
-            elif self.final is not None and lost_by is not None:
+            elif lost_by is not None and self.signed > lost_by:  # the declaration is signed for
                 yield self._lost(kind, checkpoint, lost_by)
             elif self.final is not None:
                 # Both signed, one history cannot have both: that is the referee's doing, not the copy's.

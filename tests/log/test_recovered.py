@@ -10,6 +10,7 @@ import pytest
 from referee.log.audit import Policy
 from referee.log.errors import Code, LogError
 from referee.log.fork import find_fork, read_side
+from referee.log.frames import MAGIC, FrameType, encode_frame
 from referee.log.note import Checkpoint, open_checkpoint
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
@@ -236,6 +237,17 @@ def test_a_lost_head_beyond_the_file_is_a_loss_only_where_the_file_cannot_grow_i
     assert played.audit(short, Policy(SIGNER.verifier, receipts=(lost.notes[-3],))).verdict is Verdict.STALE
 
 
+def test_while_the_game_goes_on_the_declaration_has_to_be_signed_for() -> None:
+    """A running game has no last checkpoint; one of those before it covers the declaration, or nobody stands by it."""
+    lost, played = lost_and_found(known=False)
+    for signed_at, expected in ((7, Verdict.LOSS), (6, Verdict.CORRUPT)):
+        frames = evil.frames(played.file())[: 1 + 9]
+        frames.insert(1 + signed_at, encode_frame(FrameType.OLD_CHECKPOINT, played.notes[signed_at - 1]))
+        policy = Policy(SIGNER.verifier, receipts=(lost.notes[7],))
+        report = played.audit(MAGIC + b"".join(frames), policy)
+        assert report.verdict is expected, report.as_text()
+
+
 def test_two_files_of_which_one_declares_the_other_lost() -> None:
     for known in (True, False):
         lost, played = lost_and_found(known=known)
@@ -293,6 +305,11 @@ def test_the_verifier_in_javascript_says_the_same() -> None:
         files = [played.file(), games.build_file(played.header, played.entries[:8], played.notes[7]), lost.file()]
         jobs += [(data, Policy(SIGNER.verifier, receipts=notes)) for data in files for notes in receipts]
         jobs += [(running(played, size), Policy(SIGNER.verifier, receipts=(lost.notes[9],))) for size in (6, 9, 12)]
+        for signed_at in (7, 8, 11):
+            frames = evil.frames(played.file())[:13]
+            frames.insert(1 + signed_at, encode_frame(FrameType.OLD_CHECKPOINT, played.notes[signed_at - 1]))
+            data = MAGIC + b"".join(frames)
+            jobs += [(data, Policy(SIGNER.verifier, receipts=(lost.notes[at],))) for at in (5, 7, 9)]
         wrong = evil.entries(played)
         wrong[7].recovered.lost_size, wrong[7].recovered.copied_ms = 99, COPIED_MS
         data = evil.relinked(wrong)
