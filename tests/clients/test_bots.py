@@ -250,7 +250,8 @@ def test_the_interval_is_inside_0_and_1_and_narrows() -> None:
 @pytest.mark.parametrize(
     ("better", "other", "games", "share"),
     [
-        *sample_of([("planner", "greedy", 4, 0.8), ("planner", "random", 2, 1), ("greedy", "random", 4, 1)], 1),
+        ("greedy", "random", 4, 1),  # every day: against a better bot a worse one fails nothing
+        *sample_of([("planner", "greedy", 4, 0.8), ("planner", "random", 2, 1)], 1),
         campaign("planner", "greedy", 10, 0.8),
         campaign("greedy", "random", 10, 1),
     ],
