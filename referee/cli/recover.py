@@ -136,22 +136,22 @@ def recover(  # noqa: PLR0917 - typer reads options from the signature
             raise Failure(f"--marks {error}") from None
         print(f"{path}: knows newer heads of {'one game' if newer == 1 else f'{newer} games'}")
 
-    async def run() -> list[str]:
+    async def run() -> tuple[list[str], bool]:
         context = Context(opened.store, opened.signer, installed(), time=opened.time)
         try:
             if for_all:
                 return await _decide(context, data, end=end)
             if game is None:
-                return [str(error) for error in await recovery.find(context)]
+                return await _look(context, data)
             # Of every game a mark is kept, also of one that the database has lost.
             known = [identity.hex() for identity in opened.store.marks.all()]
             meant = game if parse_game_id(game) else the_one(game, [each for each in known if each.startswith(game)])
-            return await _recover(context, bytes.fromhex(meant), copy, end=end, give_up=give_up)
+            return await _recover(context, bytes.fromhex(meant), copy, end=end, give_up=give_up), False
         finally:
             await opened.close()
 
     try:
-        lines = asyncio.run(run())
+        lines, is_left = asyncio.run(run())
     except recovery.CannotRecover as error:
         raise Failure(f"game {game}: {error}") from None
     except StoreFailed as error:
@@ -159,8 +159,15 @@ def recover(  # noqa: PLR0917 - typer reads options from the signature
     except OSError as error:
         raise Failure(f"{copy}: {error.strerror}") from None
     print("\n".join(lines) or ("no game is in doubt" if for_all else "every game can go on"))
-    if game is None and lines and not for_all:
+    if is_left:
         raise typer.Exit(EXIT_FAILED)
+
+
+async def _look(context: Context, data: Path) -> tuple[list[str], bool]:
+    """Return the games that cannot go on or are in doubt, in words, and whether there are any."""
+    doubts = await recovery.in_doubt(context)
+    lines = [*map(str, await recovery.find(context)), *in_doubt_words(doubts, data)]
+    return lines, bool(lines)
 
 
 def _check_words(game: str | None, chosen: int, *, for_all: bool) -> None:
@@ -183,8 +190,11 @@ def no_upgrade(upgrade: Upgrade) -> None:
     raise StoreFailed(f"{upgrade.path}: {what}; expected that program, or referee serve, which upgrades it")
 
 
-async def _decide(context: Context, data: Path, *, end: bool) -> list[str]:
-    """Decide about all games in doubt, but those that may only be continued by name; return what was done."""
+async def _decide(context: Context, data: Path, *, end: bool) -> tuple[list[str], bool]:
+    """Decide about all games in doubt, but those that may only be continued by name.
+
+    Return what was done, and whether games are left.
+    """
     lines, left = list[str](), list[recovery.Doubt]()
     for doubt in await recovery.in_doubt(context):
         if doubt.shows_more and not end:
@@ -194,13 +204,14 @@ async def _decide(context: Context, data: Path, *, end: bool) -> list[str]:
             lines += decided(doubt.game_id, await recovery.go_on(context, doubt.game_id, end=end), "")
         except recovery.CannotRecover as error:
             lines.append(f"game {doubt.game_id.hex()}: {error}")
-    return lines + list(in_doubt_words(left, data))
+    return lines + list(in_doubt_words(left, data)), bool(left)
 
 
 def in_doubt_words(doubts: Sequence[recovery.Doubt], data: Path) -> Iterator[str]:
     """Yield a line for each game in doubt, and what can be done."""
     for doubt in doubts:
-        yield f"game {doubt.game_id.hex()}: in doubt: it may lack what was signed after {moment_utc(doubt.copied_ms)}"
+        when = moment_utc(doubt.copied_ms)
+        yield f"game {doubt.game_id.hex()}: in doubt: it may lack entries that were signed after {when}"
     if doubts:
         yield "decide about each, or about all without GAME:"
         yield f"  referee recover GAME --from FILE --data {data}   takes what is lost from a player's file"

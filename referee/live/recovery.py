@@ -31,7 +31,6 @@ from referee.log.merkle import Tree, leaf_hash
 from referee.log.note import open_checkpoint
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
-from referee.notation.times import moment_utc
 from referee.store.errors import StoreDamaged, StoreFailed
 from referee.store.marks import Mark
 from referee.store.store import Grant, Opening, Row, StoredGame
@@ -80,7 +79,7 @@ async def in_doubt(context: Context) -> list[Doubt]:
 
 
 async def find(context: Context) -> list[Unsound]:
-    """Return the games that are not what was signed, cannot go on or are in doubt, and why.
+    """Return the games that are not what was signed or cannot go on, and why; ``in_doubt`` has others.
 
     Those that are over are read whole, too. Raise ``StoreFailed``.
     """
@@ -90,13 +89,7 @@ async def find(context: Context) -> list[Unsound]:
         with suppress(Unsound):  # it is set aside for that
             await _checked(History(context, game.game_id, live_games.set_aside))
     await Scrub(live_games, rest=0).round()
-    doubts = context.store.marks.doubts
-    in_doubt = [Unsound(game_id, _doubt(copied_ms)) for game_id, copied_ms in doubts.items()]
-    return [*live_games.aside.values(), *(each for each in in_doubt if each.game_id not in live_games.aside)]
-
-
-def _doubt(copied_ms: int) -> str:
-    return f"in doubt: it may lack entries that were signed after {moment_utc(copied_ms)}"
+    return list(live_games.aside.values())
 
 
 async def go_on(context: Context, game_id: bytes, *, end: bool) -> Recovered:

@@ -149,7 +149,7 @@ def tokens(told: str, play: Play) -> None:
 async def test_what_was_open_is_in_doubt_and_takes_nothing(case: Gone) -> None:
     told = case.restore()
     for play in (case.dealt, case.table):
-        assert f"game {play.id}: in doubt: it may lack what was signed after 20" in told
+        assert f"game {play.id}: in doubt: it may lack entries that were signed after 20" in told
     for play in (case.later, case.table_later, case.over):
         assert play.id not in told
     async with running(case.data) as (_, client):
@@ -192,7 +192,7 @@ async def test_files_of_players_bring_back_what_the_copy_lacks(case: Gone) -> No
 
 async def test_on_without_what_is_lost_is_a_declared_loss_and_no_fork(case: Gone) -> None:
     case.restore()
-    told = case.recover("--continue")
+    told = case.recover("--continue", code=1)
     assert f"game {case.table.id}: goes on" in told
     assert f"game {case.dealt.id}: in doubt" in told, "its players may have seen what is drawn next"
     assert f"game {case.dealt.id}: goes on" in case.recover(case.dealt.id, "--continue")
