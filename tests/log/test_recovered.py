@@ -308,8 +308,8 @@ def test_the_verifier_in_javascript_says_the_same() -> None:
         for signed_at in (7, 8, 11):
             frames = evil.frames(played.file())[:13]
             frames.insert(1 + signed_at, encode_frame(FrameType.OLD_CHECKPOINT, played.notes[signed_at - 1]))
-            data = MAGIC + b"".join(frames)
-            jobs += [(data, Policy(SIGNER.verifier, receipts=(lost.notes[at],))) for at in (5, 7, 9)]
+            policies = [Policy(SIGNER.verifier, receipts=(lost.notes[at],)) for at in (5, 7, 9)]
+            jobs += [(MAGIC + b"".join(frames), policy) for policy in policies]
         wrong = evil.entries(played)
         wrong[7].recovered.lost_size, wrong[7].recovered.copied_ms = 99, COPIED_MS
         data = evil.relinked(wrong)
