@@ -398,6 +398,7 @@ _ASKED: dict[str, Callable[[Store], Awaitable[object]]] = {
     "heads_of": lambda store: store.heads_of(identity(1)),
     "log_state": lambda store: store.log_state(),
     "keep_log_state": lambda store: store.keep_log_state(LogState(1, A)),
+    "probe": lambda store: store.probe(),
 }
 
 
