@@ -243,7 +243,7 @@ export class Audit {
       else this.fail(holds ? "FORK" : "CHECKPOINT", `a signed ${head.what} has another root`, { entry: Number(head.size) - 1 });
     }
     for (const head of stale) {
-      const seq = holds && (losses.naming(head) ?? (this.isFinal() && losses.covering(head)));
+      const seq = holds && (losses.naming(head) ?? (head.size > this.most() ? losses.covering(head) : undefined));
       if (seq) {
         lose(head, seq);
         continue;
@@ -252,10 +252,10 @@ export class Audit {
     }
   }
 
-  /** Whether no entry can follow the last one. */
-  isFinal() {
-    const event = this.entries.at(-1)?.event;
-    return event === "disclose" || (event === "end" && !this.open?.dealt);
+  /** How many entries the game can have, once its end is there: in a dealt game the disclosure may follow. */
+  most() {
+    const end = this.entries.findLastIndex((entry) => entry?.event === "end");
+    return end < 0 ? Infinity : end + 1 + Boolean(this.open?.dealt);
   }
 
   // --- authors, deck, acts ---------------------------------------------------------------------------

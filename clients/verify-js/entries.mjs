@@ -62,8 +62,8 @@ export function readActs(entry, { open, game }) {
 }
 
 /** A loss names either the lost head or the time of the copy. Throws a Refusal. */
-function checkLoss({ lost_size: size, lost_root: root, copied_ms: copied }) {
-  if (copied ? size || root.length : root.length !== 32) {
+function checkLoss({ lost_size: size, lost_root: root, copied_ms: copied, declared_ms: declared }) {
+  if (copied ? size || root.length : root.length !== 32 || declared) {
     throw new Refusal("MALFORMED", "Recovered names either a lost head or the time of a copy");
   }
 }

@@ -152,7 +152,8 @@ const SeedDisclose = message("SeedDisclose", `1 bytes seed of 32 needed`);
 const Recovered = message("Recovered", `
   1 uint32 lost_size
   2 bytes lost_root of 32
-  3 uint64 copied_ms`);
+  3 uint64 copied_ms
+  4 uint64 declared_ms`);
 
 const Interrupted = message("Interrupted", `1 uint64 alive_ms`);
 const Absent = message("Absent", `

@@ -25,6 +25,9 @@ def backup(
             "the referee and read its decks. You need them to restore, so keep them elsewhere.",
         ),
     ] = False,
+    marks: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="As `referee serve` takes it.", show_default=False)
+    ] = None,
     seal_key: Annotated[
         Path | None, typer.Option(metavar="FILE", help="As `referee serve` takes it.", show_default=False)
     ] = None,
@@ -40,7 +43,7 @@ def backup(
     Example: `referee backup /backup/club-$(date +%F-%H) --data club`
     """
     try:
-        made = back_up(data, out, round(1000 * time()), with_keys=not without_keys, seal_key=seal_key)
+        made = back_up(data, out, round(1000 * time()), with_keys=not without_keys, marks=marks, seal_key=seal_key)
     except DataError as error:
         raise Failure(str(error)) from None
     print(f"{out}: copied, with {counted(made.games, 'open game')}: {', '.join(made.files)}")

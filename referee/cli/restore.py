@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from time import time
 from typing import Annotated
@@ -21,7 +22,7 @@ from referee.log.errors import LogError
 from referee.log.identity import game_id as identity_of
 from referee.notation.times import moment_utc
 from referee.service import logs
-from referee.service.backup import lay_down
+from referee.service.backup import lay_down, take_up
 from referee.service.data import Data, DataError, open_data, origin_of
 from referee.store.errors import StoreFailed
 
@@ -48,6 +49,12 @@ def restore(
             show_default=False,
         ),
     ] = None,
+    marks: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="As `referee serve` takes it.", show_default=False)
+    ] = None,
+    seal_key: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="As `referee serve` takes it.", show_default=False)
+    ] = None,
 ) -> None:
     """Lay down a copy of a referee in a new directory, after its machine or its disk was lost.
 
@@ -71,9 +78,22 @@ def restore(
             raise Failure(f"--from {folder}: expected a folder with game files")
     logs.configure("text", "critical")  # what it would log it prints
     try:
-        laid = lay_down(copy, data, round(1000 * time()))
-        opened = open_data(data, origin_of(data, None), new_marks=True, copied_ms=laid.copied_ms, alone=True)
-    except DataError as error:
+        laid = lay_down(copy, data, round(1000 * time()), marks=marks)
+        try:
+            opened = open_data(
+                data,
+                origin_of(data, None),
+                marks=marks,
+                seal_key=seal_key,
+                new_marks=True,
+                copied_ms=laid.copied_ms,
+                alone=True,
+            )
+        except DataError:
+            take_up(laid)  # so that the command can be repeated
+            raise
+        opened.store.marks.doubt(laid.doubts)
+    except (DataError, StoreFailed) as error:
         raise Failure(str(error)) from None
     when = f", as it was at {moment_utc(laid.copied_ms)}" if laid.copied_ms else ""
     print(f"{data}: restored from {copy}{when}")
@@ -106,14 +126,13 @@ def _tokens(opened: Data) -> Iterator[str]:
 
 
 def _files_taken(folders: list[Path]) -> Iterator[tuple[bytes, list[Path]]]:
-    """Yield each game of which there are files, and these, the largest first."""
+    """Yield each game of which there are files, and these."""
     found: dict[bytes, list[Path]] = {}
     for folder in folders:
         for path in sorted(folder.rglob("*")):
             if path.suffix in _SUFFIXES and path.is_file() and (game_id := _game_of(path)) is not None:
                 found.setdefault(game_id, []).append(path)
-    for game_id, paths in sorted(found.items()):
-        yield game_id, sorted(paths, key=lambda path: path.stat().st_size, reverse=True)
+    yield from sorted(found.items())
 
 
 def _game_of(path: Path) -> bytes | None:
@@ -126,13 +145,21 @@ def _game_of(path: Path) -> bytes | None:
         return None
 
 
+async def _newest_first(context: Context, game_id: bytes, paths: list[Path]) -> list[Path]:
+    signed = dict[Path, int]()
+    for path in paths:
+        with suppress(OSError), path.open("rb") as stream:
+            signed[path] = await recovery.newest_signed(context, game_id, stream)
+    return sorted(signed, key=lambda path: -signed[path])
+
+
 async def _taken(context: Context, game_id: bytes, paths: list[Path]) -> str:
-    """Take the first of the files that the copy can use; return what came of it. Raise ``StoreFailed``."""
+    """Take the file with the most entries that were signed; return what came of it. Raise ``StoreFailed``."""
     why = ""
     stored = await context.store.game(game_id)
     if stored is not None and game_id not in context.store.marks.doubts:
         return f"game {game_id.hex()}: was over in the copy"
-    for path in paths:
+    for path in await _newest_first(context, game_id, paths):
         try:
             with path.open("rb") as stream:
                 done = await recovery.restore(context, game_id, stream)

@@ -539,14 +539,15 @@ class LiveGame:
         if await self._history.has_head(shown, self._durable):
             return
         payer.charge(Work.REPLAY, self._durable)
-        if await self._history.declares_lost(shown, self._durable):
+        if await self._history.explains(shown, self._durable):
             return
         marks = self._context.store.marks
+        # Who comes first need not have the newest: how much is lost is not known.
+        await asyncio.to_thread(marks.doubt, {self.game_id: record.last_ms})
         if shown.size > self._durable:
             await asyncio.to_thread(marks.raise_to, [(self.game_id, shown.size, shown.root)])
             what = f"a seat has a checkpoint of {shown.size} entries, and {self._durable} are there"
         else:
-            marks.doubt({self.game_id: record.last_ms})
             what = f"a seat has a checkpoint of another history of {shown.size} entries"
         raise self._history.unsound(what)
 

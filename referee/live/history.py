@@ -21,7 +21,7 @@ from referee.log.errors import LogError
 from referee.log.events import Refused
 from referee.log.header import header_hash
 from referee.log.heads import Loss, Losses
-from referee.log.merkle import leaf_hash
+from referee.log.merkle import Tree, leaf_hash
 from referee.log.note import Checkpoint, open_checkpoint
 from referee.log.replay import Record
 from referee.log.terms import MAX_ATTEMPTS
@@ -163,16 +163,24 @@ class History:
             return bool(row.note) and self.check_signature(row) == checkpoint
         return False
 
-    async def declares_lost(self, checkpoint: Checkpoint, end: int) -> bool:
-        """Return whether one of the first ``end`` entries declares the checkpoint's entries lost. Raise ``Unsound``."""
-        losses = Losses()
+    async def explains(self, checkpoint: Checkpoint, end: int) -> bool:
+        """Return whether the first ``end`` entries have this checkpoint's root or declare a loss that explains it.
+
+        A declaration after as many entries as it covers was made by an organiser who knew of another history. Raise
+        ``Unsound``.
+        """
+        losses, tree, is_known = Losses(), Tree(), False
         async for row in self.rows(0, end):
             entry = self.decoded(row)
             if entry.HasField("recovered"):
                 losses.add(Loss(row.seq, entry.recovered.lost_size, entry.recovered.lost_root))
+                is_known |= row.seq >= checkpoint.size
+            tree.append(leaf_hash(row.data))
+            if tree.size == checkpoint.size and tree.root() == checkpoint.root:
+                return True
             if row.seq % REPLAYED_AT_ONCE == 0:
                 await asyncio.sleep(0)
-        return losses.covering(checkpoint) is not None
+        return is_known or losses.covering(checkpoint) is not None
 
     async def header(self, expected_hash: bytes) -> bytes:
         """Return the header of the game's file. Raise ``Unsound`` if it is not the one with this hash."""

@@ -92,12 +92,13 @@ async def find(context: Context) -> list[Unsound]:
     return list(live_games.aside.values())
 
 
-async def go_on(context: Context, game_id: bytes, *, end: bool) -> Recovered:
+async def go_on(context: Context, game_id: bytes, *, end: bool, copied_ms: int = 0) -> Recovered:
     """Go on with the game as the store has it: the next entry names the head that is lost.
 
     ``end``: that is followed by an end for the referee's fault; which also ends a game whose secret is lost, with all
-    entries or not. An attempt that was stopped between the entry and the mark is finished. Raise ``CannotRecover``,
-    ``StoreFailed``.
+    entries or not. ``copied_ms``: until when the game has what was signed, if it is in doubt and that is known better;
+    milliseconds since 1970. An attempt that was stopped between the entry and the mark is finished. Raise
+    ``CannotRecover``, ``StoreFailed``.
     """
     mark = _lost(context, game_id)
     if await context.store.game(game_id) is None:
@@ -106,7 +107,7 @@ async def go_on(context: Context, game_id: bytes, *, end: bool) -> Recovered:
         record, is_whole = await _replayed(context, game_id, without_secret=end)
     except Unsound as error:
         raise CannotRecover(f"the game in the database cannot go on: {error.what}") from error
-    copied_ms = context.store.marks.doubts.get(game_id, 0)
+    copied_ms = copied_ms or context.store.marks.doubts.get(game_id, 0)
     if (
         is_whole
         and not copied_ms
@@ -115,7 +116,8 @@ async def go_on(context: Context, game_id: bytes, *, end: bool) -> Recovered:
         raise CannotRecover("nothing is wrong with this game")
     # Of a game in doubt more may be lost than somebody has shown.
     named = log_pb2.Recovered(lost_size=mark.size, lost_root=mark.root)
-    loss = log_pb2.Recovered(copied_ms=copied_ms) if copied_ms else named
+    unknown = log_pb2.Recovered(copied_ms=copied_ms, declared_ms=context.time.now_ms())
+    loss = unknown if copied_ms else named
     begun = await _begun(context, game_id, loss) if not is_whole or copied_ms else None
     is_lost = not is_whole and begun is None
     if is_lost and mark.size <= record.size:
@@ -124,7 +126,7 @@ async def go_on(context: Context, game_id: bytes, *, end: bool) -> Recovered:
     if is_lost and record.is_final:
         what = f"the game is over after {record.size} entries, but {mark.size} were signed"
         raise CannotRecover(f"{what}; expected --from FILE, or --give-up")
-    lost = 0 if is_whole else mark.size - (record.size if begun is None else begun)
+    lost = 0 if is_whole or copied_ms else mark.size - (record.size if begun is None else begun)
     rows: list[Row] = []
     clock = Clock(max(context.time.now_ms(), record.last_ms))
 
@@ -186,28 +188,41 @@ async def _checked(history: History, *, without_secret: bool = False) -> Record:
 async def _begun(context: Context, game_id: bytes, loss: log_pb2.Recovered) -> int | None:
     """Return the entry with which the store's own entries declare this very loss."""
     async for row in _kept(context, game_id):
-        if decode_entry(row.data).recovered == loss:
+        found = decode_entry(row.data).recovered
+        found.declared_ms = loss.declared_ms
+        if found == loss:
             return row.seq
     return None
+
+
+async def newest_signed(context: Context, game_id: bytes, stream: BinaryIO) -> int:
+    """Return how many of a game file's entries this referee signed for, as the file shows; 0 for a file of no use."""
+    signed = _Signed(context, game_id)
+    try:
+        _read(stream, context.store.marks.kept(game_id), signed)
+    except CannotRecover:
+        return 0
+    return signed.newest
 
 
 async def restore(context: Context, game_id: bytes, stream: BinaryIO) -> Recovered:
     """Take what the store lacks or has otherwise than it was signed from a game file.
 
-    Of a game in doubt, or one that is unknown here, the file's newest entries under a checkpoint of this referee count.
-    If the game is not over with them, more may be lost: an entry says so, and the game goes on, or ends if the secret
-    is lost from which it deals. Raise ``CannotRecover``, ``StoreFailed``.
+    If the game is in doubt, unknown here, or the file has entries beyond the mark that this referee signed for, the
+    mark was not the newest head: still more may be lost. Then, unless the game is over, an entry says so, and the game
+    goes on, or ends if the secret is lost from which it deals. Raise ``CannotRecover``, ``StoreFailed``.
     """
     store = context.store
     mark, stored = store.marks.kept(game_id), await store.game(game_id)
-    is_new = mark is None or game_id in store.marks.doubts
     is_open = stored is not None and stored.closed is None
     ways = "--continue or --end" if is_open else "--give-up"
     otherwise = f"expected another copy, or {ways}" if mark is not None else "expected another copy"
+    signed = _Signed(context, game_id)
     try:
-        header, entries = _read(stream, mark, _Signed(context, game_id) if is_new else None)
+        header, entries = _read(stream, mark, signed)
     except CannotRecover as error:
         raise CannotRecover(f"{error}; {otherwise}") from None
+    is_new = mark is None or game_id in store.marks.doubts or signed.newest > mark.size
     try:
         secret = await _secret(context, game_id) or _disclosed(entries[-1])
         record = Record.replay(entries, engines=context.engines, secret=secret, max_entries=context.max_entries)
@@ -224,6 +239,8 @@ async def restore(context: Context, game_id: bytes, stream: BinaryIO) -> Recover
         what = "the game is not over, and no file has the secret from which the referee deals"
         raise CannotRecover(f"{what}; expected a database that has the game, or --give-up")
     tokens: list[tuple[str, str]] = []
+    if is_new and not record.is_final:  # first: whatever stops us now, it is known that more may be lost
+        store.marks.doubt({game_id: record.last_ms})
     if stored is not None:
         closed = game_message(record).SerializeToString() if record.is_final else None
         store.mend(game_id, header, rows, closed)
@@ -235,8 +252,7 @@ async def restore(context: Context, game_id: bytes, stream: BinaryIO) -> Recover
         store.marks.settle(game_id)
         return Recovered(len(rows), record.size, record.phase is Phase.CLOSED, tokens)
     store.marks.raise_to([(game_id, record.size, record.root())])
-    store.marks.doubt({game_id: record.last_ms})
-    done = await go_on(context, game_id, end=is_stuck)
+    done = await go_on(context, game_id, end=is_stuck, copied_ms=record.last_ms)
     return Recovered(len(rows), done.size, done.ended, [] if done.ended else tokens, done.copied_ms)
 
 
@@ -326,11 +342,8 @@ class _Signed:
             self.newest = tree.size
 
 
-def _read(stream: BinaryIO, mark: Mark | None, signed: _Signed | None) -> tuple[bytes, list[bytes]]:
-    """Return the file's header, and the entries that were signed for.
-
-    ``signed``: entries beyond the mark count as well, if a checkpoint in the file covers them.
-    """
+def _read(stream: BinaryIO, mark: Mark | None, signed: _Signed) -> tuple[bytes, list[bytes]]:
+    """Return the file's header, and the entries that were signed for: by the mark, or by a checkpoint in the file."""
     header, entries, tree, wrong = b"", list[bytes](), Tree(), ""
     size, root = mark.size if mark else 0, Tree().root()
     try:
@@ -338,26 +351,24 @@ def _read(stream: BinaryIO, mark: Mark | None, signed: _Signed | None) -> tuple[
         for frame in file.read(stream):
             if frame.type == FrameType.HEADER:
                 header = frame.payload
-            elif frame.type == FrameType.ENTRY and (signed is not None or tree.size < size):
+            elif frame.type == FrameType.ENTRY:
                 entries.append(frame.payload)
                 tree.append(leaf_hash(frame.payload))
                 root = tree.root() if tree.size == size else root
-                if signed is not None:
-                    signed.grown(tree)
-            elif frame.type in _CHECKPOINTS and signed is not None:
+                signed.grown(tree)
+            elif frame.type in _CHECKPOINTS:
                 signed.seen(frame.payload, tree)
     except LogError as error:
         wrong = str(error)
-    newest = signed.newest if signed is not None else 0
-    if wrong and max(newest, tree.size if signed is None else 0) < max(size, 1):
+    if wrong and tree.size < max(size, 1):
         raise CannotRecover(f"the file cannot be read to its end: {wrong}")
     if tree.size < size:
         raise CannotRecover(f"the file has {tree.size} entries, but {size} were signed")
     if mark is not None and root != mark.root:
         raise CannotRecover(f"its first {size} entries are not those that were signed")
-    if signed is not None and not newest and mark is None:
+    if mark is None and not signed.newest:
         raise CannotRecover("the file has no checkpoint of this referee over its entries")
-    return header, entries[: max(size, newest)]
+    return header, entries[: max(size, signed.newest)]
 
 
 async def _kept(context: Context, game_id: bytes) -> AsyncIterator[Row]:

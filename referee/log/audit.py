@@ -153,8 +153,8 @@ class _Auditor:
         self.checked: dict[Layer, int] = {}
         self.comments: list[str | Phrase] = []
         self.recoveries: list[Phrase] = []
-        self.is_final = False
-        """No entry can follow the last one that was read."""
+        self.most: int | None = None
+        """Entries that the game can have, once its end is there."""
         self.useless_heads = 0
         self.heads = Heads(policy.verifier, policy.receipts, policy.logged)
 
@@ -215,7 +215,8 @@ class _Auditor:
         self._link("entry", entry)
         if event == "recovered":
             self._loss(entry.recovered, seq)
-        self.is_final = event == "disclose" or (event == "end" and not self._is_dealt())
+        if event == "end":
+            self.most = seq + 1 + self._is_dealt()  # the disclosure may follow
         clock = clock_of(entry)
         if clock.referee_ms < self.latest_ms and not self.dated_back:
             # A clock may have been set back: odd, not wrong.
@@ -513,7 +514,7 @@ class _Auditor:
             self.at = (None, self.final.offset)
             self._final_checkpoint(self.final.payload)
             self.at = (None, None)
-        for error in self.heads.conflicts(self.identity, self.tree.size, is_final=self.is_final):
+        for error in self.heads.conflicts(self.identity, self.tree.size, most=self.most):
             self.note(error)
 
     def _final_checkpoint(self, data: bytes) -> None:

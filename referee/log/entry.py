@@ -141,6 +141,8 @@ def _check_loss(recovered: log_pb2.Recovered) -> None:
     """Raise ``LogError`` unless it names either the lost head or the time of the copy."""
     if not recovered.copied_ms:
         check_length("entry", "recovered.lost_root", recovered.lost_root, HASH_BYTES)
+        if recovered.declared_ms:
+            raise LogError(Code.MALFORMED, "entry.recovered.declared_ms with a lost head", "copied_ms with it")
     elif recovered.lost_size or recovered.lost_root:
         raise LogError(Code.MALFORMED, "entry.recovered with a lost head and the time of a copy", "one of them")
 

@@ -61,9 +61,10 @@ class Side:
 
     def declares_lost(self, head: Head, other: Side) -> int | None:
         """Return the index of the entry that declares this head lost, which belongs to ``other``; None if none does."""
-        known, size = other.entries if other.has(head) else {}, head.checkpoint.size
-        # Where both have the declaration, the two histories part after it, and it excuses nothing.
-        own = (loss for loss in self.losses if loss.seq < size and known.get(loss.seq) != self.entries[loss.seq])
+        known, size = other.entries, head.checkpoint.size
+        # Where the two part before a declaration, or have it both, it excuses nothing.
+        parted = next((seq for seq in sorted(known) if known[seq] != self.entries.get(seq)), size)
+        own = (loss for loss in self.losses if loss.seq <= parted and known.get(loss.seq) != self.entries[loss.seq])
         return Losses(own).covering(head.checkpoint)
 
     def evidence(self, index: int) -> bytes:

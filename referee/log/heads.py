@@ -131,10 +131,10 @@ class Heads:
             else:
                 self._mismatched.setdefault((kind, checkpoint.game_id, self.losses.covering(checkpoint)), checkpoint)
 
-    def conflicts(self, identity: bytes | None, size: int, *, is_final: bool) -> Iterator[LogError]:
+    def conflicts(self, identity: bytes | None, size: int, *, most: int | None) -> Iterator[LogError]:
         """Yield what the signed heads show against the file, when all entries are read.
 
-        ``is_final``: no entry can follow the file's last one.
+        ``most``: entries that the game can have; None while it has no end.
         """
         for (kind, _, lost_by), checkpoint in self._mismatched.items():
             if checkpoint.game_id != identity:
@@ -159,17 +159,18 @@ class Heads:
                     continue
                 if checkpoint.game_id != identity and size > 0:
                     yield self._other_game(kind, checkpoint, identity)
-                elif (lost_by := self._cannot_follow(checkpoint, is_final=is_final)) is not None:
+                elif (lost_by := self._cannot_follow(checkpoint, most)) is not None:
                     yield self._lost(kind, checkpoint, lost_by)
                 else:
                     yield LogError(Code.STALE, f"{size} entries", f"{newest}, as a signed {kind} shows")
 
-    def _cannot_follow(self, checkpoint: Checkpoint, *, is_final: bool) -> int | None:
+    def _cannot_follow(self, checkpoint: Checkpoint, most: int | None) -> int | None:
         """Return which entry declares a head lost that is ahead of the file; None if the file may grow into it."""
         if self.final is None:
             return None
         named = self.losses.naming(checkpoint)
-        return self.losses.covering(checkpoint) if named is None and is_final else named
+        is_beyond = most is not None and checkpoint.size > most
+        return self.losses.covering(checkpoint) if named is None and is_beyond else named
 
     @staticmethod
     def _lost(kind: str, checkpoint: Checkpoint, lost_by: int) -> LogError:

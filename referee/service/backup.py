@@ -10,7 +10,8 @@ import json
 import os
 import shutil
 from base64 import b64encode
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import Final
@@ -30,8 +31,9 @@ from referee.service.files import (
     VERIFIER_FILE,
 )
 from referee.store.errors import StoreFailed
+from referee.store.files import logs_of
 from referee.store.sql import MARKS_FILE, SEAL_FILE
-from referee.store.sqlite import copy_store
+from referee.store.sqlite import copy_store, doubts_in
 
 _MANIFEST: Final = "backup.json"
 _NOTE: Final = "backup.note"
@@ -49,19 +51,32 @@ class Backup:
     """Games in it that are not over."""
     files: tuple[str, ...] = ()
     """The names of its files."""
+    doubts: Mapping[bytes, int] = field(default_factory=dict)
+    """Games that were in doubt when it was made, and since when, as ``Marks.doubts``."""
+    made: tuple[Path, ...] = ()
+    """Files that ``lay_down`` has made."""
 
 
-def back_up(path: Path, out: Path, now_ms: int, *, with_keys: bool = True, seal_key: Path | None = None) -> Backup:
+def back_up(
+    path: Path,
+    out: Path,
+    now_ms: int,
+    *,
+    with_keys: bool = True,
+    marks: Path | None = None,
+    seal_key: Path | None = None,
+) -> Backup:
     """Copy a referee's directory, whether it runs or not; all of it or nothing.
 
-    ``with_keys``: also what the copy cannot be used without, and nobody else may have. Raise ``DataError``.
+    ``with_keys``: also what the copy cannot be used without, and nobody else may have. ``marks``, ``seal_key``: where
+    these are if not in the directory. Raise ``DataError``.
     """
     try:
         if not (path / STORE_FILE).exists() and store_address(path) is None:
             raise DataError(f"{path / STORE_FILE}: No such file; expected --data with a referee's directory")
         if (address := store_address(path)) is not None:
             what = f"its games are in {address}, which has a backup of its own (pg_dump, pg_basebackup)"
-            raise DataError(f"{path}: {what}; after a restore of that, run referee recover --new-marks")
+            raise DataError(f"{path}: {what}; docs/operations.md has what to do after a restore of that")
         if out.exists():
             raise DataError(f"{out}: is there already; expected the name of a new directory")
         signer = CheckpointSigner(origin_of(path, None), PrivateKey.load(path / KEY_FILE))
@@ -76,7 +91,9 @@ def back_up(path: Path, out: Path, now_ms: int, *, with_keys: bool = True, seal_
         for name, source in sources.items():
             if source.exists():
                 _copy(source, beside / name)
-        _sign(beside, signer, now_ms, notes)
+        doubts = doubts_in(marks or path / MARKS_FILE)
+        _sign(beside, signer, now_ms, notes, doubts)
+        _sync(beside)
         beside.rename(out)
         _sync(out.parent)
         (path / BACKUP_FILE).touch(mode=0o600)
@@ -88,16 +105,21 @@ def back_up(path: Path, out: Path, now_ms: int, *, with_keys: bool = True, seal_
     return Backup(now_ms, len(notes), tuple(sorted(file.name for file in out.iterdir())))
 
 
-def lay_down(copy: Path, path: Path, now_ms: int) -> Backup:
+def lay_down(copy: Path, path: Path, now_ms: int, *, marks: Path | None = None) -> Backup:
     """Put a copy into a referee's directory, which has no games yet. Return what it holds. Raise ``DataError``.
 
     ``copy``: a directory that ``back_up`` made, one with the same files that somebody copied, or a database alone. What
-    is in ``path`` already, such as its keys, has to be the same. Marks that are there are moved away.
+    is in ``path`` already, such as its keys, has to be the same. Marks that are there, or in ``marks``, are moved away.
     """
     try:
         files = {STORE_FILE: copy} if copy.is_file() else _files(copy)
         backup = Backup(0) if copy.is_file() else _read(copy)
-        for name in (STORE_FILE, STORE_ADDRESS_FILE):
+        for left in logs_of(copy if copy.is_file() else copy / STORE_FILE):
+            if left.exists():
+                what = "belongs to the copy, which is not whole without it"
+                raise DataError(f"{left}: {what}; expected a copy that referee backup made, or sqlite3's .backup")
+        store_logs = [log.name for log in logs_of(path / STORE_FILE)]
+        for name in (STORE_FILE, *store_logs, STORE_ADDRESS_FILE):
             if (path / name).exists():
                 what = "is there, and a copy is put only where no games are"
                 raise DataError(f"{path / name}: {what}; move {path} away, and keep it: it may know more than the copy")
@@ -108,15 +130,25 @@ def lay_down(copy: Path, path: Path, now_ms: int) -> Backup:
             what = f"neither {copy} nor {path} has the referee's key"
             raise DataError(f"{what}; expected {KEY_FILE} in {path}, from where you keep the keys")
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if (marks := path / MARKS_FILE).exists():
-            marks.rename(path / f"{MARKS_FILE}.before-{now_ms}")
+        kept = marks or path / MARKS_FILE
+        for old in (kept, *logs_of(kept)):
+            if old.exists():
+                old.rename(old.with_name(f"{kept.name}.before-{now_ms}{old.name.removeprefix(kept.name)}"))
         # The database last: without it the next try begins anew.
-        for name in sorted(files, key=lambda name: name == STORE_FILE):
-            if not (path / name).exists():
-                _copy(files[name], path / name)
+        made = [path / name for name in sorted(files, key=lambda name: name == STORE_FILE)]
+        made = [file for file in made if not file.exists()]
+        for file in made:
+            _copy(files[file.name], file)
     except OSError as error:
         raise DataError(f"{error.filename or copy}: {error.strerror}") from error
-    return backup
+    return replace(backup, made=tuple(made))
+
+
+def take_up(backup: Backup) -> None:
+    """Remove again what ``lay_down`` has made."""
+    for file in backup.made:
+        for each in (file, *logs_of(file)):
+            each.unlink(missing_ok=True)
 
 
 def _files(copy: Path) -> dict[str, Path]:
@@ -126,18 +158,24 @@ def _files(copy: Path) -> dict[str, Path]:
     return {name: copy / name for name in (STORE_FILE, *_PUBLIC, *_SECRET) if (copy / name).exists()}
 
 
-def _sign(folder: Path, signer: CheckpointSigner, now_ms: int, notes: dict[bytes, bytes]) -> None:
+def _sign(
+    folder: Path, signer: CheckpointSigner, now_ms: int, notes: dict[bytes, bytes], doubts: dict[bytes, int]
+) -> None:
     heads = {game_id.hex(): _head(note) for game_id, note in sorted(notes.items())}
     manifest = {
         "origin": signer.verifier.name,
         "copied_ms": now_ms,
         "sha256": {STORE_FILE: _digest(folder / STORE_FILE)},
         "open_games": heads,
+        "in_doubt": {game_id.hex(): copied_ms for game_id, copied_ms in sorted(doubts.items())},
     }
     data = f"{json.dumps(manifest, indent=1)}\n".encode()
     head = TreeHead(f"{signer.verifier.name}/backup", now_ms, sha256(data).digest())
-    (folder / _MANIFEST).write_bytes(data)
-    (folder / _NOTE).write_bytes(signer.sign_head(head))
+    for name, written in ((_MANIFEST, data), (_NOTE, signer.sign_head(head))):
+        with (folder / name).open("xb") as file:
+            file.write(written)
+            file.flush()
+            os.fsync(file.fileno())
 
 
 def _head(note: bytes) -> dict[str, object]:
@@ -167,7 +205,8 @@ def _read(copy: Path) -> Backup:
     manifest = json.loads(data)
     if _digest(copy / STORE_FILE) != manifest["sha256"][STORE_FILE]:
         raise DataError(f"{altered}: {STORE_FILE} was changed or damaged; expected another copy")
-    return Backup(manifest["copied_ms"], len(manifest["open_games"]))
+    doubts = {bytes.fromhex(game_id): copied_ms for game_id, copied_ms in manifest["in_doubt"].items()}
+    return Backup(manifest["copied_ms"], len(manifest["open_games"]), doubts=doubts)
 
 
 def _digest(path: Path) -> str:

@@ -135,12 +135,19 @@ def copy_whole(connection: sqlite3.Connection, copy: Path) -> None:
     make_whole(copy, save)
 
 
+def logs_of(path: Path) -> tuple[Path, Path]:
+    """Return the files that SQLite keeps beside a database while it is open, or after a crash."""
+    return path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")
+
+
 def make_whole(path: Path, save: Callable[[Path], None]) -> None:
     """Make the file with all that ``save`` writes, or none: stopped half way, it leaves no empty file behind."""
     beside = path.with_name(f".{path.name}.new")
-    for left in (beside, beside.with_name(f"{beside.name}-wal"), beside.with_name(f"{beside.name}-shm")):
+    for left in (beside, *logs_of(beside)):
         left.unlink(missing_ok=True)
     save(beside)
+    for left in logs_of(path):  # of another file that was there; a database would take it for its own
+        left.unlink(missing_ok=True)
     beside.replace(path)
     directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
     try:

@@ -185,6 +185,7 @@ class SqlStore(ABC):
 
     async def probe(self) -> None:
         await asyncio.to_thread(self._change, keep_fact, "probed", b"1")
+        await asyncio.to_thread(self.marks.probe)
         self._writer.went_through()
 
     @property

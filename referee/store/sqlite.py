@@ -39,6 +39,15 @@ def copy_store(path: Path, copy: Path, busy_s: float = BUSY_S) -> dict[bytes, by
             return games.open_notes(connection)
 
 
+def doubts_in(marks: Path) -> dict[bytes, int]:
+    """Return the games in doubt, as ``Marks.doubts``, also of a referee that runs. Raise ``StoreFailed``."""
+    if not marks.exists():
+        return {}
+    with store_errors(marks), closing(sqlite3.connect(f"{marks.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+        known = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'doubts'").fetchone()
+        return dict(connection.execute("SELECT game, copied_ms FROM doubts").fetchall()) if known else {}
+
+
 class SqliteStore(SqlStore):
     """``Store`` in one file. Of two processes that open it the later one writes."""
 

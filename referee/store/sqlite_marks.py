@@ -146,11 +146,18 @@ class SqliteMarks:
             self._held.pop(game_id, None)
 
     def doubt(self, games: Mapping[bytes, int]) -> None:
-        kept = "INSERT INTO doubts VALUES (?, ?) ON CONFLICT (game) DO UPDATE SET copied_ms = excluded.copied_ms"
+        kept = """INSERT INTO doubts VALUES (?, ?)
+            ON CONFLICT (game) DO UPDATE SET copied_ms = min(copied_ms, excluded.copied_ms)"""
         with self._lock, store_errors(self.path), self._connection:
             self._connection.execute("BEGIN IMMEDIATE")
             self._connection.executemany(kept, games.items())
-        self.doubts.update(games)
+        for game_id, copied_ms in games.items():
+            self.doubts[game_id] = min(copied_ms, self.doubts.get(game_id, copied_ms))
+
+    def probe(self) -> None:
+        """Write something that means nothing, durably. Raise ``StoreFailed``."""
+        with self._lock, store_errors(self.path), self._connection:
+            self._connection.execute("INSERT OR REPLACE INTO facts VALUES ('probed', 1)")
 
     def settle(self, game_id: bytes) -> None:
         if game_id not in self.doubts:

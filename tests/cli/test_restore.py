@@ -12,17 +12,20 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import grpc
 import pytest
 
-from referee.log.file import entries
+from referee.log.file import entries, read
+from referee.log.frames import MAGIC, FrameType, encode_frame
+from referee.notation.times import moment_utc
 from referee.service.files import KEY_FILE, STORE_FILE, VERIFIER_FILE
-from referee.store.sql import MARKS_FILE
+from referee.store.sql import MARKS_FILE, SEAL_FILE
 from referee.v1 import game_pb2, status_service_pb2_grpc
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import status_service_pb2 as status_pb
 from tests.cli.inside import referee
 from tests.service.conftest import running
-from tests.service.player import SCRIBE, Client, Play, bearer, refused
+from tests.service.player import SCRIBE, Client, Play, bearer, refusal, refused
 
 DECLARED: dict[str, Any] = {"declaring_scribe_key": SCRIBE.public.raw}
 
@@ -232,6 +235,83 @@ async def test_stopped_between_the_entry_and_the_end_of_the_doubt(case: Gone) ->
     case.recover(case.dealt.id, "--continue")
     comments = case.audit(await case.fetched(case.dealt))["comments"]
     assert len(comments) == 1
+
+
+async def shown(play: Play, client: Client, size: int) -> str:
+    """What comes of it when seat 0 comes back with its checkpoint of so many entries."""
+    stream = client.games.PlayGame(metadata=bearer(play.created.seat_tokens[0]))
+    enter = pb.Enter(game_id=play.id, after_seq=-1, checkpoint=play.notes[size])
+    await stream.write(pb.PlayGameRequest(enter=enter))
+    try:
+        return str((await stream.read()).WhichOneof("item"))
+    except grpc.aio.AioRpcError as error:
+        return refusal(error).reason
+    finally:
+        stream.cancel()
+
+
+async def test_what_seats_have_of_a_game_that_was_mended_is_its_own(case: Gone) -> None:
+    """Also checkpoints within what came back in one piece."""
+    case.restore("--from", case.path / "files", code=0)
+    async with running(case.data) as (server, client):
+        for size in sorted(case.dealt.notes):
+            assert await shown(case.dealt, client, size) == "commit", size
+        assert not server.live_games.aside
+
+
+async def test_a_file_of_more_bytes_with_fewer_entries_comes_second(case: Gone) -> None:
+    play = case.table
+    whole = BytesIO(case.file(play).read_bytes())
+    header = next(frame.payload for frame in read(whole) if frame.type == FrameType.HEADER)
+    whole.seek(0)
+    size = sorted(play.notes)[-2]
+    frames = [encode_frame(FrameType.HEADER, header)]
+    frames += [encode_frame(FrameType.ENTRY, data) for data in list(entries(whole))[:size]]
+    frames += [encode_frame(FrameType.OLD_CHECKPOINT, play.notes[size])] * 300
+    padded = case.path / "files" / "padded.gamelog"
+    padded.write_bytes(MAGIC + b"".join(frames))
+    assert padded.stat().st_size > case.file(play).stat().st_size
+    told = case.restore("--from", case.path / "files", code=0)
+    assert f"entries taken from {case.file(play)}" in told
+
+
+async def test_what_a_crash_left_beside_the_database_is_not_taken_for_its_own(case: Gone) -> None:
+    case.data.mkdir(mode=0o700)
+    for name in (f"{STORE_FILE}-wal", f"{STORE_FILE}-shm"):
+        (case.data / name).write_bytes(b"of another database")
+        assert f"{name}: is there, and a copy is put only where no games are" in case.restore()
+        (case.data / name).unlink()
+    with_log = case.copy / f"{STORE_FILE}-wal"
+    with_log.write_bytes(b"of the copy")
+    assert "expected a copy that referee backup made" in case.restore()
+    with_log.unlink()
+    for name in (MARKS_FILE, f"{MARKS_FILE}-wal", f"{MARKS_FILE}-shm"):
+        (case.data / name).write_bytes(b"old marks")
+    assert f"game {case.dealt.id}: in doubt" in case.restore()
+    assert len(list(case.data.glob(f"{MARKS_FILE}.before-*"))) == 3
+
+
+async def test_keys_that_are_elsewhere(case: Gone) -> None:
+    """A try without them leaves nothing, and can be repeated."""
+    seal = case.path / "elsewhere.key"
+    (case.copy / SEAL_FILE).rename(seal)
+    assert "seal" in case.restore()
+    assert not (case.data / STORE_FILE).exists()
+    marks = case.path / "other-disk" / "marks.db"
+    marks.parent.mkdir()
+    assert f"game {case.dealt.id}: in doubt" in case.restore("--seal-key", seal, "--marks", marks)
+    assert marks.exists()
+    assert not (case.data / MARKS_FILE).exists()
+
+
+async def test_a_doubt_outlives_a_second_copy(case: Gone) -> None:
+    case.restore()
+    second = case.path / "second"
+    assert referee("backup", second, "--data", case.data).returncode == 0
+    copied = json.loads((case.copy / "backup.json").read_text())["copied_ms"]
+    assert set(json.loads((second / "backup.json").read_text())["in_doubt"].values()) == {copied}
+    done = referee("restore", second, "--data", case.path / "third")
+    assert done.stdout.count(f"after {moment_utc(copied)}") == 2, "since the first copy"
 
 
 async def test_a_copy_that_was_changed(case: Gone) -> None:

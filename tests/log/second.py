@@ -198,7 +198,7 @@ class Verifier:
         for part in entry.get(17, []):
             lost = fields(part)
             size, root, copied_ms = lost.get(1, [0])[0], lost.get(2, [b""])[0], lost.get(3, [0])[0]
-            is_named = not copied_ms and size > index and len(root) == 32
+            is_named = not copied_ms and size > index and len(root) == 32 and 4 not in lost
             if self.is_over or not (is_named or (copied_ms and not size and not root)):
                 raise Refused("recovered", index)
             self.lost.append((size, root))

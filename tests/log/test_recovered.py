@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import pytest
 
 from referee.log.audit import Policy
+from referee.log.entry import decode_entry
 from referee.log.errors import Code, LogError
 from referee.log.fork import find_fork, read_side
 from referee.log.frames import MAGIC, FrameType, encode_frame
@@ -159,11 +161,18 @@ def head_of(note: bytes) -> Checkpoint:
     return open_checkpoint(note, SIGNER.verifier)
 
 
-def found(loss: log_pb2.Recovered, steps: int = 99) -> Played:
-    """A game that declares a loss in entry 6, as its first moves are due, and goes on for so many steps."""
+@cache
+def parting() -> int:
+    """Where the histories part: as the first moves are due."""
     played = start()
     games.join_and_reveal(played)
-    assert played.record.size == 6
+    return played.record.size
+
+
+def found(loss: log_pb2.Recovered, steps: int = 99) -> Played:
+    """A game that declares a loss as its first moves are due, and goes on for so many steps."""
+    played = start()
+    games.join_and_reveal(played)
     played.write(loss)
     while steps and games.step(played):
         steps -= 1
@@ -171,12 +180,12 @@ def found(loss: log_pb2.Recovered, steps: int = 99) -> Played:
 
 
 def lost_and_found(*, known: bool = True) -> tuple[Played, Played]:
-    """Two histories of one game that part after six entries: the lost one, and the one that declares the loss."""
+    """Two histories that part as the first moves are due: the lost one, and the one that declares the loss."""
     lost = games.play(start())
     size, root = lost.record.size - 1, head_of(lost.notes[-2]).root
     named = log_pb2.Recovered(lost_size=size, lost_root=root)
     played = found(named if known else log_pb2.Recovered(copied_ms=COPIED_MS))
-    assert played.entries[:6] == lost.entries[:6]
+    assert played.entries[: parting()] == lost.entries[: parting()]
     return lost, played
 
 
@@ -188,13 +197,13 @@ def test_a_receipt_of_what_was_lost_is_evidence_of_a_declared_loss(known: bool) 
     size = head_of(lost.notes[-1]).size
     for note in lost.notes:
         covered = head_of(note).size
-        expected = Verdict.LOSS if covered > 6 else Verdict.COMPLETE
+        expected = Verdict.LOSS if covered > parting() else Verdict.COMPLETE
         if known and covered == size:  # one more than was declared
             expected = Verdict.FORK
         report = played.audit(policy=Policy(SIGNER.verifier, receipts=(note,)))
         assert report.verdict is expected, (covered, report.as_text())
         if expected is Verdict.LOSS:
-            assert (report.exit_code, report.decisive and report.decisive.entry) == (14, 6)
+            assert (report.exit_code, report.decisive and report.decisive.entry) == (14, parting())
 
 
 @pytest.mark.parametrize("known", [True, False])
@@ -203,7 +212,7 @@ def test_a_declaration_excuses_nothing_else(known: bool) -> None:
     lost, played = lost_and_found(known=known)
     game_id = played.record.game_id
     before = SIGNER.sign(game_id, 2, ROOT)
-    both = Policy(SIGNER.verifier, receipts=(lost.notes[7], before))
+    both = Policy(SIGNER.verifier, receipts=(lost.notes[parting() + 1], before))
     assert played.audit(policy=both).verdict is Verdict.FORK
     as_long = SIGNER.sign(game_id, head_of(lost.notes[-2]).size, ROOT)
     report = played.audit(policy=Policy(SIGNER.verifier, receipts=(as_long,)))
@@ -216,7 +225,7 @@ def test_what_is_wrong_outweighs_a_declared_loss() -> None:
     entries[-2].end.scores[0] += 1
     data = evil.relinked(entries)
     forged = games.build_file(played.header, data, evil.head(played, data))
-    policy = Policy(SIGNER.verifier, receipts=(lost.notes[7],))
+    policy = Policy(SIGNER.verifier, receipts=(lost.notes[parting() + 1],))
     report = played.audit(forged, policy)
     assert report.verdict is Verdict.RULES, report.as_text()
     assert Verdict.LOSS in {finding.verdict for finding in report.findings}
@@ -231,7 +240,7 @@ def test_a_lost_head_beyond_the_file_is_a_loss_only_where_the_file_cannot_grow_i
     cut = games.build_file(played.header, played.entries[:-3], played.notes[-4])
     assert played.audit(cut, policy).verdict is Verdict.STALE
     lost, played = lost_and_found()
-    short = games.build_file(played.header, played.entries[:7], played.notes[6])
+    short = games.build_file(played.header, played.entries[: parting() + 1], played.notes[parting()])
     named = Policy(SIGNER.verifier, receipts=(lost.notes[-2],))
     assert played.audit(short, named).verdict is Verdict.LOSS
     assert played.audit(short, Policy(SIGNER.verifier, receipts=(lost.notes[-3],))).verdict is Verdict.STALE
@@ -240,10 +249,10 @@ def test_a_lost_head_beyond_the_file_is_a_loss_only_where_the_file_cannot_grow_i
 def test_while_the_game_goes_on_the_declaration_has_to_be_signed_for() -> None:
     """A running game has no last checkpoint; one of those before it covers the declaration, or nobody stands by it."""
     lost, played = lost_and_found(known=False)
-    for signed_at, expected in ((7, Verdict.LOSS), (6, Verdict.CORRUPT)):
-        frames = evil.frames(played.file())[: 1 + 9]
+    for signed_at, expected in ((parting() + 1, Verdict.LOSS), (parting(), Verdict.CORRUPT)):
+        frames = evil.frames(played.file())[: 1 + parting() + 3]
         frames.insert(1 + signed_at, encode_frame(FrameType.OLD_CHECKPOINT, played.notes[signed_at - 1]))
-        policy = Policy(SIGNER.verifier, receipts=(lost.notes[7],))
+        policy = Policy(SIGNER.verifier, receipts=(lost.notes[parting() + 1],))
         report = played.audit(MAGIC + b"".join(frames), policy)
         assert report.verdict is expected, report.as_text()
 
@@ -256,7 +265,7 @@ def test_two_files_of_which_one_declares_the_other_lost() -> None:
         for pair in ((ours, theirs), (theirs, ours)):
             fork = find_fork(*pair)
             assert fork is not None
-            assert (fork.index, fork.declared_by) == (6, 6)
+            assert (fork.index, fork.declared_by) == (parting(), parting())
 
 
 def test_a_fork_after_the_declaration_is_a_fork() -> None:
@@ -273,6 +282,54 @@ def test_a_fork_after_the_declaration_is_a_fork() -> None:
         )
         assert fork is not None
         assert (fork.index, fork.declared_by) == (at, declared_by)
+
+
+def test_what_parts_before_the_declaration_is_a_fork() -> None:
+    """Both are known, so a declaration that came later excuses nothing."""
+    lost, honest = games.play(start()), start()
+    games.join_and_reveal(honest)
+    honest.write(log_pb2.Recovered(copied_ms=COPIED_MS))
+    games.step(honest)
+    honest.write(log_pb2.Recovered(copied_ms=COPIED_MS + 1))
+    other = start()
+    games.join_and_reveal(other)
+    games.abort(other)
+    sides = [
+        read_side(games.build_file(each.header, each.entries, each.notes[-1]), SIGNER.verifier)
+        for each in (honest, other, lost)
+    ]
+    assert [fork.declared_by for fork in map(find_fork, sides[:1] * 2, sides[1:]) if fork] == [parting()] * 2
+    late = start()
+    games.join_and_reveal(late)
+    games.step(late)
+    late.write(log_pb2.Recovered(copied_ms=COPIED_MS))
+    third = read_side(games.build_file(late.header, late.entries, late.notes[-1]), SIGNER.verifier)
+    fork = find_fork(third, sides[1])
+    assert fork is not None
+    assert (fork.index, fork.declared_by) == (parting(), None)
+
+
+def test_two_declarations_about_one_copy_differ() -> None:
+    """The same copy is put back twice: each history declares the other one lost."""
+    first, second_ = (found(log_pb2.Recovered(copied_ms=COPIED_MS, declared_ms=at), 3) for at in (1, 2))
+    sides = [
+        read_side(games.build_file(each.header, each.entries, each.notes[-1]), SIGNER.verifier)
+        for each in (first, second_)
+    ]
+    fork = find_fork(*sides)
+    assert fork is not None
+    assert (fork.index, fork.declared_by) == (parting(), parting())
+
+
+def test_a_dealt_game_that_ended_without_its_deck_cannot_grow_either() -> None:
+    played = found(log_pb2.Recovered(copied_ms=COPIED_MS), 1)
+    games.abort(played)
+    while not decode_entry(played.entries[-1]).HasField("end"):
+        del played.entries[-1], played.notes[-1]
+    size = len(played.entries)
+    for more, expected in ((1, Verdict.STALE), (2, Verdict.LOSS)):
+        receipt = SIGNER.sign(played.record.game_id, size + more, ROOT)
+        assert played.audit(policy=Policy(SIGNER.verifier, receipts=(receipt,))).verdict is expected
 
 
 def roll_and_write(loss: log_pb2.Recovered | None = None) -> Played:
@@ -310,6 +367,10 @@ def test_the_verifier_in_javascript_says_the_same() -> None:
             frames.insert(1 + signed_at, encode_frame(FrameType.OLD_CHECKPOINT, played.notes[signed_at - 1]))
             policies = [Policy(SIGNER.verifier, receipts=(lost.notes[at],)) for at in (5, 7, 9)]
             jobs += [(MAGIC + b"".join(frames), policy) for policy in policies]
+        ended = played.entries[:-1]  # without the disclosure
+        undisclosed = games.build_file(played.header, ended, played.notes[-2])
+        beyond = [SIGNER.sign(game_id, len(ended) + more, ROOT) for more in (1, 2)]
+        jobs += [(undisclosed, Policy(SIGNER.verifier, receipts=(note,))) for note in beyond]
         wrong = evil.entries(played)
         wrong[7].recovered.lost_size, wrong[7].recovered.copied_ms = 99, COPIED_MS
         data = evil.relinked(wrong)

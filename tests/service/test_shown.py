@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ import pytest
 from referee.live import recovery
 from referee.live.context import Context
 from referee.log.engines import installed
-from referee.log.note import Checkpoint, CheckpointSigner, Note
+from referee.log.fork import find_fork, read_side
+from referee.log.note import Checkpoint, CheckpointSigner, Note, VerifierKey
 from referee.service.data import open_data, origin_of
 from referee.v1 import game_service_pb2 as pb
 from referee_clients.bots import load
@@ -22,6 +24,7 @@ from referee_clients.sdk.errors import ClientError
 from referee_clients.sdk.head_file import HeadFile
 from referee_clients.sdk.ledger import Ledger
 from referee_clients.sdk.player import GameResult, play_async
+from tests.log import games
 from tests.log.games import SIGNER, key
 from tests.service.conftest import running
 from tests.service.player import Play, bearer, refused
@@ -80,13 +83,40 @@ async def test_what_is_lost_is_found_when_a_seat_comes_back(tmp_path: Path) -> N
         assert (await entered(play, newest)).HasField("commit"), "the log declares that loss"
 
 
-async def continued(path: Path, play: Play) -> None:
+async def continued(path: Path, play: Play, file: bytes = b"") -> None:
+    """Have the organiser go on with the game, from a file if there is one."""
     opened = open_data(path, origin_of(path, None), alone=True)
     try:
         context = Context(opened.store, opened.signer, installed(), time=opened.time)
-        await recovery.go_on(context, bytes.fromhex(play.id), end=False)
+        if file:
+            await recovery.restore(context, bytes.fromhex(play.id), BytesIO(file))
+        else:
+            await recovery.go_on(context, bytes.fromhex(play.id), end=False)
     finally:
         await opened.close()
+
+
+@pytest.mark.parametrize("mended", [False, True])
+async def test_who_comes_back_first_need_not_have_the_newest(mended: bool, tmp_path: Path) -> None:
+    """What is shown is lost for sure, and more may be: the declaration covers all of it, and a file brings back all."""
+    play, before = await gone_back(tmp_path, 6)
+    middle = sorted(size for size in play.notes if size > before)[1]
+    async with running(tmp_path / "data") as (server, client):
+        moved(play, client)
+        whole = games.build_file(
+            await server.data.store.header(bytes.fromhex(play.id)), play.entries, play.notes[play.record.size]
+        )
+        assert (await refused(entered(play, play.notes[middle]))).reason == "SET_ASIDE"
+    await continued(tmp_path / "data", play, whole if mended else b"")
+    async with running(tmp_path / "data") as (_, client):
+        now = await client.log(play.id)
+    verifier = VerifierKey.parse(play.created.verifier_key)
+    fork = find_fork(read_side(whole, verifier), read_side(now, verifier))
+    if mended:
+        assert fork is None
+    else:
+        assert fork is not None
+        assert fork.declared_by == before
 
 
 async def test_another_history_that_is_not_longer_counts_as_well(tmp_path: Path) -> None:
@@ -104,6 +134,10 @@ async def test_another_history_that_is_not_longer_counts_as_well(tmp_path: Path)
         assert "another history" in server.live_games.aside[bytes.fromhex(play.id)].what
     async with running(tmp_path / "data") as (server, _):
         assert server.data.store.marks.doubts, "the next start knows it"
+    await continued(tmp_path / "data", play)
+    async with running(tmp_path / "data") as (server, client):
+        moved(play, client)
+        assert (await entered(play, newest)).HasField("commit"), "the organiser has decided, and it stops nothing again"
 
 
 def garbage(_: Play, __: bytes) -> bytes:
@@ -162,7 +196,7 @@ async def test_a_bot_that_was_stopped_finds_the_loss(tmp_path: Path) -> None:
     shutil.copytree(data, tmp_path / "old")
     async with running(data) as (server, _):
         await played(server.address, created, keys, until=60)
-    kept = [key_file.with_suffix(".checkpoint") for key_file in keys]
+    kept = [key_file.with_name(f"{key_file.name}.checkpoint") for key_file in keys]
     assert all(file.stat().st_mode & 0o077 == 0 for file in kept)
     assert max(Checkpoint.parse(Note.parse(file.read_bytes()).text).size for file in kept) >= 59
     shutil.rmtree(data)
@@ -198,9 +232,9 @@ async def played(address: str, created: pb.CreateGameResponse, keys: list[Path],
 
 @pytest.mark.parametrize("kept", [b"", b"nonsense", b"x" * 9000])
 def test_a_file_that_is_no_checkpoint_is_none(kept: bytes, tmp_path: Path) -> None:
-    (tmp_path / "seat.checkpoint").write_bytes(kept)
+    (tmp_path / "seat.pem.checkpoint").write_bytes(kept)
     file = HeadFile.beside(tmp_path / "seat.pem")
     assert file.problem("00" * 16, []) == ""
     file.keep(b"newer")
     assert HeadFile.beside(tmp_path / "seat.pem").note == b"newer"
-    assert [each.name for each in tmp_path.iterdir()] == ["seat.checkpoint"]
+    assert [each.name for each in tmp_path.iterdir()] == ["seat.pem.checkpoint"]

@@ -70,7 +70,8 @@ class MemoryMarks:
         self.let_go(game_id)
 
     def doubt(self, games: Mapping[bytes, int]) -> None:
-        self.doubts.update(games)
+        for game_id, copied_ms in games.items():
+            self.doubts[game_id] = min(copied_ms, self.doubts.get(game_id, copied_ms))
 
     def settle(self, game_id: bytes) -> None:
         self.doubts.pop(game_id, None)

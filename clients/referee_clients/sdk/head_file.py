@@ -30,7 +30,7 @@ class HeadFile:
     @classmethod
     def beside(cls, key_file: Path | None) -> HeadFile:
         """Return the file that belongs to a seat's key. Raise ``OSError``."""
-        return cls(key_file.with_suffix(".checkpoint") if key_file is not None else None)
+        return cls(key_file.with_name(f"{key_file.name}.checkpoint") if key_file is not None else None)
 
     def keep(self, note: bytes) -> None:
         """Keep a newer checkpoint; it is durable when this returns. Raise ``OSError``."""

@@ -337,7 +337,7 @@ def play(
 
     ``bot``: itself, or what makes it once the game is known: ``referee_clients.bots.maker`` finds ours by name.
     ``key_file``: where the seat's private key is kept, so that a bot that was stopped can be started again; without
-    it the key dies with the process. Beside it the newest checkpoint is kept, with the suffix ``.checkpoint``.
+    it the key dies with the process. Beside it the newest checkpoint is kept, as ``KEY_FILE.checkpoint``.
     ``verifier``: the referee's verifier key, to check what it signs. ``move_limit_s``, ``resign_on_failure``: as for
     ``Player``. ``security``: as the environment says, if not given. A seat that forfeits ends at once, though others
     may play on. Raise ``JoinError`` and ``ClientError``, and whatever the bot raises.
