@@ -126,8 +126,12 @@ def _writer(url: str) -> int:
 async def _gone_on(url: str, folder: Path, trusted: LogPolicy, dead: int) -> None:
     """Returns when another one writes the log, and something more is published."""
     await until(lambda: _writer(url) not in {0, dead}, "the other to write it", every_s=0.05)
-    size = published(folder, trusted).head.size if (folder / "checkpoint").exists() else 0
-    await until(lambda: published(folder, trusted).head.size > size, "the log to grow", every_s=0.05)
+
+    def size() -> int:
+        return published(folder, trusted).head.size if (folder / "checkpoint").exists() else 0
+
+    before = size()
+    await until(lambda: size() > before, "the log to grow", every_s=0.05)
 
 
 async def two_of(url: str, key: PrivateKey, folder: Path, top: Path) -> list[Referee]:
