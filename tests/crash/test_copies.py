@@ -1,4 +1,4 @@
-"""Copies that are put back: a few rounds, and in the campaign four times fifty; without the protection forks are found."""
+"""Copies that are put back: a few rounds, and in the campaign two hundred; without the protection forks are found."""
 
 from __future__ import annotations
 
