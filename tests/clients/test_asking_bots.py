@@ -187,7 +187,7 @@ asked = False
 moved = False
 for line in sys.stdin:
     ((kind, told),) = json.loads(line).items()
-    print(line.strip()[:2000], file=open({heard!r}, "a"))
+    print(line.strip(), file=open({heard!r}, "a"))
     if kind == "hello":
         answer = {{"name": "x", "take_backs": True}}
     elif kind == "take_back":
@@ -212,7 +212,7 @@ async def test_programs_take_back_and_agree(referee: Referee, tmp_path: Path) ->
     ]
     result = await played(referee, tmp_path, *bots, words=("--take-backs",))
     assert sum(isinstance(event, Consented) for event in events_of(result)) == 1
-    lines = [json.loads(line) for line in heard[1].read_text().splitlines() if line.endswith("}")]
+    lines = [json.loads(line) for line in heard[1].read_text().splitlines()]
     (asked,) = [line["take_back"] for line in lines if "take_back" in line]
     assert asked.keys() == {"entry", "seat", "to"}
     (told,) = [line["new"] for line in lines if "new" in line]
