@@ -114,7 +114,7 @@ async def go_on(context: Context, game_id: bytes, *, end: bool, copied_ms: int =
         and (not record.game.deal.is_dealt or record.is_final or record.game.deal.secret is not None)
     ):
         raise CannotRecover("nothing is wrong with this game")
-    # Of a game in doubt more may be lost than somebody has shown.
+    # A game in doubt may lack more than a seat has shown.
     named = log_pb2.Recovered(lost_size=mark.size, lost_root=mark.root)
     unknown = log_pb2.Recovered(copied_ms=copied_ms, declared_ms=context.time.now_ms())
     loss = unknown if copied_ms else named

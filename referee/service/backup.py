@@ -46,7 +46,7 @@ class Backup:
     """What a copy holds."""
 
     copied_ms: int
-    """When it was begun, in milliseconds since 1970; 0: nobody signed for that."""
+    """When it was begun, in milliseconds since 1970; 0 if no signature in the copy says so."""
     games: int = 0
     """Games in it that are not over."""
     files: tuple[str, ...] = ()
@@ -68,7 +68,7 @@ def back_up(
 ) -> Backup:
     """Copy a referee's directory, whether it runs or not; all of it or nothing.
 
-    ``with_keys``: also what the copy cannot be used without, and nobody else may have. ``marks``, ``seal_key``: where
+    ``with_keys``: copy the secret keys as well, without which the copy cannot be used. ``marks``, ``seal_key``: where
     these are if not in the directory. Raise ``DataError``.
     """
     try:
@@ -137,8 +137,13 @@ def lay_down(copy: Path, path: Path, now_ms: int, *, marks: Path | None = None) 
         # The database last: without it the next try begins anew.
         made = [path / name for name in sorted(files, key=lambda name: name == STORE_FILE)]
         made = [file for file in made if not file.exists()]
-        for file in made:
-            _copy(files[file.name], file)
+        try:
+            for file in made:
+                _copy(files[file.name], file)
+        except BaseException:  # a disk that is full: the next try finds nothing of this one
+            for file in made:
+                file.unlink(missing_ok=True)
+            raise
     except OSError as error:
         raise DataError(f"{error.filename or copy}: {error.strerror}") from error
     return replace(backup, made=tuple(made))

@@ -291,6 +291,25 @@ async def test_what_a_crash_left_beside_the_database_is_not_taken_for_its_own(ca
     assert len(list(case.data.glob(f"{MARKS_FILE}.before-*"))) == 3
 
 
+async def test_a_copy_that_cannot_be_read_to_its_end_leaves_nothing(
+    case: Gone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The disk is full half way: the next try begins anew."""
+    copied = shutil.copyfileobj
+
+    def full(source: Any, target: Any) -> None:
+        target.write(b"half")
+        if source.name.endswith(STORE_FILE):
+            raise OSError(28, "No space left on device")
+        copied(source, target)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(shutil, "copyfileobj", full)
+        assert "No space left on device" in case.restore()
+    assert list(case.data.iterdir()) == []
+    assert f"game {case.dealt.id}: in doubt" in case.restore()
+
+
 async def test_keys_that_are_elsewhere(case: Gone) -> None:
     """A try without them leaves nothing, and can be repeated."""
     seal = case.path / "elsewhere.key"

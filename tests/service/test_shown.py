@@ -230,6 +230,13 @@ async def played(address: str, created: pb.CreateGameResponse, keys: list[Path],
         task.result()
 
 
+def test_a_disk_that_fails_stops_no_game(tmp_path: Path) -> None:
+    (tmp_path / "seat.pem.checkpoint").mkdir()
+    file = HeadFile.beside(tmp_path / "seat.pem")
+    file.keep(b"newest")
+    assert (file.note, file.problem("00" * 16, [])) == (b"", "")
+
+
 @pytest.mark.parametrize("kept", [b"", b"nonsense", b"x" * 9000])
 def test_a_file_that_is_no_checkpoint_is_none(kept: bytes, tmp_path: Path) -> None:
     (tmp_path / "seat.pem.checkpoint").write_bytes(kept)

@@ -126,7 +126,7 @@ class Folder:
         return self.path / f"{game_id}.gamelog"
 
     def head_file(self, game_id: str) -> HeadFile:
-        """Return where the newest checkpoint of a game is kept. Raise ``OSError``."""
+        """Return the file in which the newest checkpoint of a game is kept."""
         return HeadFile(self.path / f"{game_id}.checkpoint")
 
     def key_file(self, game_id: str) -> Path:

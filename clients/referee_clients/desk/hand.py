@@ -50,8 +50,8 @@ class Hand(ABC):
         on_way: Callable[[str], None],
     ) -> None:
         """``on_commit`` is called when there are new entries, and when all have come that there were at the beginning;
-        ``on_way`` with why there is no connection, or "" when there is one. ``head_file``: where the newest checkpoint
-        is kept; the one of before is shown to the referee, and held against the game.
+        ``on_way`` with why there is no connection, or "" when there is one. ``head_file`` keeps the newest checkpoint.
+        The referee is shown the one that is there at the start, and has to have its entries.
         """
         self._head_file = head_file or HeadFile(None)
         self.ledger = Ledger(game_id, verifier)
