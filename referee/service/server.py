@@ -366,7 +366,9 @@ class Server:
             solver = SolverService(self.live_games, self.workers, self._worker_queue, self._calls, bounds)
             servicers["referee.v1.SolverService"] = solver
         services = [service for service in SERVICES if service.full_name in servicers]
-        gate = guard.Gate(door, self._calls, self._counters.failed, self.live_games.context.turns)
+        gate = guard.Gate(
+            door, self._calls, self._counters.answered, self._counters.failed, self.live_games.context.turns
+        )
         try:
             if shown is None:
                 port = self._server.add_insecure_port(config.listen)

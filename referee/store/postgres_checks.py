@@ -6,6 +6,7 @@ from time import sleep, time
 
 from referee.store.errors import StoreFailed
 from referee.store.session import Session
+from referee.store.store import Standbys
 
 MOST_OFF_MS = 250
 _AGAIN_S, _MOST_AGAIN_S = 0.001, 0.016
@@ -16,6 +17,12 @@ _AT_STANDBY = """WITH here AS MATERIALIZED (SELECT coalesce(?::text::pg_lsn, pg_
 """Whether a standby that commits wait for has all up to a place in the log, by default what the server has; NULL: there
 is none. The function is what is behind ``pg_stat_replication``, at a third of its cost. What replays nothing is no
 server but a copier, such as ``pg_basebackup``, for which commits wait as well if its name fits."""
+
+_STANDBYS = """SELECT current_setting('synchronous_standby_names') <> '', pg_has_role('pg_read_all_stats', 'USAGE'),
+    count(*) FILTER (WHERE waited), count(*) FILTER (WHERE NOT waited), (pg_current_wal_flush_lsn()
+    - coalesce(max(flush_lsn) FILTER (WHERE waited), max(flush_lsn)))::bigint
+    FROM (SELECT flush_lsn, sync_state IN ('sync', 'quorum') AS waited FROM pg_stat_get_wal_senders()
+    WHERE state = 'streaming' AND replay_lsn IS NOT NULL) AS following"""
 
 
 def check_clock(session: Session, url: str) -> None:
@@ -55,6 +62,16 @@ def await_standby(session: Session, url: str) -> None:
             return
         sleep(pause_s)
         pause_s = min(2 * pause_s, _MOST_AGAIN_S)
+
+
+def standbys(session: Session) -> Standbys:
+    """Return what servers follow this one."""
+    named, may_see, waited_for, others, lag = session.execute(_STANDBYS).fetchone()
+    return (
+        Standbys(named, waited_for, others, lag if lag is None else max(0, lag))
+        if may_see
+        else Standbys(named, None, None, None)
+    )
 
 
 def standby_names(session: Session) -> str:
