@@ -66,7 +66,8 @@ def games(  # noqa: PLR0917 - typer reads options from the signature
 ) -> None:
     """List the games of a referee, running and finished, newest first: event, round, table, state and result.
 
-    No token is needed; with the organiser's the list also says which principals play. Times are UTC. Points, places
+    No token is needed; with the organiser's the list also says which principals play and, where several referees run
+    on one database, which node goes on with a game that is not over. Times are UTC. Points, places
     and principals in CSV and JSON are in the order of the seats.
 
     Exit codes: 0 listed; 1 the referee cannot be reached, or refuses; 2 wrong usage.
@@ -116,6 +117,7 @@ def _plain(game: game_pb2.Game) -> dict[str, Any]:
         "places": list(game.result.places),
         "protests": list(game.open_disputes),
         "entries": game.size,
+        "node": game.node,
     }
 
 
@@ -151,7 +153,7 @@ def _table(found: Sequence[dict[str, Any]], width: int) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     wide = width >= _WIDE
     always = {"game", "rules", "state", "opened", "result", *(["ended"] if wide else [])}
-    sometimes = {"event", "round", "table", "principals"}
+    sometimes = {"event", "round", "table", "principals", "node"}
     shown = [
         name for name in found[0] if name in always or (name in sometimes and any(_cell(game[name]) for game in found))
     ]

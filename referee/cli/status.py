@@ -19,8 +19,8 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from referee.cli.failure import Failure
-from referee.cli.finding import SHORT_ID
+from referee.cli.failure import EXIT_USAGE, Failure
+from referee.cli.finding import SHORT_ID, whole_id
 from referee.cli.remote import (
     DATA,
     Data,
@@ -35,6 +35,7 @@ from referee.cli.remote import (
     token_of,
 )
 from referee.console import printable
+from referee.notation.outcomes import counted
 from referee.service.files import TOKEN_FILE
 from referee.v1 import status_service_pb2 as pb
 from referee.v1 import status_service_pb2_grpc
@@ -57,6 +58,15 @@ _LONG_MS = 60_000
 
 
 def status(  # noqa: PLR0917 - typer reads options from the signature
+    game: Annotated[
+        str,
+        typer.Argument(
+            metavar="[GAME]",
+            help="Show only this game, by its id or its first 8 or more hexadecimal digits. The referee answers that "
+            "goes on with it, if several run on one database.",
+            show_default=False,
+        ),
+    ] = "",
     server: ServerOfData = None,
     data: Data = DATA,
     token_file: Annotated[
@@ -65,6 +75,14 @@ def status(  # noqa: PLR0917 - typer reads options from the signature
     ] = None,
     once: Annotated[bool, typer.Option("--once", help="Print all games once and exit, as without a terminal.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print all games once as JSON and exit.")] = False,
+    callers: Annotated[
+        bool,
+        typer.Option(
+            "--callers",
+            help="Print who called most in the last minute instead, how many calls were refused, and the methods that "
+            "the first one called. It needs a token with scope organise or admin.",
+        ),
+    ] = False,
     tls_ca: TlsCa = None,
     tls_cert: TlsCert = None,
     tls_key: TlsKey = None,
@@ -73,24 +91,31 @@ def status(  # noqa: PLR0917 - typer reads options from the signature
     """Show the open games, longest waiting first: how each stands, since when, and who is connected.
 
     On a terminal the list is updated every second until Ctrl-C; if the referee does not answer, the list says so and
-    tries again. Seats are shown by number and scribes by `s`; a dot marks who is not connected.
+    tries again. Seats are shown by number and scribes by `s`; a dot marks who is not connected. Where several
+    referees run on one database, the first line has the node that answers.
 
     Exit codes: 0 shown; 1 the referee cannot be reached, or refuses; 2 wrong usage.
 
-    Example: `referee status --data club --json`
+    Examples: `referee status --data club --json`, `referee status 3f2a90c1 --data club`, `referee status --callers`
     """
+    if callers and game:
+        raise Failure("--callers counts all calls; expected no GAME with it", EXIT_USAGE)
     server = server_of(server, data)
     token = token_of(token_file or data / TOKEN_FILE)
     secured = security(server, tls_ca, tls_cert, tls_key, insecure, token)
+    game_id = whole_id(server, secured, game) if game else ""
     console = Console(highlight=False)
 
     async def run() -> None:
         async with open_channel(server, token, secured) as channel:
-            asked = Asked(channel, token, server)
-            if as_json:
+            asked = Asked(channel, token, server, game_id)
+            if callers:
+                found = await asked.callers()
+                print(json.dumps(plain(found), indent=2)) if as_json else console.print(picture_of_callers(found))
+            elif as_json:
                 print(json.dumps(plain(await asked.all()), indent=2))
             elif once or not console.is_terminal:
-                console.print(picture(await asked.all(), console.width))
+                console.print(picture(await asked.all(), console.width, is_one=bool(game_id)))
             else:
                 await _show(asked, console)
 
@@ -103,14 +128,16 @@ def status(  # noqa: PLR0917 - typer reads options from the signature
 class Asked:
     """A referee that is asked how it is."""
 
-    def __init__(self, channel: grpc.aio.Channel, token: str, server: str) -> None:
+    def __init__(self, channel: grpc.aio.Channel, token: str, server: str, game_id: str = "") -> None:
+        """``game_id``: the only game that is asked about; empty: all."""
+        self.game_id = game_id
         self._stub = status_service_pb2_grpc.StatusServiceStub(channel)
         self._metadata = bearer(token)
         self._server = server
 
     async def page(self, size: int, token: str = "") -> pb.GetStatusResponse:
         """Raise ``AioRpcError``; ``Failure`` for what asking again does not help."""
-        request = pb.GetStatusRequest(page_size=size, page_token=token)
+        request = pb.GetStatusRequest(page_size=size, page_token=token, game_id=self.game_id)
         try:
             response: pb.GetStatusResponse = await self._stub.GetStatus(
                 request, timeout=_TIMEOUT_S, metadata=self._metadata
@@ -124,6 +151,16 @@ class Asked:
     def refused(self, error: grpc.aio.AioRpcError) -> Failure:
         """Return what it said, or that there is no referee, or none just now."""
         return refused(self._server, error)
+
+    async def callers(self) -> pb.GetCallersResponse:
+        """Return who called most. Raise ``Failure``."""
+        try:
+            response: pb.GetCallersResponse = await self._stub.GetCallers(
+                pb.GetCallersRequest(), timeout=_TIMEOUT_S, metadata=self._metadata
+            )
+        except grpc.aio.AioRpcError as error:
+            raise self.refused(error) from None
+        return response
 
     async def all(self) -> pb.GetStatusResponse:
         """Return every page. Raise ``Failure``."""
@@ -141,6 +178,26 @@ class Asked:
         return found
 
 
+def picture_of_callers(found: pb.GetCallersResponse) -> RenderableType:
+    """Return who called most, as a table, and what the first one called."""
+    seconds = max(1, round(found.period_ms / 1000))
+    head = f"in the last {seconds} s: {counted(found.calls, 'call')}, {found.refused} of them refused"
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+    table.add_column("caller", overflow="fold")
+    for name in ("calls", "refused", "calls a second"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for each in found.callers:
+        rate = f"{each.calls / seconds:.1f}"
+        table.add_row(Text(printable(each.name)), str(each.calls), str(each.refused), rate)
+    if not found.callers:
+        return Text(head)
+    first = found.callers[0]
+    methods = (
+        f"{each.method} {each.calls}" + (f" ({each.refused} refused)" if each.refused else "") for each in first.methods
+    )
+    return Group(Text(head), table, Text(f"{printable(first.name)}: {printable(', '.join(methods))}"))
+
+
 async def _show(asked: Asked, console: Console) -> None:
     """For ever."""
     try:
@@ -151,7 +208,8 @@ async def _show(asked: Asked, console: Console) -> None:
 
         def draw() -> None:
             late_ms = round(1000 * (monotonic() - when))
-            live.update(picture(last, console.width, console.height, trouble, late_ms), refresh=True)
+            is_one = bool(asked.game_id)
+            live.update(picture(last, console.width, console.height, trouble, late_ms, is_one=is_one), refresh=True)
 
         while True:
             asking = asyncio.create_task(asked.page(max(1, console.height - _AROUND)))
@@ -166,12 +224,20 @@ async def _show(asked: Asked, console: Console) -> None:
 
 
 def picture(
-    found: pb.GetStatusResponse, width: int, height: int | None = None, trouble: str = "", late_ms: int = 0
+    found: pb.GetStatusResponse,
+    width: int,
+    height: int | None = None,
+    trouble: str = "",
+    late_ms: int = 0,
+    *,
+    is_one: bool = False,
 ) -> RenderableType:
-    """``height``: lines, if there is not room for all; ``trouble``: why it is not the newest, but ``late_ms`` old."""
+    """``height``: lines, if there is not room for all; ``trouble``: why it is not the newest, but ``late_ms`` old;
+    ``is_one``: one game was asked for.
+    """
     count = len(found.games) if height is None else max(1, min(len(found.games), height - _AROUND))
     while True:
-        drawn = _picture(found, count, width, trouble, late_ms)
+        drawn = _picture(found, count, width, trouble, late_ms, is_one=is_one)
         if height is None or count <= 1 or (excess := _lines(drawn, width) - height) <= 0:
             return drawn
         # A game takes some lines, of which nobody knows how many before it is drawn.
@@ -183,14 +249,21 @@ def _lines(drawn: RenderableType, width: int) -> int:
     return len(console.render_lines(drawn, console.options, pad=False))
 
 
-def _picture(found: pb.GetStatusResponse, count: int, width: int, trouble: str, late_ms: int) -> RenderableType:
+def _picture(
+    found: pb.GetStatusResponse, count: int, width: int, trouble: str, late_ms: int, *, is_one: bool
+) -> RenderableType:
     """Return so many games, and what is around them."""
     parts: list[RenderableType] = [_head(found.server)]
     parts.append(Text(f"no answer ({trouble}) for {age(late_ms)}; asking again" if trouble else "", "bold red"))
     shown, now_ms = found.games[:count], found.server.now_ms + late_ms
     parts += [Text(line, "bold yellow") for game in found.games for line in _calls(game, now_ms)]
-    parts.append(_games(shown, now_ms, width) if shown else Text("no open games"))
-    if (more := found.server.open_games - len(shown)) > 0:
+    if shown:
+        parts.append(_games(shown, now_ms, width))
+    elif not is_one:
+        parts.append(Text("no open games"))
+    elif not found.set_aside:
+        parts.append(Text("the game is over; referee games lists its result"))
+    if not is_one and (more := found.server.open_games - len(shown)) > 0:
         parts.append(Text(f"and {more} more, which have waited less", "dim"))
     parts += [Text(f"set aside: {game.id}: {printable(game.why)}", "red") for game in found.set_aside]
     return Group(*parts)
@@ -216,7 +289,8 @@ def _head(server: pb.ServerStatus) -> Text:
     text = Text(f"tile-referee {printable(server.version)}", "bold")
     if server.draining:
         text.append("  STOPPING", "bold red")
-    text.append(f"  up {age(server.now_ms - server.started_ms)}, open games {server.open_games}\n", "not bold")
+    text.append(f"  up {age(server.now_ms - server.started_ms)}, open games {server.open_games}", "not bold")
+    text.append(f", node {printable(server.node)}\n" if server.node else "\n", "not bold")
     text.append(f"streams: {streams}\nacts: {acts}\n{commits}", "not bold")
     if server.HasField("marks_beside_games"):
         text.append("\n").append_text(_safety(server))

@@ -304,6 +304,14 @@ class LiveGames:
             return None
         return self._letting_go.get(game_id) or await self.context.store.nodes.elsewhere(game_id)
 
+    async def owners(self, games: Sequence[pb.Game]) -> dict[str, str]:
+        """Return by id, of those that are not over, which of several nodes goes on with it, for people."""
+        if self.sharing is None:
+            return {}
+        ids = [bytes.fromhex(game.id) for game in games if game.state != pb.GAME_STATE_OVER]
+        found = await self.context.store.nodes.owners(ids)
+        return {game_id.hex(): node.words for game_id, node in found.items()}
+
     def is_known(self, game_id: bytes) -> bool:
         """Return whether the game is live here, or cannot be."""
         return game_id in self._open or game_id in self._aside

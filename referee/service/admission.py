@@ -17,7 +17,7 @@ from weakref import WeakSet
 import grpc
 
 from referee.live.errors import BadField, LimitReached
-from referee.service.auth import Context, PermissionDenied, Unauthenticated
+from referee.service.auth import Caller, Context, PermissionDenied, Unauthenticated
 from referee.service.calls import Gone, ResponseStream, charge_answer
 from referee.service.guard import Gate, fail
 from referee.service.limits import Account
@@ -83,6 +83,7 @@ class Admission(grpc.GenericRpcHandler):
         gate = self._gate
 
         async def call(_: object, context: Context) -> None:
+            caller: Caller | None = None
             try:
                 caller = await gate.door.caller(context)
                 with caller.account.stream(), gate.calls.stream(ResponseStream(context, caller, gate)):
@@ -90,7 +91,7 @@ class Admission(grpc.GenericRpcHandler):
             except Gone:
                 return
             except Exception as error:  # noqa: BLE001
-                fail(context, error, method.removeprefix("/"), gate)
+                fail(context, error, method.removeprefix("/"), gate, caller)
                 return
             response = await behaviour(request, context)
             if not handler.response_streaming:
@@ -152,36 +153,40 @@ def _charged(handler: Handler, name: str, gate: Gate) -> Handler:
     short = name.rpartition("/")[2]
 
     async def unary(request: Any, context: Context) -> Any:
+        account: Account | None = None
         try:
-            await gate.refusals.draw(await _account(context, gate))
+            account = await _account(context, gate)
+            await gate.refusals.draw(account)
         except LimitReached as error:
-            fail(context, error, name, gate)
+            fail(context, error, name, gate, account)
             return None
-        gate.on_answer(short)
+        gate.on_answer(short, account)
         return await handler.unary_unary(request, context)
 
     async def stream(request: Any, context: Context) -> None:
+        account: Account | None = None
         try:
             account = await _account(context, gate)
             await gate.refusals.draw(account)
             with account.stream():
-                gate.on_answer(short)
+                gate.on_answer(short, account)
                 await handler.unary_stream(request, context)
         except LimitReached as error:
-            fail(context, error, name, gate)
+            fail(context, error, name, gate, account)
 
     async def talk(requests: Any, context: Context) -> AsyncIterator[Any]:
+        account: Account | None = None
         try:
             account = await _account(context, gate)
             await gate.refusals.draw(account)
             with account.stream():
-                gate.on_answer(short)
+                gate.on_answer(short, account)
                 sent = 0
                 async for response in handler.stream_stream(_drawing(requests, account), context):
                     sent = charge_answer(account, response.ByteSize(), sent)
                     yield response
         except LimitReached as error:
-            fail(context, error, name, gate)
+            fail(context, error, name, gate, account)
 
     async def _drawing(requests: AsyncIterator[Any], account: Account) -> AsyncIterator[Any]:
         # The first came with the stream, which has drawn for it.

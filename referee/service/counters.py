@@ -5,15 +5,18 @@ from __future__ import annotations
 import asyncio
 from bisect import bisect_left
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from heapq import nlargest
+from operator import itemgetter
 from time import monotonic, perf_counter
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import structlog
 
 from referee.live.answers import Accepted, Answer
 from referee.log.clocks import DELAY_MS
 from referee.service import errors
+from referee.service.limits import Account
 from referee.store.errors import StoreFailed
 
 Way = Literal["unary", "stream"]
@@ -25,6 +28,8 @@ SLOW_COMMIT_S = 0.5
 """Players notice, and the disk is to blame."""
 SLOW_MS = 250
 """Time of a player that the referee took itself before it counts as slow: the disk, or a busy event loop."""
+SLICE_S, SLICES = 10.0, 6
+MOST_COUNTED = 1024
 _LATELY_S = 60.0
 _LATELY_COMMITS = 4096
 
@@ -57,10 +62,80 @@ class Distribution:
         return buckets
 
 
+class CallsOf(NamedTuple):
+    """What one caller did, or all of them."""
+
+    calls: int
+    """The refused ones included."""
+    refused: int
+
+
+class Callers:
+    """Who called in the last minute, and what. Of many callers those are kept who call most.
+
+    Slices of ten seconds each, of which six count. Who calls once only is dropped from a slice that is full, so that
+    somebody with many addresses takes no memory, nor hides anybody.
+    """
+
+    def __init__(self, most: int = MOST_COUNTED, now: Callable[[], float] = monotonic) -> None:
+        """``most``: callers and methods that a slice keeps."""
+        self._most = most
+        self._now = now
+        self._began_s = now()
+        self._number = int(self._began_s // SLICE_S)
+        self._calls: dict[tuple[Account, str, bool], int] = {}
+        """By caller, method and whether they were refused: of the slice at hand."""
+        self._dropped = {False: 0, True: 0}
+        """Calls of that slice whose callers are not kept, by whether they were refused."""
+        self._before: deque[tuple[int, dict[tuple[Account, str, bool], int], dict[bool, int]]] = deque(
+            maxlen=SLICES - 1
+        )
+
+    def count(self, account: Account, method: str, *, is_refused: bool = False) -> None:
+        """Count a call."""
+        if (number := int(self._now() // SLICE_S)) != self._number:
+            self._turn(number)
+        calls, key = self._calls, (account, method, is_refused)
+        calls[key] = calls.get(key, 0) + 1
+        if len(calls) > 2 * self._most:
+            self._thin_out()
+
+    def _turn(self, number: int) -> None:
+        self._before.append((self._number, self._calls, self._dropped))
+        while self._before and self._before[0][0] <= number - SLICES:
+            self._before.popleft()
+        self._number, self._calls, self._dropped = number, {}, {False: 0, True: 0}
+
+    def _thin_out(self) -> None:
+        kept = dict(nlargest(self._most, self._calls.items(), key=itemgetter(1)))
+        for key, count in self._calls.items():
+            if key not in kept:
+                self._dropped[key[2]] += count
+        self._calls = kept
+
+    def lately(self) -> tuple[dict[str, dict[str, CallsOf]], CallsOf, float]:
+        """Return the calls by the caller's name and method, those of all callers, and of how many seconds they are."""
+        now_s = self._now()
+        if (number := int(now_s // SLICE_S)) != self._number:
+            self._turn(number)
+        found: dict[str, dict[str, CallsOf]] = {}
+        calls = refused = 0
+        for _, counted, dropped in (*self._before, (self._number, self._calls, self._dropped)):
+            for (account, method, is_refused), count in counted.items():
+                methods = found.setdefault(account.name, {})
+                before = methods.get(method, CallsOf(0, 0))
+                methods[method] = CallsOf(before.calls + count, before.refused + count * is_refused)
+                calls, refused = calls + count, refused + count * is_refused
+            calls, refused = calls + sum(dropped.values()), refused + dropped[True]
+        since_s = max(self._began_s, (number - SLICES + 1) * SLICE_S)
+        return found, CallsOf(calls, refused), now_s - since_s
+
+
 class Acts:
     """Acts that came in, and what became of them."""
 
-    def __init__(self) -> None:
+    def __init__(self, callers: Callers) -> None:
+        self._callers = callers
         self.settled: Counter[tuple[Way, str, str]] = Counter()
         """By way in, verdict (accepted, refused, repeated, failed, left) and the reason of a failure."""
         self.under_way = 0
@@ -73,14 +148,19 @@ class Acts:
         self.delays = 0
         """Acts for which that was ``DELAY_MS`` or more."""
 
-    def received(self, way: Way) -> Arrival:
-        """Count an act; one of the methods of the returned ``Arrival`` reports what became of it."""
+    def received(self, way: Way, account: Account | None = None) -> Arrival:
+        """Count an act; one of the methods of the returned ``Arrival`` reports what became of it.
+
+        ``account``: of its sender, if it is no call of its own.
+        """
         self.under_way += 1
         self._none_under_way.clear()
-        return Arrival(self, way)
+        return Arrival(self, way, account)
 
-    def settle(self, way: Way, verdict: str, reason: str) -> None:
+    def settle(self, way: Way, verdict: str, reason: str, account: Account | None) -> None:
         """Settle one act that was under way."""
+        if account is not None:
+            self._callers.count(account, "PlayGame", is_refused=verdict == "failed")
         self.settled[way, verdict, reason] += 1
         self.under_way -= 1
         if not self.under_way:
@@ -107,11 +187,12 @@ class Acts:
 class Arrival:
     """One act from its arrival on."""
 
-    __slots__ = ("_acts", "_since", "_way")
+    __slots__ = ("_account", "_acts", "_since", "_way")
 
-    def __init__(self, acts: Acts, way: Way) -> None:
+    def __init__(self, acts: Acts, way: Way, account: Account | None) -> None:
         self._acts: Acts | None = acts
         self._way: Way = way
+        self._account = account
         self._since = perf_counter()
 
     def answered(self, outcome: Answer | StoreFailed) -> None:
@@ -137,7 +218,7 @@ class Arrival:
 
     def _settle(self, verdict: str, reason: str = "") -> None:
         if self._acts is not None:  # the first word counts
-            self._acts.settle(self._way, verdict, reason)
+            self._acts.settle(self._way, verdict, reason, self._account)
             self._acts = None
 
 
@@ -181,20 +262,23 @@ class Counters:
     """The counters of one referee. Gauges that can be read elsewhere, such as open games, are not kept here."""
 
     def __init__(self) -> None:
-        self.acts = Acts()
+        self.callers = Callers()
+        self.acts = Acts(self.callers)
         self.commits = Commits()
         self.served: Counter[str] = Counter()
         """Calls that were answered, and streams that have begun, by method."""
         self.errors: Counter[tuple[str, str]] = Counter()
         """Calls that ended with an error, by method and reason."""
 
-    def answered(self, method: str) -> None:
-        """Count a call that was answered, or a stream that has begun."""
+    def answered(self, method: str, account: Account) -> None:
+        """Count a call that was answered, or a stream that has begun, of the caller with this account."""
         self.served[method] += 1
+        self.callers.count(account, method)
 
-    def failed(self, method: str, reason: str) -> None:
+    def failed(self, method: str, reason: str, account: Account) -> None:
         """Count a call that ended with an error."""
         self.errors[method, reason] += 1
+        self.callers.count(account, method, is_refused=True)
 
     def verdicts(self) -> Iterator[tuple[Way, str, str, int]]:
         """Yield every way, verdict and reason with its count; the usual ones also at zero."""

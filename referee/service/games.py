@@ -109,9 +109,11 @@ class GameService:
         before = page_of(request.page_token, kind) if request.page_token else None
         games, following = await self._live_games.games(before, size, wanted, caller.account)
         if oversees:
+            owners = await self._live_games.owners(games)
             for number, game in enumerate(games, start=1):
                 if number % _NAMED_AT_ONCE == 0:
                     await self._live_games.context.turns.next(caller.account)
+                game.node = owners.get(game.id, "")
                 if not game.seats:  # it cannot be read
                     continue
                 for seat, principal in (await self._live_games.players(bytes.fromhex(game.id))).items():
@@ -220,7 +222,7 @@ class GameService:
         watcher = Watcher(self._queue_items)
 
         async def take(act: pb.SignedAct) -> None:
-            receipt, arrival = self._live_games.context.time.receipt(), self._acts.received("stream")
+            receipt, arrival = self._live_games.context.time.receipt(), self._acts.received("stream", caller.account)
             try:
                 found, judged = await self._act(game_id, act, caller, receipt)
                 await found.play(judged, _StreamReply(watcher, found, act.id, arrival, caller.account))

@@ -33,7 +33,7 @@ from referee.service.calls import (
     parse,
 )
 from referee.service.forwarding import Forwarder, PassedBack
-from referee.service.limits import TookTooLong
+from referee.service.limits import Account, TookTooLong
 from referee.service.permissions import PERMISSIONS
 from referee.service.slowing import Refusals
 from referee.store.errors import StoreFailed
@@ -56,10 +56,11 @@ class Gate:
 
     door: Authenticator
     calls: Calls
-    on_answer: Callable[[str], None]
-    """Called with the method of every call that is answered, and of every stream that begins."""
-    on_error: Callable[[str, str], None]
-    """Called with the method and the reason of every call that ends with an error."""
+    on_answer: Callable[[str, Account], None]
+    """Called with the method of every call that is answered, and of every stream that begins, and its caller's account.
+    """
+    on_error: Callable[[str, str, Account], None]
+    """Called with the method and the reason of every call that ends with an error, and its caller's account."""
     turns: Turns
     """For everything but acts."""
     forward: Forwarder | None = None
@@ -121,12 +122,12 @@ def _unary(request_class: type[Message], behaviour: Unary, name: str, gate: Gate
                 calls.end(task)
             if not is_free:
                 charge_answer(caller.account, len(answer))
-            gate.on_answer(short)
+            gate.on_answer(short, caller.account)
             return answer
         except Exception as error:  # noqa: BLE001 - each becomes a status, and what nobody expected an incident
             if is_free and caller is not None:
                 charge(caller, error)
-            fail(context, error, name, gate)
+            fail(context, error, name, gate, caller)
             return b""
 
     return call
@@ -167,11 +168,13 @@ def _stream(request_class: type[Message], behaviour: Streaming, name: str, gate:
     short = name.rpartition("/")[2]
 
     async def call(data: bytes, context: Context) -> None:
+        caller: Caller | None = None
         try:
-            responses = await _admit(name, context, gate, is_charged=True)
+            caller = await gate.door.caller(context)
+            responses = await _admit(name, context, caller, gate, is_charged=True)
             request = parse(request_class, data, MAX_REQUEST_BYTES)
             with responses.caller.account.stream(), gate.calls.stream(responses):
-                gate.on_answer(short)
+                gate.on_answer(short, caller.account)
                 try:
                     await gate.turns.next(responses.caller.account)
                     await _tell(
@@ -185,7 +188,7 @@ def _stream(request_class: type[Message], behaviour: Streaming, name: str, gate:
                     # Without Closing nothing else tells that it was not all.
                     raise TookTooLong("what was sent was not read for too long") from None
         except Exception as error:  # noqa: BLE001
-            fail(context, error, name, gate)
+            fail(context, error, name, gate, caller)
 
     return call
 
@@ -194,10 +197,12 @@ def _talk(request_class: type[Message], behaviour: Talking, name: str, gate: Gat
     short = name.rpartition("/")[2]
 
     async def call(_: object, context: Context) -> None:
+        caller: Caller | None = None
         try:
-            responses = await _admit(name, context, gate)
+            caller = await gate.door.caller(context)
+            responses = await _admit(name, context, caller, gate)
             with responses.caller.account.stream(), gate.calls.stream(responses):
-                gate.on_answer(short)
+                gate.on_answer(short, caller.account)
                 requests = RequestStream(request_class, context)
                 await _tell(
                     lambda: behaviour(responses.caller, requests, responses),
@@ -208,7 +213,7 @@ def _talk(request_class: type[Message], behaviour: Talking, name: str, gate: Gat
         except Gone:
             return
         except Exception as error:  # noqa: BLE001
-            fail(context, error, name, gate)
+            fail(context, error, name, gate, caller)
 
     return call
 
@@ -240,26 +245,32 @@ async def _tell(
         await asyncio.sleep(FOUND_STEP_S)
 
 
-async def _admit(name: str, context: Context, gate: Gate, *, is_charged: bool = False) -> ResponseStream:
+async def _admit(
+    name: str, context: Context, caller: Caller, gate: Gate, *, is_charged: bool = False
+) -> ResponseStream:
     """Admit the caller to this stream."""
-    caller = await gate.door.caller(context)
     await gate.refusals.draw(caller.account)
     caller.check_method(name)
     return ResponseStream(context, caller, gate, is_charged=is_charged)
 
 
-def fail(context: Context, error: Exception, name: str, gate: Gate) -> None:
-    """Have the call end with the status for the error when its handler returns. ``name``: of the method.
+def fail(context: Context, error: Exception, name: str, gate: Gate, caller: Caller | Account | None = None) -> None:
+    """Have the call end with the status for the error when its handler returns. ``name``: of the method; ``caller``: or
+    its account, if it is known.
 
     ``context.abort`` would raise, and what gRPC keeps of that holds the whole call until the garbage collector comes.
     """
+    account = (
+        gate.door.address(context) if caller is None else caller if isinstance(caller, Account) else caller.account
+    )
+    short = name.rpartition("/")[2]
     if isinstance(error, PassedBack):
-        gate.on_error(name.rpartition("/")[2], error.reason or "INTERNAL")
+        gate.on_error(short, error.reason or "INTERNAL", account)
         context.set_code(error.code)
         context.set_details(error.details)
         context.set_trailing_metadata(error.trailing)
         return
-    gate.on_error(name.rpartition("/")[2], errors.reason_of(error))
+    gate.on_error(short, errors.reason_of(error), account)
     status = rpc_status.to_status(errors.status(error, method=name))
     context.set_code(status.code)
     context.set_details(status.details)

@@ -52,6 +52,10 @@ STRANGERS_HELD_S = 2.0
 _MANY = 4096
 NAMED_PART = 1 / 10
 """Of what a caller may take: what an address may that a gateway names."""
+_ID_DIGITS = 16
+"""Of a token's id, as lists of tokens show it."""
+_NETWORK_DIGITS = 16
+"""Of an IPv6 network of 64 bits."""
 GATEWAY_CALLERS = 4
 """All whom one gateway names may together take as much as so many callers."""
 
@@ -73,11 +77,13 @@ class Account:
 
     __slots__ = (
         "_full_s",
+        "_gateway",
         "_held_s",
         "_interval_s",
         "_most_streams",
         "_of_gateway",
         "_whole",
+        "_who",
         "streams",
         "__weakref__",
     )
@@ -90,10 +96,13 @@ class Account:
         held_s: float = _HELD_S,
         whole: Account | None = None,
         of_gateway: bool = False,
+        who: _Who = "",
     ) -> None:
         """``held_s``: so many seconds' worth may be taken at once. ``whole``: what it is a part of, which pays for the
-        same. ``of_gateway``: its limits are a gateway's.
+        same. ``of_gateway``: its limits are a gateway's. ``who``: whose it is.
         """
+        self._who = who
+        self._gateway = ""
         self._whole = whole
         self._of_gateway = of_gateway
         self._interval_s = 1 / requests_per_s
@@ -101,6 +110,21 @@ class Account:
         self._most_streams = most_streams
         self._full_s = 0.0
         self.streams = 0
+
+    def is_named(self, who: _Who, gateway: str) -> None:
+        """Note who has it now that a gateway names; several may, one after the other."""
+        self._who, self._gateway = who, gateway
+
+    @property
+    def name(self) -> str:
+        """Return whose it is, for people: a principal has no blank in it, everybody else has one."""
+        match self._who:
+            case str(principal):
+                return principal
+            case bytes(digest):
+                return f"token {digest.hex()[:_ID_DIGITS]}"
+            case _, host:
+                return _host_words(host) + (f" by {self._gateway}" if self._gateway else "")
 
     def draw(self) -> None:
         """Draw one request. Raise ``LimitReached``."""
@@ -165,19 +189,19 @@ class Accounts:
         """Return the account of an address, as ``host_of`` names it, that a gateway's principal names."""
         named = self._gateways.get(gateway)
         if named is None:
-            named = self._gateways[gateway] = _Named(*self._limits)
+            named = self._gateways[gateway] = _Named(gateway, *self._limits)
         return named.of(address)
 
     def of(self, who: str | bytes) -> Account:
         """Return the account of a principal, or of a token's digest."""
-        return self._accounts.get(who) or self._begin(who, Account(*self._limits))
+        return self._accounts.get(who) or self._begin(who, Account(*self._limits, who=who))
 
     def at(self, address: str) -> Account:
         """Return the account of an address, as ``host_of`` names it."""
         requests_per_s, most_streams = self._limits
         key = ("address", address)
         return self._accounts.get(key) or self._begin(
-            key, Account(requests_per_s * STRANGERS_PART, most_streams, held_s=STRANGERS_HELD_S)
+            key, Account(requests_per_s * STRANGERS_PART, most_streams, held_s=STRANGERS_HELD_S, who=key)
         )
 
     def _begin(self, who: _Who, account: Account) -> Account:
@@ -195,7 +219,8 @@ class _Named:
     addresses takes no memory, and shares an account with somebody else only by chance.
     """
 
-    def __init__(self, requests_per_s: float, most_streams: int) -> None:
+    def __init__(self, gateway: str, requests_per_s: float, most_streams: int) -> None:
+        self._gateway = gateway
         self.parts: dict[int, Account] = {}
         self._part = (requests_per_s * NAMED_PART, max(1, int(most_streams * NAMED_PART)))
         self._whole = Account(requests_per_s * GATEWAY_CALLERS, most_streams * GATEWAY_CALLERS, of_gateway=True)
@@ -206,6 +231,7 @@ class _Named:
         part = self.parts.get(number)
         if part is None:
             part = self.parts[number] = Account(*self._part, whole=self._whole)
+        part.is_named(("address", address), self._gateway)
         return part
 
 
@@ -233,6 +259,14 @@ def host_named(address: str | IPv4Address | IPv6Address) -> str:
     if found.ipv4_mapped is not None:
         return f"ipv4:{found.ipv4_mapped}"
     return f"ipv6:{found.packed[:8].hex()}"
+
+
+def _host_words(host: str) -> str:
+    """Return for people what ``host_of`` returned."""
+    kind, _, rest = host.partition(":")
+    if kind == "ipv6" and len(rest) == _NETWORK_DIGITS:
+        return f"network {IPv6Address(bytes.fromhex(rest) + bytes(8))}/64"
+    return f"address {rest}"
 
 
 async def check_due(account: Account, game: LiveGame | None, body: bytes) -> None:

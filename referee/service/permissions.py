@@ -40,6 +40,7 @@ EVERYBODY: Final = frozenset[Scope]()
 """Also without a token."""
 ORGANISERS: Final = frozenset({Scope.ORGANISE})
 ADMINS: Final = frozenset({Scope.ADMIN})
+MANAGERS: Final = ORGANISERS | ADMINS
 AUTHORS: Final = frozenset({Scope.PLAY, Scope.SCRIBE, Scope.ARBITER})
 """Scopes whose bearers sign acts. Whose acts they may send is checked for each intent."""
 OVERSEERS: Final = frozenset({Scope.AUDIT, Scope.ORGANISE, Scope.ADMIN})
@@ -80,6 +81,7 @@ PERMISSIONS: Final = {
     "referee.v1.RulesService/GetCatalogue": EVERYBODY,
     "referee.v1.RulesService/GetComponents": EVERYBODY,
     "referee.v1.StatusService/GetStatus": OBSERVERS,
+    "referee.v1.StatusService/GetCallers": MANAGERS,
     "referee.v1.AccessService/IssueToken": ADMINS,
     "referee.v1.AccessService/RevokeToken": ADMINS,
     "referee.v1.AccessService/ListTokens": ADMINS,

@@ -6,7 +6,7 @@ import asyncio
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from heapq import nsmallest
+from heapq import nlargest, nsmallest
 
 from referee import __version__
 from referee.games import event
@@ -28,6 +28,7 @@ from referee.service.auth import Caller
 from referee.service.counters import Counters
 from referee.service.data import Data, DataError
 from referee.service.docket import call_message
+from referee.service.fields import game_id_of
 from referee.service.permissions import OVERSEERS
 from referee.service.watching import Heartbeats, WatchLimits
 from referee.service.worker_queue import WorkerQueue
@@ -35,6 +36,8 @@ from referee.store.errors import StoreFailed
 from referee.v1 import status_service_pb2 as pb
 
 PAGE_GAMES, MAX_PAGE_GAMES = 100, 1000
+CALLERS, MAX_CALLERS = 20, 100
+"""In an answer of ``GetCallers``, if it is not said how many; and at most."""
 _AT_ONCE = 64
 _PATIENCE_S = 1.0
 """Time for commits under way, of all games of a page together."""
@@ -67,7 +70,8 @@ class StatusService:
         after = _place(request.page_token) if request.page_token else (0, b"")
         games = [game for game in self._live_games.open_games if caller.game_id in {None, game.game_id}]
         games = [game for game in games if game.rules[0] != event.GAME.rules_id]  # which waits for no seat
-        page = nsmallest(size + 1, (game for game in games if _key(game) > after), key=_key)
+        asked = await self._one(game_id_of(request.game_id), caller) if request.game_id else games
+        page = nsmallest(size + 1, (game for game in asked if _key(game) > after), key=_key)
         # An arbiter rules on games, and does not run the referee.
         oversees = not caller.scopes.isdisjoint(OVERSEERS)
         response = pb.GetStatusResponse(server=self._server(len(games)) if oversees else self._about(len(games)))
@@ -77,9 +81,38 @@ class StatusService:
         response.games.extend(await self._games(page[:size], caller.account))
         if oversees:
             response.set_aside.extend(
-                pb.GameSetAside(id=game_id.hex(), why=why.what) for game_id, why in self._live_games.aside.items()
+                pb.GameSetAside(id=game_id.hex(), why=why.what)
+                for game_id, why in self._live_games.aside.items()
+                if request.game_id in {"", game_id.hex()}
             )
         return response
+
+    async def GetCallers(self, request: pb.GetCallersRequest, caller: Caller) -> pb.GetCallersResponse:
+        most = min(request.most or CALLERS, MAX_CALLERS)
+        found, every, period_s = self._counters.callers.lately()
+        response = pb.GetCallersResponse(period_ms=round(1000 * period_s), calls=every.calls, refused=every.refused)
+        sums = {name: sum(counted.calls for counted in methods.values()) for name, methods in found.items()}
+        for name in nlargest(most, sums, key=lambda name: (sums[name], name)):
+            methods = sorted(found[name].items(), key=lambda item: (-item[1].calls, item[0]))
+            response.callers.add(
+                name=name,
+                calls=sums[name],
+                refused=sum(counted.refused for _, counted in methods),
+                methods=[
+                    pb.MethodCalls(method=method, calls=counted.calls, refused=counted.refused)
+                    for method, counted in methods
+                ],
+            )
+        return response
+
+    async def _one(self, game_id: bytes, caller: Caller) -> list[LiveGame]:
+        """Return the game, unless it is over or set aside. Raise ``Elsewhere``, ``UnknownGame``, ``PermissionDenied``."""
+        caller.check_game(game_id)
+        await self._live_games.check_here(game_id)
+        if game_id in self._live_games.aside:
+            return []
+        game = await self._live_games.game(game_id, caller.account)
+        return [] if game.is_closed else [game]
 
     def _about(self, open_games: int) -> pb.ServerStatus:
         return pb.ServerStatus(
@@ -108,6 +141,8 @@ class StatusService:
             solver_waiting=self._worker_queue.waiting,
         )
         server.MergeFrom(self._about(open_games))
+        if (node := self._live_games.context.store.nodes.this) is not None:
+            server.node = node.words
         with suppress(OSError, DataError):
             server.backup_ms = self._data.backup_ms()
             if (beside := self._data.can_go_back_together) is not None:

@@ -24,6 +24,11 @@ class Node(NamedTuple):
     draining: bool = False
     """It hands its games over, and takes no more."""
 
+    @property
+    def words(self) -> str:
+        """Return its number and its name, for people."""
+        return f"{self.id} ({self.name})"
+
 
 class Own(NamedTuple):
     """A game of this node's own that is not over."""
@@ -89,6 +94,10 @@ class Nodes(Protocol):
         """Return the other nodes that live, as of a moment ago."""
 
     @property
+    def this(self) -> Node | None:
+        """Return this node; None: it is the only one."""
+
+    @property
     def health(self) -> Health | None:
         """Return how this node is among the others; None: it is the only one."""
 
@@ -97,6 +106,9 @@ class Nodes(Protocol):
 
         What is found out is kept as long as that node lives, until ``forget``.
         """
+
+    async def owners(self, game_ids: Sequence[bytes]) -> dict[bytes, Node]:
+        """Return by id who goes on with those of these games that are not over, where several nodes can."""
 
     def forget(self, game_id: bytes) -> None:
         """Have ``elsewhere`` find out again: that node said that the game is not its own."""
@@ -131,10 +143,14 @@ class Alone:
 
     shares = False
     others: Sequence[Node] = ()
+    this: Node | None = None
     health: Health | None = None
 
     async def elsewhere(self, _: bytes) -> Node | None:
         return None
+
+    async def owners(self, _: Sequence[bytes]) -> dict[bytes, Node]:
+        return {}
 
     def forget(self, _: bytes) -> None:
         """Nothing is kept."""

@@ -30,7 +30,7 @@ from referee.store.files import make_whole
 from referee.store.nodes import Alone, Nodes
 from referee.store.postgres_arrays import Bigints, Byteas, Integers
 from referee.store.postgres_checks import await_standby, check_clock, check_standby, standbys
-from referee.store.postgres_nodes import Looker
+from referee.store.postgres_nodes import Looker, Moved
 from referee.store.postgres_owners import PostgresNodes
 from referee.store.postgres_session import PostgresSession, connect_s, postgres_errors
 from referee.store.session import Session
@@ -234,7 +234,10 @@ class PostgresStore(SqlStore):
             self.alive_ms = round((time() - silent_s) * 1000)
         since = nodes.up_since(session)
         looker = Looker(since, since, self._lease_s, self._lease_s + self._connect_s)
-        self._node = nodes.begin(session, self._url, self._referee, looker, shares=self._shares, plays=not self._alone)
+        self._node, moved = nodes.begin(
+            session, self._url, self._referee, looker, shares=self._shares, plays=not self._alone
+        )
+        _log_moved(moved)
         self._beat_s, self._looker = monotonic(), looker._replace(since=nodes.now(session))
         if self._shares:
             self.nodes = PostgresNodes(self, self._node)
@@ -373,7 +376,7 @@ class PostgresStore(SqlStore):
             self._orphans_s = monotonic()
             is_due = self._reading.submit(self._ask, nodes.has_orphans, ()).result()
         if is_due:
-            self._in_turn(self._bury, shared.node)
+            _log_moved(self._in_turn(self._bury, shared.node))
 
     def _watch_standbys(self) -> None:
         """Watch who follows the database, on a connection of its own: the others wait when a standby is missing."""
@@ -392,10 +395,9 @@ class PostgresStore(SqlStore):
         if session is not None:
             session.close()
 
-    def _bury(self, session: PostgresSession, node: int) -> None:
+    def _bury(self, session: PostgresSession, node: int) -> list[Moved]:
         """Look again, in turn: whoever waited for that has seen nobody meanwhile, and gives a sign of life first."""
-        if self._is_fresh and self._looker is not None:
-            nodes.look(session, node, self._looker)
+        return nodes.look(session, node, self._looker) if self._is_fresh and self._looker is not None else []
 
     async def close(self) -> None:
         await self._writer.stop()
@@ -419,7 +421,7 @@ class PostgresStore(SqlStore):
         """Have others go on at once; if that fails, they do when they miss this node's session."""
         if self._node is not None:
             with suppress(psycopg.Error):
-                nodes.end(session, self._node, plays=not self._alone)
+                _log_moved(nodes.end(session, self._node, plays=not self._alone), by_its_owner=True)
         session.close()
 
     # --- reading: in a thread of its own, as the database may be far away ------------------------------------------
@@ -504,6 +506,16 @@ def _revoke(session: Session, beginning: bytes, now_ms: int) -> Grant | None:
     if found is not None:
         keep_fact(session, nodes.REVOKED, secrets.token_bytes(8))
     return found
+
+
+def _log_moved(moved: Sequence[Moved], *, by_its_owner: bool = False) -> None:
+    """Have the operator find in one log, that of the node that did it, whose a game was and whose it is."""
+    for each in moved:
+        place = {"game": each.game_id.hex(), "from_node": each.former.words, "to_node": each.owner.words}
+        if by_its_owner:
+            _log.info("game handed over", **place)
+        else:
+            _log.info("game taken over", **place)
 
 
 def _note(error: Exception) -> None:

@@ -21,7 +21,7 @@ from time import sleep
 from typing import Final, NamedTuple
 
 from referee.store.errors import StoreFailed
-from referee.store.nodes import Own, Shown
+from referee.store.nodes import Node, Own, Shown
 from referee.store.postgres_session import PostgresSession
 from referee.store.session import Session
 from referee.store.sql import keep_fact
@@ -59,10 +59,13 @@ ALIVE: Final = "SELECT 1 FROM nodes WHERE id = ? AND NOT dead FOR SHARE"
 """Finds a row as long as nobody has taken over, and keeps everybody from it until the transaction ends."""
 END = "SELECT pg_terminate_backend(?, ?)"
 """Ends a session, and waits for that for so many milliseconds."""
-_SHARE: Final = """UPDATE games SET owner = (?::integer[])[1 + number % ?], alive_ms = CASE
+_SHARE: Final = """UPDATE games SET owner = (?::integer[])[1 + games.number % ?], alive_ms = CASE
     WHEN alive_ms > coalesce(last_ms, 0) THEN alive_ms
-    ELSE (SELECT (extract(epoch FROM beat) * 1000)::bigint FROM nodes WHERE id = owner) END
-    WHERE {} AND (owner IS NULL OR owner IN (SELECT id FROM nodes WHERE dead))"""
+    ELSE (SELECT (extract(epoch FROM beat) * 1000)::bigint FROM nodes WHERE nodes.id = owner) END
+    FROM (SELECT number, owner AS former FROM games
+    WHERE {} AND (owner IS NULL OR owner IN (SELECT id FROM nodes WHERE dead))) AS of_the_dead
+    WHERE games.number = of_the_dead.number RETURNING games.id, former,
+    (SELECT name FROM nodes WHERE nodes.id = former), owner, (SELECT name FROM nodes WHERE nodes.id = owner)"""
 _OPEN: Final = "state = 0"
 _UNPROVED: Final = "state <> 0 AND number IN (SELECT game FROM unproved)"
 """Games that need an owner, each as an index finds them."""
@@ -106,6 +109,15 @@ class Living(NamedTuple):
         return self.silent_s < (looker.back_s if self.beat < looker.connected else GONE_S)
 
 
+class Moved(NamedTuple):
+    """A game that is not over and whose owner is another node now."""
+
+    game_id: bytes
+    former: Node
+    """Its owner before, which is dead."""
+    owner: Node
+
+
 class Beat(NamedTuple):
     """What a node learns of itself when it notes that it lives."""
 
@@ -142,8 +154,8 @@ def seen(session: Session, since: datetime) -> tuple[list[Living], bytes | None]
 
 def begin(
     session: PostgresSession, url: str, referee: bytes, looker: Looker, *, shares: bool, plays: bool = True
-) -> int:
-    """Begin a node, whose lock the session has, and take the games of the dead; return its number.
+) -> tuple[int, list[Moved]]:
+    """Begin a node, whose lock the session has, and take the games of the dead; return its number, and what moved.
 
     ``shares``: others may live. ``plays``: it goes on with games; else it takes none. Raise ``StoreFailed``, also if
     another one lives that may not; ``psycopg.Error``.
@@ -157,11 +169,11 @@ def begin(
         else _silent(session, url, referee, looker)
     )
     bury(session, dead)
-    name = f"{socket.gethostname()}, process {os.getpid()}"
     added = "INSERT INTO nodes (name, referee) VALUES (?, ?) RETURNING id"
-    node: int = session.execute(added, (name, referee)).fetchone()[0]
+    node: int = session.execute(added, (name(), referee)).fetchone()[0]
+    moved: list[Moved] = []
     if shares:
-        share(session, node)
+        moved = share(session, node)
     elif plays:
         _take_all(session, node)
     session.execute("SELECT pg_advisory_lock(7, ?::integer)", (node,))
@@ -171,7 +183,12 @@ def begin(
     if session.execute(_PID.format("?::bigint"), (node,)).fetchone() != session.execute(_OWN_PID).fetchone():
         what = "something between here and the database changes sessions, such as PgBouncer"
         raise StoreFailed(f"{url}: {what}; expected the address of PostgreSQL itself")
-    return node
+    return node, moved
+
+
+def name() -> str:
+    """Return the name of this process among the nodes, for people."""
+    return f"{socket.gethostname()}, process {os.getpid()}"
 
 
 _OWN_PID: Final = "SELECT pg_backend_pid()"
@@ -227,14 +244,25 @@ def bury(session: PostgresSession, dead: Sequence[Living]) -> None:
     session.execute("UPDATE nodes SET dead = true WHERE id = ANY(?::integer[]) AND NOT dead", (ids,))
 
 
-def share(session: Session, node: int | None) -> None:
-    """Share the games of the dead among those who serve; if nobody does, they are the node's. In a transaction."""
+def share(session: Session, node: int | None) -> list[Moved]:
+    """Share the games of the dead among those who serve; if none does, they are the node's. In a transaction.
+
+    Return the games that have another owner now, but for those that no node has had.
+    """
     serving = "SELECT id FROM nodes WHERE NOT dead AND NOT draining AND address <> '' ORDER BY id"
     takers = [taker for (taker,) in session.execute(serving)] or [each for each in (node,) if each is not None]
-    if takers:
-        shared = [session.execute(_SHARE.format(kept), (takers, len(takers))).rowcount for kept in (_OPEN, _UNPROVED)]
-        if any(shared):
-            session.execute(_GIVEN, (takers,))
+    if not takers:
+        return []
+    shared, proofs = (
+        session.execute(_SHARE.format(kept), (takers, len(takers))).fetchall() for kept in (_OPEN, _UNPROVED)
+    )
+    if shared or proofs:
+        session.execute(_GIVEN, (takers,))
+    return [
+        Moved(game_id, Node(former, former_name or "", ""), Node(owner, owner_name, ""))
+        for game_id, former, former_name, owner, owner_name in shared
+        if former is not None
+    ]
 
 
 def _take_all(session: Session, node: int) -> None:
@@ -249,11 +277,11 @@ def has_orphans(session: Session) -> bool:
     return found
 
 
-def look(session: PostgresSession, node: int, looker: Looker) -> None:
-    """Bury those who are dead still, and share their games. In a transaction, in turn."""
+def look(session: PostgresSession, node: int, looker: Looker) -> list[Moved]:
+    """Bury those who are dead still, and share their games; return what moved. In a transaction, in turn."""
     dead = [each for each in living(session, looker.since) if each.id != node and not each.may_live(looker)]
     bury(session, dead)
-    share(session, node)
+    return share(session, node)
 
 
 def beats_of(session: Session, referee: bytes) -> int | None:
@@ -273,19 +301,21 @@ def beat(session: Session, node: int, address: str, *, declines: bool = False) -
     return Beat(*row) if row else None
 
 
-def end(session: Session, node: int, *, plays: bool = True) -> None:
-    """Note that the node writes no more, by its own will, and share its games among the others.
+def end(session: Session, node: int, *, plays: bool = True) -> list[Moved]:
+    """Note that the node writes no more, by its own will, and share its games among the others; return what moved.
 
     One that does not play leaves nothing behind: how long games were without a referee is told by those that do.
     """
     session.execute("BEGIN")
     session.execute(IN_TURN)
+    moved: list[Moved] = []
     if plays:
         session.execute("UPDATE nodes SET dead = true, beat = clock_timestamp() WHERE id = ? AND NOT dead", (node,))
-        share(session, None)
+        moved = share(session, None)
     else:
         session.execute("DELETE FROM nodes WHERE id = ? AND NOT dead", (node,))
     session.execute("COMMIT")
+    return moved
 
 
 def silent_s(session: Session) -> float | None:
@@ -330,6 +360,13 @@ def owner(session: Session, game_id: bytes) -> tuple[int, str, str] | None:
     query = "SELECT nodes.id, name, address FROM games JOIN nodes ON nodes.id = owner WHERE games.id = ? AND state = ?"
     row: tuple[int, str, str] | None = session.execute(query, (game_id, State.OPEN)).fetchone()
     return row
+
+
+def owners(session: Session, game_ids: Sequence[bytes]) -> dict[bytes, Node]:
+    """Return the same by id of those of these games that are not over."""
+    query = """SELECT games.id, nodes.id, name, address, draining FROM games JOIN nodes ON nodes.id = owner
+        WHERE games.id = ANY(?::bytea[]) AND state = ?"""
+    return {row[0]: Node(*row[1:]) for row in session.execute(query, (list(game_ids), State.OPEN))}
 
 
 def own(session: Session, node: int) -> list[Own]:

@@ -8,12 +8,15 @@ from contextlib import suppress
 from time import monotonic
 from typing import Any, Protocol, TypeVar
 
+import structlog
+
 from referee.store import postgres_nodes as nodes
 from referee.store.nodes import Health, News, Node, Own, Shown
 from referee.store.postgres_nodes import Beat, Living
 
 _T = TypeVar("_T")
 _KEPT = 10_000
+_log = structlog.get_logger("referee.store")
 
 
 class Asked(Protocol):
@@ -36,6 +39,7 @@ class PostgresNodes:
     def __init__(self, store: Asked, node: int) -> None:
         self._store = store
         self.node = node
+        self.name = nodes.name()
         self.address = ""
         self.others: Sequence[Node] = ()
         self._owners: dict[bytes, int] = {}
@@ -85,6 +89,10 @@ class PostgresNodes:
     # --- ``Nodes`` -------------------------------------------------------------------------------------------------
 
     @property
+    def this(self) -> Node:
+        return Node(self.node, self.name, self.address, self._draining)
+
+    @property
     def health(self) -> Health:
         return Health(monotonic() - self._beaten_s, self._reconnections)
 
@@ -102,6 +110,9 @@ class PostgresNodes:
         node = Node(*row)
         self._owners[game_id] = node.id
         return node
+
+    async def owners(self, game_ids: Sequence[bytes]) -> dict[bytes, Node]:
+        return await self._store.ask(nodes.owners, game_ids)
 
     def forget(self, game_id: bytes) -> None:
         self._owners.pop(game_id, None)
@@ -127,6 +138,7 @@ class PostgresNodes:
 
     async def hand_over(self, game_id: bytes, to: Node) -> None:
         await self._store.change(nodes.hand_over, self.node, game_id, to.id)
+        _log.info("game handed over", game=game_id.hex(), from_node=self.this.words, to_node=to.words)
 
     async def show(self, games: Sequence[Shown]) -> None:
         await self._store.change_own(nodes.show, self.node, games)

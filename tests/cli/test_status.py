@@ -37,6 +37,7 @@ async def test_a_table_and_json(tmp_path: Path) -> None:
         await other.until_play()
         words = ("status", "--server", running.address, "--data", tmp_path / "data")
         table, as_json = [await asyncio.to_thread(referee, *words, *more) for more in ((), ("--json",))]
+        one = await asyncio.to_thread(referee, *words, play.id[:8])
         nobody = await asyncio.to_thread(referee, *words, "--token-file", tmp_path / "nothing")
         seat = tmp_path / "seat.token"
         seat.write_text(other.created.seat_tokens[0])
@@ -51,6 +52,8 @@ async def test_a_table_and_json(tmp_path: Path) -> None:
     games = [line for line in lines if "waits for" in line or "in play" in line]
     assert [line.split()[0] for line in games] == [play.id[:8], other.id[:8]], "the longest wait first"
     assert "waits for players to join: seat 0 ani, seat 1, seat 2" in " ".join(table.stdout.split())
+    assert play.id[:8] in one.stdout
+    assert other.id[:8] not in one.stdout
     found = json.loads(as_json.stdout)
     assert [game["id"] for game in found["games"]] == [play.id, other.id]
     assert found["games"][1]["state"] == "GAME_STATE_PLAYING"
@@ -193,6 +196,16 @@ def test_every_state_is_a_sentence() -> None:
     for state, fields, sentence in cases:
         (game,) = status(state=state, **fields).games
         assert how_it_stands(game, 0).plain == sentence
+
+
+def test_a_node_is_named_and_a_game_that_was_asked_for_is_over() -> None:
+    found = status()
+    found.server.node = "5 (second, process 790)"
+    assert rendered(found, 100).splitlines()[0].endswith("open games 1, node 5 (second, process 790)")
+    del found.games[:]
+    text = rendered(found, 100, is_one=True)
+    assert "the game is over; referee games lists its result" in text
+    assert "and 1 more" not in text
 
 
 def test_acts_that_came_too_late_have_not_failed() -> None:

@@ -59,12 +59,20 @@ def test_who_may_what() -> None:
         caller = Caller(scopes=frozenset({scope} if scope else ()), digest=b"token" if scope else b"")
         allowed = {method.rpartition("/")[2] for method in PERMISSIONS if _may(caller, method)}
         extra = {
-            Scope.ORGANISE: {"CreateGame", "CreateEvent", "AbortGame", "GetStatus", "EraseRemark", "CallArbiter"},
+            Scope.ORGANISE: {
+                "CreateGame",
+                "CreateEvent",
+                "AbortGame",
+                "GetStatus",
+                "GetCallers",
+                "EraseRemark",
+                "CallArbiter",
+            },
             Scope.PLAY: {"SubmitIntent", "SubmitAct", "CallArbiter", "PlayGame", "WatchSeat"},
             Scope.SCRIBE: {"SubmitIntent", "SubmitAct", "CallArbiter", "PlayGame", "WatchSeat"},
             Scope.ARBITER: {"SubmitIntent", "SubmitAct", "EraseRemark", "AnswerCall", "GetStatus"},
             Scope.AUDIT: {"GetStatus"},
-            Scope.ADMIN: {"GetStatus", "IssueToken", "RevokeToken", "ListTokens"},
+            Scope.ADMIN: {"GetStatus", "GetCallers", "IssueToken", "RevokeToken", "ListTokens"},
         }.get(scope, set())
         known = (
             {

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import os
 import shutil
 import signal
+import socket
 from asyncio.subprocess import PIPE
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
+from io import StringIO
 from pathlib import Path
 from time import time
 from typing import Any
@@ -38,6 +42,7 @@ from tests.cli.command import REFEREE
 from tests.service.access import SHORT, Office, with_principal
 from tests.service.conftest import running
 from tests.service.engines import PostgreSQL
+from tests.service.facts import status
 from tests.service.nodes import CLOCKS, directories
 from tests.service.player import Client, Play, bearer, connected, refused, token_of
 from tests.service.process import serve
@@ -72,6 +77,10 @@ class Two:
         nodes = self.servers[place].data.store.nodes
         assert isinstance(nodes, PostgresNodes)
         return nodes.node
+
+    def words(self, place: int) -> str:
+        """The node as operators see it."""
+        return f"{self.node(place)} ({socket.gethostname()}, process {os.getpid()})"
 
     async def owned(self, play: Play, place: int) -> None:
         """Returns when the node has the game, read back."""
@@ -129,11 +138,32 @@ async def test_a_game_is_its_owners_and_every_node_shows_it(url: str, tmp_path: 
             assert (owner.id, owner.address) == (both.node(place), both.servers[place].node_address)
             assert await both.servers[place].live_games.elsewhere(bytes.fromhex(play.id)) is None
             assert len(play.entries) == play.record.size
+            for client in both.clients:
+                (game,) = (await status(client, game_id=play.id)).games
+                assert (game.id, game.size) == (play.id, play.record.size), "whichever node is asked"
+                assert (await status(client, game_id=play.id)).server.node == both.words(place), "its own node answers"
+        for client in both.clients:
+            request = pb.ListGamesRequest()
+            games = (await client.games.ListGames(request, metadata=bearer(client.organiser))).games
+            assert {game.id: game.node for game in games} == {
+                play.id: both.words(place) for place, play in enumerate(plays)
+            }
+            assert not any(game.node for game in (await client.games.ListGames(request)).games), "no stranger sees it"
         sizes = asked(url, "SELECT count(*) FROM entries GROUP BY game ORDER BY game")
         assert sizes == [(play.record.size,) for play in plays]
 
 
-async def test_a_node_that_stops_gives_its_games_to_the_others(url: str, tmp_path: Path) -> None:
+def moves_in(logged: StringIO) -> list[tuple[str, str, str, str]]:
+    """What the referee logged of games that changed hands."""
+    lines = [json.loads(line) for line in logged.getvalue().splitlines()]
+    return [
+        (line["event"], line["game"], line["from_node"], line["to_node"])
+        for line in lines
+        if line["level"] == "info" and "from_node" in line
+    ]
+
+
+async def test_a_node_that_stops_gives_its_games_to_the_others(url: str, tmp_path: Path, logged: StringIO) -> None:
     """With their clocks, which stood still meanwhile; and none goes on with what it has given away."""
     async with AsyncExitStack() as stack:
         both = await two(stack, url, tmp_path)
@@ -141,8 +171,10 @@ async def test_a_node_that_stops_gives_its_games_to_the_others(url: str, tmp_pat
         await play.until_play()
         await play.steps(3)
         size = play.record.size
+        names = both.words(0), both.words(1)
         await both.stop(0)
         await both.owned(play, 1)
+        assert moves_in(logged) == [("game handed over", play.id, *names)]
         moved(play, both.clients[1])
         await send_all_again(play)
         await play.catch_up(size + 1)
@@ -151,7 +183,23 @@ async def test_a_node_that_stops_gives_its_games_to_the_others(url: str, tmp_pat
         await audited(play)
 
 
-async def test_a_drained_node_hands_its_games_over_while_they_are_played(url: str, tmp_path: Path) -> None:
+async def test_a_game_of_a_dead_node_changes_hands_in_one_line_of_the_log(
+    url: str, tmp_path: Path, logged: StringIO
+) -> None:
+    async with AsyncExitStack() as stack:
+        both = await two(stack, url, tmp_path)
+        play = await both.clients[0].play()
+        over = await both.clients[0].play()
+        abort = pb.AbortGameRequest(game_id=over.id)
+        await both.clients[0].games.AbortGame(abort, metadata=bearer(both.clients[0].organiser))
+        asked(url, "UPDATE nodes SET dead = true WHERE id = %s RETURNING id", both.node(0))
+        await both.owned(play, 1)
+        assert moves_in(logged) == [("game taken over", play.id, both.words(0), both.words(1))]
+
+
+async def test_a_drained_node_hands_its_games_over_while_they_are_played(
+    url: str, tmp_path: Path, logged: StringIO
+) -> None:
     async with AsyncExitStack() as stack:
         both = await two(stack, url, tmp_path)
         plays = [await both.clients[0].play(seed=seed, options=SHORT) for seed in range(2)]
@@ -169,6 +217,9 @@ async def test_a_drained_node_hands_its_games_over_while_they_are_played(url: st
         await audited(play)
         late = await both.clients[0].play()
         await both.owned(late, 1)
+        await until(lambda: len(moves_in(logged)) == 3, "that they are logged", every_s=0.01)
+        names = both.words(0), both.words(1)
+        assert sorted(moves_in(logged)) == sorted(("game handed over", each.id, *names) for each in [*plays, late])
         assert asked(url, "SELECT count(*) FROM games WHERE owner = %s", both.node(0)) == [(0,)]
 
 

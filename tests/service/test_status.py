@@ -143,6 +143,18 @@ async def test_only_who_may_see_it(play: Play) -> None:
     assert (await refused(stub.GetStatus(request, metadata=bearer(token_of(play, 0))))).reason == "PERMISSION_DENIED"
 
 
+async def test_one_game_can_be_asked_for(client: Client) -> None:
+    play, other = [await client.play() for _ in range(2)]
+    found = await status(client, game_id=play.id)
+    assert [game.id for game in found.games] == [play.id]
+    assert (found.server.open_games, found.server.node) == (2, ""), "there are no other referees"
+    await client.games.AbortGame(pb.AbortGameRequest(game_id=play.id), metadata=bearer(client.organiser))
+    assert not (await status(client, game_id=play.id)).games, "it is over"
+    assert [game.id for game in (await status(client, game_id=other.id)).games] == [other.id]
+    assert (await refused(status(client, game_id="ab" * 16))).reason == "UNKNOWN_GAME"
+    assert (await refused(status(client, game_id="ab"))).metadata["field"] == "game_id"
+
+
 async def test_games_that_are_over_are_not_there(client: Client) -> None:
     play = await client.play()
     await client.games.AbortGame(pb.AbortGameRequest(game_id=play.id), metadata=bearer(client.organiser))
@@ -177,3 +189,5 @@ async def test_games_set_aside_are_named(tmp_path: Path, engine: Engine) -> None
         assert [game.id for game in found.games] == [other.id]
         assert [game.id for game in found.set_aside] == [play.id]
         assert found.set_aside[0].why
+        assert [game.id for game in (await status(client, game_id=play.id)).set_aside] == [play.id]
+        assert not (await status(client, game_id=other.id)).set_aside
