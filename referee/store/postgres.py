@@ -29,7 +29,7 @@ from referee.store.errors import StoreFailed, TakenOver, WentBack
 from referee.store.files import make_whole
 from referee.store.nodes import Alone, Nodes
 from referee.store.postgres_arrays import Bigints, Byteas, Integers
-from referee.store.postgres_checks import await_standby, check_clock, check_standby
+from referee.store.postgres_checks import await_standby, check_clock, check_standby, lost_since, require_again
 from referee.store.postgres_nodes import Looker
 from referee.store.postgres_owners import PostgresNodes
 from referee.store.postgres_session import PostgresSession, connect_s, postgres_errors
@@ -138,17 +138,8 @@ class PostgresStore(SqlStore):
 
     def _check_mark(self, session: Session, mark: ClusterMark | None) -> None:
         """Raise ``WentBack`` unless the database has this directory's last sign of life. Before anything is signed."""
-        if mark is None:
-            return
-        if mark.database != fact(session, "id"):
-            what = "this is another database than the one that this referee knows"
-        else:
-            beats = nodes.beats_of(session, mark.referee)
-            if beats is not None and beats >= mark.beats:
-                return
-            lost = "all" if beats is None else f"the last {mark.beats - beats}"
-            what = f"the database went back: it lacks {lost} of {mark.beats} signs of life of this referee"
-        raise WentBack(f"{self._url}: {what}, so nothing is signed; see referee recover --accept-rollback")
+        if mark is not None and (what := lost_since(session, mark)):
+            raise WentBack(f"{self._url}: {what}, so nothing is signed; see referee recover --accept-rollback")
 
     def _open_marks_of_node(self, session: PostgresSession, path: Path, busy_s: float) -> SqliteMarks:
         """Open those of one node of several, which begin with what the database has; the database knows all of them."""
@@ -230,6 +221,9 @@ class PostgresStore(SqlStore):
                 self.nodes.connected()
             self._note_alive(session)
             return
+        # Before this referee is among the nodes: where no commit goes through, each try would leave another one.
+        keep_fact(session, "start", b"")
+        self._heed(session)
         if (silent_s := nodes.silent_s(session)) is not None:
             self.alive_ms = round((time() - silent_s) * 1000)
         since = nodes.up_since(session)
@@ -299,6 +293,8 @@ class PostgresStore(SqlStore):
 
     def _beat(self) -> int:
         with self._writing() as session:
+            if self._require_standby and require_again(session):
+                _log.info("standby required again")
             return self._note_alive(session)
 
     def _remember(self, beats: int) -> None:
