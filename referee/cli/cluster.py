@@ -17,7 +17,6 @@ from referee.console import printable
 from referee.service.data import DataError, cluster_module, found_cluster, store_address
 from referee.service.files import CLUSTER_MARK_FILE
 from referee.store.address import check_address
-from referee.store.cluster_mark import ClusterMark
 from referee.store.errors import StoreFailed
 
 _LOOK_S = 0.2
@@ -116,12 +115,7 @@ def waive_standby(data: Directory = _DATA, store: Address = None) -> None:
 
     Example: `referee cluster waive-standby --data club`
     """
-    address = _address(data, store)
-    try:
-        mark = ClusterMark.load(data / CLUSTER_MARK_FILE)
-    except (StoreFailed, OSError) as error:
-        raise Failure(str(error)) from None
-    names = _asked("waive", address, mark)
+    names = _asked("waive", _address(data, store), data / CLUSTER_MARK_FILE)
     print("referees go on without a standby, until one streams: what is acknowledged is lost with the database's disk")
     if names:
         # A name could have a quote in it; nothing is run.

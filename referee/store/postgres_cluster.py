@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from pathlib import Path
 from typing import NamedTuple
 
 from referee.store import postgres_schema
@@ -91,15 +92,16 @@ def drain(url: str, node: int) -> None:
         session.heed()
 
 
-def waive(url: str, mark: ClusterMark | None) -> str:
+def waive(url: str, path: Path) -> str:
     """Have referees that require a standby go on without one. Return whom PostgreSQL itself waits for; empty: nobody.
 
-    ``mark``: of a referee of the cluster. Raise ``StoreFailed`` if a standby streams, or if the database lacks
-    something that was acknowledged.
+    ``path``: of the mark that a referee of the cluster keeps. Raise ``StoreFailed`` if a standby streams, or if the
+    database lacks something that was acknowledged.
     """
     with _asking(url) as session:
         if streams(session):
             raise StoreFailed(f"{url}: a standby has whatever is acknowledged, so nothing has to be waived")
+        mark = ClusterMark.load(path)
         if mark is None and fact(session, "organiser") is not None:
             what = "whether this database has all that was acknowledged cannot be told"
             raise StoreFailed(f"{url}: {what}; expected --data with the directory of a referee that ran on it")

@@ -18,7 +18,6 @@ from time import monotonic
 import psycopg
 
 from referee.store import postgres_cluster
-from referee.store.cluster_mark import ClusterMark
 from referee.store.errors import StoreFailed
 from referee.store.postgres_nodes import ALIVE_LOCK
 from tests.crash.shim import library_if_any as shim_library
@@ -280,7 +279,7 @@ class Rig:
             began_s = monotonic()
             while True:
                 with suppress(StoreFailed):  # of the first moments after the promotion
-                    await asyncio.to_thread(postgres_cluster.waive, self._database.url, ClusterMark.load(path))
+                    await asyncio.to_thread(postgres_cluster.waive, self._database.url, path)
                     break
             await self._progress()
             self.waited_s.append(monotonic() - began_s)

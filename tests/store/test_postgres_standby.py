@@ -191,7 +191,7 @@ async def test_after_a_promotion_acts_go_on_without_a_restart_until_a_standby_st
     store = await asyncio.to_thread(on_postgres, pair.url, tmp_path, require_standby=True)
     await committed(store, Change(identity(1), [row(0)], opening(1), root=A))
     with pytest.raises(StoreFailed, match="nothing has to be waived"):
-        waive(pair.url, None)
+        waive(pair.url, tmp_path / "none")
     await pair.lose_primary()
     new = Pair.__new__(Pair)
     new.primary, new.standby, new.name, new.url = pair.standby, pair.primary, pair.name, pair.url
@@ -231,16 +231,18 @@ async def test_without_a_standby_no_referee_goes_on_where_something_is_lost(pair
     pair.standby.stop()
     ((database,),) = pair.primary.ask(pair.name, "SELECT value FROM facts WHERE name = 'id'")
     ((referee, beats),) = pair.primary.ask(pair.name, "SELECT referee, beats FROM nodes")
-    ahead = ClusterMark(database, referee, beats + 1)
+    ahead, path = ClusterMark(database, referee, beats + 1), tmp_path / "cluster.mark"
     for mark, why in (
         (ahead, "the database went back: it lacks the last 1 of"),
         (ahead._replace(referee=bytes(16)), "it lacks all of"),
         (ahead._replace(database=bytes(16)), "another database"),
     ):
+        mark.save(path)
         with pytest.raises(StoreFailed, match=why):
-            waive(pair.url, mark)
+            waive(pair.url, path)
     assert not state(pair.url).standby_waived
-    assert waive(pair.url, ahead._replace(beats=beats)) == ""
+    ahead._replace(beats=beats).save(path)
+    assert waive(pair.url, path) == ""
     assert state(pair.url).standby_waived
 
 
