@@ -16,7 +16,7 @@ from referee.cli.arguments import verifier_key
 from referee.cli.audits import files_of
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.log_policy import log_policy
-from referee.cli.log_reading import PolicyFile, Where, headline, source, verdict
+from referee.cli.log_reading import EMPTY, PolicyFile, Where, headline, source, verdict
 from referee.cli.output import write
 from referee.console import printable
 from referee.log.errors import Code, LogError
@@ -261,7 +261,8 @@ def _lines(found: Look, compared: _Compared, asked: list[View], problems: list[L
     head, cosigned = found.witnessed.head, found.witnessed.cosigned
     by = ", ".join(f"{name} at {moment_utc(1000 * time_s)}" for name, time_s in cosigned.items()) or "nobody"
     new = max(0, head.size - found.before)
-    yield f"{head.origin}: {counted(head.size, 'leaf', 'leaves')}, {new} new, cosigned by {by}"
+    what = f"{counted(head.size, 'leaf', 'leaves')}, {new} new" if head.size else EMPTY
+    yield f"{head.origin}: {what}, cosigned by {by}"
     if found.witnessed.uncounted:
         yield f"not counted, as this installation has no ML-DSA: {', '.join(found.witnessed.uncounted)}"
     for view in asked:

@@ -145,7 +145,11 @@ class Sequencer:
             if await self._root_in_store(state.size) != state.root:
                 what = f"the first {state.size} heads in the database are not those that were signed"
                 raise WentBack(f"{self.folder.path}: {what}, {_TOGETHER_WITH}")
-        if found is not None:
+        if found is None and not state.size:
+            # Readers can tell an empty log from one that is missing. Its witnesses are asked in the first round.
+            empty = TreeHead(self.verifier.name, 0, Edge().root())
+            await asyncio.to_thread(self.folder.publish, self._signer.sign_head(empty))
+        elif found is not None and found[0].size:
             size = found[0].size
             tiles = TileTree(self.folder, state.size)
             root = await (asyncio.to_thread(tiles.root, size) if is_whole else self._root_in_store(size))
@@ -244,7 +248,7 @@ class Sequencer:
             raise WentBack(
                 f"{self.size} leaves are written, and the database has {size}: it went back, {_TOGETHER_WITH}"
             )
-        if not size or await asyncio.to_thread(self._is_published, size):
+        if await asyncio.to_thread(self._is_published, size):
             return
         head = TreeHead(self._signer.verifier.name, size, self._edge.root())
         if not await self._store.keep_log_state(LogState(size, head.root)):

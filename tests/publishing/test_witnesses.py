@@ -15,6 +15,7 @@ from referee.log.note import CheckpointSigner, TreeHead
 from referee.publishing import witnesses
 from referee.publishing.sequencer import NoQuorum, Sequencer, WentBack
 from referee.publishing.witnesses import Outcome
+from referee.tlog.checkpoint import open_log_checkpoint
 from referee.tlog.folder import CHECKPOINT
 from referee.tlog.policy import LogPolicy, Peer
 from tests.publishing.club import LOG, SIGNER, opened, policy, published, sequencer
@@ -88,6 +89,24 @@ async def test_each_is_shown_how_the_log_grew_since_it_last_signed(
     await club.round()
     assert _olds(pair[0])[3:] == [b"old 0", b"old 3"], "it is asked what it has seen, and then shown the rest"
     assert pair[0].size == 4
+
+
+async def test_an_empty_log_is_signed_by_its_witnesses_and_goes_on_from_there(
+    club: Club, pair: tuple[SmallWitness, SmallWitness]
+) -> None:
+    pair[0].answer = pair[1].answer = lambda _: (500, b"")
+    await club.log.start()
+    with pytest.raises(NoQuorum):
+        await club.log.round()
+    note = (club.folder / CHECKPOINT).read_bytes()
+    witnessed = open_log_checkpoint(note, club.trusted)
+    assert (witnessed.head.size, {*witnessed.cosigned}) == (0, set()), "whoever looks sees that no witness has signed"
+    await club.log.stop()
+    pair[0].answer, pair[1].answer = pair[0].honest, pair[1].honest
+    await club.again().start()
+    await club.log.round()
+    assert {*published(club.folder, club.trusted).cosigned} == {"w1", "w2"}
+    assert await club.round() == {"w1", "w2"}
 
 
 async def test_one_that_was_away_or_set_back_is_shown_all_that_it_lacks(
