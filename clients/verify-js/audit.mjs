@@ -285,6 +285,7 @@ export class Audit {
       const until = had[at].until === undefined ? "" : ` up to entry ${had[at].until}`;
       if (from || until) this.remarks.push(`seat ${seat}: the key that you gave holds${from}${until}`);
     }
+    this.inTwoRoles(used);
     const beforePlay = open.terms?.table_rules > 1 ? BEFORE_ALL_JOINED : BEFORE_ALL_JOINED_1;
     const wentOn = this.entries.some((entry) => entry && !beforePlay.has(entry.intent?.act ?? entry.event));
     const putOut = new Set(this.entries.map((entry) => entry?.absent?.seat ?? entry?.intent?.rule?.forfeit?.seat));
@@ -293,6 +294,32 @@ export class Audit {
       const message = `seat ${seat}, whose key you gave, never joined`;
       if (wentOn && !putOut.has(Number(seat))) this.fail("UNTRUSTED_KEY", message, { layer: "authors", facts: { seat } });
       else this.remarks.push(message);
+    }
+  }
+
+  /** Players who hold an office in their game, one of each kind for a seat; and one player in several seats. */
+  inTwoRoles(used) {
+    const { open, remarks } = this;
+    const holders = [["arbiter", open.arbiter_keys], ["scribe", open.scribe_keys]];
+    for (const seat of open.seats.keys()) {
+      const found = new Map();
+      for (const { key } of used.get(seat) ?? []) {
+        for (const [role, keys] of holders) {
+          const index = keys.findIndex((each) => equal(each, key));
+          if (index < 0) continue;
+          if (!found.has(role)) found.set(role, `seat ${seat} plays with the key of ${role} ${index}`);
+          break;
+        }
+        if (this.key && equal(key, this.key.key)) found.set("", `seat ${seat} plays with the referee's own key`);
+      }
+      remarks.push(...found.values());
+    }
+    const seats = new Map();
+    for (const [number, { player }] of open.seats.entries()) {
+      if (player?.length) seats.set(hex(player), [...(seats.get(hex(player)) ?? []), number]);
+    }
+    for (const numbers of seats.values()) {
+      if (numbers.length > 1) remarks.push(`the game was opened with one player for seats ${numbers.join(", ")}`);
     }
   }
 
