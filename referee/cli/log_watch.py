@@ -19,6 +19,7 @@ from referee.cli.log_policy import log_policy
 from referee.cli.log_reading import EMPTY, PolicyFile, Where, headline, source, verdict
 from referee.cli.output import write
 from referee.console import printable
+from referee.log.audited import regular
 from referee.log.errors import Code, LogError
 from referee.log.fork import Side, read_file
 from referee.log.merkle import leaf_hash, root
@@ -211,7 +212,8 @@ def _compare(folder: Path, verifier: VerifierKey, seen: State, *, required: bool
         path = listing.folder / name
         compared.files += 1
         try:
-            side = read_file(path.read_bytes(), verifier)
+            with regular(path) as stream:
+                side = read_file(stream.read(), verifier)
         except OSError as error:
             raise Failure(f"{path}: {error.strerror}") from None
         except LogError as error:
