@@ -359,6 +359,7 @@ class Server:
                 heartbeats=self._heartbeats,
                 watch_limits=watch_limits,
                 worker_queue=self._worker_queue,
+                public_log=self.public_log,
             ),
         }
         if config.solver_workers:

@@ -9,8 +9,10 @@ from pathlib import Path
 import grpc
 import pytest
 
+from referee.cli.status import picture
 from referee.log.note import Checkpoint, Note, TreeHead, VerifierKey
 from referee.log.tlog_proof import TlogProof
+from referee.publishing import upkeep
 from referee.service.data import DataError
 from referee.service.files import LOG_KEY_FILE, LOG_VERIFIER_FILE
 from referee.service.server import Config, Server
@@ -24,6 +26,7 @@ from tests.publishing.club import published
 from tests.publishing.witness import SmallWitness, serving
 from tests.service.conftest import running
 from tests.service.engines import Engine
+from tests.service.facts import status
 from tests.service.metrics import scrape
 from tests.service.player import Client, Play
 from tests.service.public_log import proved
@@ -99,6 +102,24 @@ async def test_the_log_of_a_referee_without_a_game_is_empty_and_holds(tmp_path: 
                 expected = f"{log.verifier.name}: the log is empty, as no game was opened yet, cosigned by "
                 assert (done.returncode, done.stdout.splitlines()[0]) == (0, "HOLDS"), done
                 assert done.stdout.splitlines()[1].startswith(expected + ("w1" if is_witnessed else "nobody")), done
+
+
+async def test_a_damaged_file_that_cannot_be_made_again_is_told_by_status_and_metrics(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(upkeep, "REST_S", 0.0)
+    folder = tmp_path / "log"
+    async with running(tmp_path / "data", log=folder, metrics="127.0.0.1:0") as (server, client):
+        await proved(client, await client.play(seed=2))
+        tile, log = folder / "tile/0/000.p/1", server.public_log
+        assert log is not None
+        tile.unlink()
+        tile.mkdir()
+        await until(lambda: log.trouble, "it has looked")
+        found = await status(client)
+        assert found.server.log_trouble == f"damaged files in {folder}: tile/0/000.p/1"
+        assert "public log: damaged files in" in str(picture(found, 200).renderables[0])  # type: ignore[attr-defined]
+        assert (await scrape(server.metrics_address)).of("referee_log_damaged_files") == 1
 
 
 async def test_who_has_no_log_says_so(client: Client, play: Play) -> None:
