@@ -19,6 +19,7 @@ import pytest
 from referee.games.table_rules import VERSION
 from referee.log import merkle
 from referee.log.audit import Policy, audit
+from referee.log.certificates import encode_proof
 from referee.log.engines import installed
 from referee.log.errors import LogError
 from referee.log.frames import MAGIC, FrameType, encode_frame
@@ -144,6 +145,33 @@ def test_a_key_in_two_roles_and_one_player_in_several_seats_are_commented_on_ali
     (theirs,) = verified([job])
     assert [each for each in theirs["remarks"] if each in expected] == expected
     assert [each for each in audit(BytesIO(job[0]), job[1]).remarks if each in expected] == expected
+
+
+@pytest.mark.parametrize(
+    ("payload", "code"),
+    [
+        pytest.param(lambda _: bytes(65_536), "MALFORMED", id="zeros"),
+        pytest.param(lambda _: b"\x08", "MALFORMED", id="cut off"),
+        pytest.param(lambda _: encode_proof(1, b"short", b"x"), "MALFORMED", id="a short leaf"),
+        pytest.param(lambda leaves: encode_proof(len(leaves), bytes(32), b"x"), "PROOF", id="of an entry to come"),
+        pytest.param(lambda leaves: encode_proof(6, leaves[7], b"x"), "PROOF", id="another leaf"),
+    ],
+)
+def test_the_form_of_a_certificate(payload: Callable[[list[bytes]], bytes], code: str) -> None:
+    played = dealt("kingdomino")
+    frames = evil.frames(played.file())
+    proof = encode_frame(FrameType.CERTIFICATE, payload([merkle.leaf_hash(entry) for entry in played.entries]))
+    job = (evil.ended([*frames[:-2], proof, *frames[-2:]]), TRUSTED)
+    assert agree([job]) == {Verdict.CORRUPT}
+    (theirs,) = verified([job])
+    assert (theirs["verdict"], theirs["code"], theirs["layer"]) == ("CORRUPT", code, "certificates")
+
+
+def test_what_is_not_checked_is_said_with_the_verdict() -> None:
+    (theirs,) = verified([(dealt("kingdomino").file(), TRUSTED)])
+    assert theirs["message"].endswith(
+        "not checked: the rules of the game, whether chance is the deck's, what certificates prove"
+    )
 
 
 # --- attacks ---------------------------------------------------------------------------------------------------

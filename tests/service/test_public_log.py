@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+from io import StringIO
 from pathlib import Path
 
 import grpc
 import pytest
+from rich.console import Console
 
 from referee.cli.status import picture
 from referee.log.note import Checkpoint, Note, TreeHead, VerifierKey
@@ -118,7 +120,9 @@ async def test_a_damaged_file_that_cannot_be_made_again_is_told_by_status_and_me
         await until(lambda: log.trouble, "it has looked")
         found = await status(client)
         assert found.server.log_trouble == f"damaged files in {folder}: tile/0/000.p/1"
-        assert "public log: damaged files in" in str(picture(found, 200).renderables[0])  # type: ignore[attr-defined]
+        shown = StringIO()
+        Console(file=shown, width=400).print(picture(found, 400))
+        assert f"public log: {found.server.log_trouble}\n" in shown.getvalue()
         assert (await scrape(server.metrics_address)).of("referee_log_damaged_files") == 1
 
 
