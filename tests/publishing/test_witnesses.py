@@ -9,6 +9,7 @@ from threading import Event, Thread
 from time import monotonic
 
 import pytest
+from structlog.testing import capture_logs
 
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner, TreeHead
@@ -289,6 +290,26 @@ async def test_a_claim_that_the_logs_key_did_not_sign_halts_nothing(
     assert await club.round() == {"w2"}
     assert not club.log.halted
     assert club.outcomes("w1").keys() == {"claimed" if answer[0] == 409 else "forked"}
+
+
+async def test_one_of_three_that_lies_stops_nothing(tmp_path: Path, pair: tuple[SmallWitness, SmallWitness]) -> None:
+    """With a quorum of two: not when it says so first, nor at the next start. The operator is told whom to ask."""
+    with serving(SmallWitness("w3.example")) as liar:
+        liar.answer = lambda _: (409, b"999999999\n")
+        club = Club(tmp_path / "log", policy({"w1": pair[0], "w2": pair[1], "w3": liar}, "2"))
+        with capture_logs() as told:
+            assert await club.round() == {"w1", "w2"}
+            await club.log.stop()
+            await club.again().start()
+            assert await club.round() == {"w1", "w2"}
+            await club.log.stop()
+    assert not club.log.halted
+    wrong = [each for each in told if each["log_level"] == "error"]
+    assert [(each["event"], each["witness"], each["outcome"]) for each in wrong] == [
+        ("witness refuses", "w3", "claimed")
+    ] * 2
+    assert all("ask its operator, or take it out of the policy" in each["why"] for each in wrong)
+    assert "recover" not in str(told)
 
 
 @pytest.mark.parametrize("answer", [(409, b"999999999\n"), (422, b"")], ids=["more", "forked"])
