@@ -8,6 +8,7 @@ from referee.games.results import Wait
 from referee.log.errors import LogError
 from referee.notation import game_text
 from referee.notation.errors import NotationError
+from referee.report import sheet
 from referee.transcript.rehearsal import adjudicated, rehearse
 
 APPEALED = '[Game "rollwrite"]\n[Seats "2"]\n{arbiters}\narbiter: penalty seat 1 points 2\n1: appeal against 1 TBL-33\n'
@@ -59,6 +60,13 @@ def test_what_a_result_waits_for_is_not_against_the_lines() -> None:
 def test_a_wait_that_is_none(text: str, message: str) -> None:
     with pytest.raises(NotationError, match=message):
         game_text.read(text)
+
+
+@pytest.mark.parametrize("name", ["Position", "Boards"])
+def test_a_text_that_is_not_of_a_game_says_nothing_of_it(name: str) -> None:
+    text = f'[Game "rollwrite"]\n[Seats "2"]\n[{name} "…"]\n[Waits "protests"]\n'
+    with pytest.raises(NotationError, match="only the text of a game says what its result waits for"):
+        sheet.read(text)
 
 
 @pytest.mark.parametrize("number", ["513", "-1", "many"])
