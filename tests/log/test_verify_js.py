@@ -28,6 +28,7 @@ from referee.log.note import CheckpointSigner
 from referee.log.remarks import commitment, encode_remark, is_plain
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Verdict
+from referee.words.catalogue import load
 from tests.attacks import corpus
 from tests.attacks.everything import ATTACKS
 from tests.attacks.forge import act_in, acts, put_act, reopened
@@ -168,6 +169,9 @@ def test_the_form_of_a_certificate(payload: Callable[[list[bytes]], bytes], code
 
 
 def test_what_is_not_checked_is_said_with_the_verdict() -> None:
+    """By the command, and on the page, whose documentation has the same words."""
+    page = " ".join((FOLDER.parents[1] / "docs" / "web.md").read_text().split())
+    assert f'"{load("web")("verify.verdict.COMPLETE")}"' in page
     (theirs,) = verified([(dealt("kingdomino").file(), TRUSTED)])
     assert theirs["message"].endswith(
         "not checked: the rules of the game, whether chance is the deck's, what certificates prove"
