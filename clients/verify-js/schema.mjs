@@ -336,6 +336,12 @@ function rollwrite() {
   return game("rollwrite", [1], Move, Outcome, Options, Tables);
 }
 
+/** Of a frame 0x81. What is in the certificate is its game's. */
+export const Proof = message("Proof", `
+  1 uint64 seq
+  2 bytes leaf of 32 needed
+  3 bytes certificate`);
+
 /** Of a frame 0x82. */
 export const Remark = message("Remark", `
   1 uint64 seq

@@ -241,6 +241,8 @@ class LiveGame:
             raise await self._time_is_up(seat, stamp_ms, act.late_ms)
         key_id = answers.key_id_for(record, intent, author, act.body, act.signature)
         signed = SignedIntent(act.body, act.signature, key_id)
+        own_keys = self._context.own_keys | {self._context.signer.verifier.key}
+        answers.check_seat_key(record, intent, own_keys)
         rows: list[Row] = []
         refused: RulesError | None = None
         try:

@@ -272,6 +272,7 @@ class Server:
             if config.log is not None:
                 # First: if it knows more than the store, nothing that follows may be signed.
                 server.public_log = await open_log(data, config.log, config.log_policy)
+                server.live_games.context.own_keys.add(server.public_log.verifier.key)
             try:
                 await server.live_games.start(data.alive_ms())
                 await server.prover.load()
@@ -358,6 +359,7 @@ class Server:
                 heartbeats=self._heartbeats,
                 watch_limits=watch_limits,
                 worker_queue=self._worker_queue,
+                public_log=self.public_log,
             ),
         }
         if config.solver_workers:

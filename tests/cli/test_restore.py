@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import shutil
 import sqlite3
@@ -341,6 +342,12 @@ async def test_a_copy_that_was_changed(case: Gone) -> None:
     manifest = case.copy / "backup.json"
     manifest.write_text(manifest.read_text().replace('"copied_ms": 1', '"copied_ms": 2'))
     assert "backup.note does not fit backup.json" in case.restore()
+    for name in ("backup.json", "backup.note", VERIFIER_FILE):
+        kept = (case.copy / name).rename(case.path / "kept")
+        os.mkfifo(case.copy / name)
+        assert f"{case.copy / name}: it is a pipe or a device; expected a file" in case.restore()
+        (case.copy / name).unlink()
+        kept.rename(case.copy / name)
 
 
 async def test_only_where_no_games_are(case: Gone) -> None:
