@@ -14,16 +14,19 @@ import pytest
 from referee.live import recovery
 from referee.live.context import Context
 from referee.log.engines import installed
+from referee.log.file import entries
 from referee.log.fork import find_fork, read_side
-from referee.log.note import Checkpoint, CheckpointSigner, Note, VerifierKey
+from referee.log.keys import PrivateKey
+from referee.log.note import CheckpointSigner, VerifierKey
 from referee.service.data import open_data, origin_of
+from referee.service.files import STORE_FILE
 from referee.v1 import game_service_pb2 as pb
 from referee_clients.bots import load
 from referee_clients.join import Join
 from referee_clients.sdk.errors import ClientError
-from referee_clients.sdk.head_file import HeadFile
 from referee_clients.sdk.ledger import Ledger
 from referee_clients.sdk.player import GameResult, play_async
+from tests.cli.inside import referee
 from tests.log import games
 from tests.log.games import SIGNER, key
 from tests.service.conftest import running
@@ -188,7 +191,7 @@ async def test_nothing_comes_of_anything_else(tmp_path: Path) -> None:
 
 
 async def test_a_bot_that_was_stopped_finds_the_loss(tmp_path: Path) -> None:
-    """It keeps the newest checkpoint beside its key. Its referee was set back with its marks, and says nothing."""
+    """Its referee was set back with its marks, and says nothing. The files beside the bots' keys mend the game."""
     data, keys = tmp_path / "data", [tmp_path / f"{seat}.pem" for seat in (0, 1)]
     async with running(data) as (server, client):
         created = await client.create(2)
@@ -196,15 +199,46 @@ async def test_a_bot_that_was_stopped_finds_the_loss(tmp_path: Path) -> None:
     shutil.copytree(data, tmp_path / "old")
     async with running(data) as (server, _):
         await played(server.address, created, keys, until=60)
-    kept = [key_file.with_name(f"{key_file.name}.checkpoint") for key_file in keys]
-    assert all(file.stat().st_mode & 0o077 == 0 for file in kept)
-    assert max(Checkpoint.parse(Note.parse(file.read_bytes()).text).size for file in kept) >= 59
+    kept = [tmp_path / f"{created.game.id}-{seat}.gamelog" for seat in (0, 1)]
+    seen = max((entries_of(file) for file in kept), key=len)
+    assert len(seen) > 50
     shutil.rmtree(data)
     (tmp_path / "old").rename(data)
+    copy = tmp_path / f"{created.game.id}.gamelog"
     async with running(data) as (server, _):
-        with pytest.raises(ClientError, match="the game is set aside"):
+        with pytest.raises(ClientError, match=f"the game is set aside.*; your copy of the game is {copy}: give it to"):
             await played(server.address, created, keys, until=90)
         assert list(server.live_games.aside) == [bytes.fromhex(created.game.id)]
+    assert len(entries_of(copy)) > 50
+    for file in (*kept, copy):
+        assert file.stat().st_mode & 0o177 == 0
+        assert not any(PrivateKey.load(key)._seed in file.read_bytes() for key in keys)
+    files = tmp_path / "files"
+    files.mkdir()
+    for file in (*kept, copy):
+        shutil.copy(file, files)
+    shutil.move(data / STORE_FILE, tmp_path)
+    done = referee("restore", tmp_path / STORE_FILE, "--data", data, "--from", files)
+    assert (done.returncode, "no game is in doubt" in done.stdout) == (0, True), done
+    async with running(data) as (server, client):
+        bots = [
+            play_async(join, load("random", seed=1), key_file=key)
+            for join, key in joined(server.address, created, keys)
+        ]
+        await asyncio.gather(*bots)
+        now = list(entries(BytesIO(await client.log(created.game.id))))
+    assert now[: len(seen)] == seen, "nothing is lost"
+    assert entries_of(copy) == now, "the file of the whole game is in the place of what was lost"
+    assert not any(file.exists() for file in kept)
+
+
+def entries_of(file: Path) -> list[bytes]:
+    return list(entries(BytesIO(file.read_bytes())))
+
+
+def joined(address: str, created: pb.CreateGameResponse, keys: list[Path]) -> list[tuple[Join, Path]]:
+    tokens = created.seat_tokens
+    return [(Join(address, created.game.id, seat, tokens[seat]), key) for seat, key in enumerate(keys)]
 
 
 async def played(address: str, created: pb.CreateGameResponse, keys: list[Path], until: int) -> None:
@@ -215,33 +249,15 @@ async def played(address: str, created: pb.CreateGameResponse, keys: list[Path],
         if ledger.size >= until:
             enough.set()
 
-    def bot(seat: int) -> asyncio.Task[GameResult]:
-        join = Join(address, created.game.id, seat, created.seat_tokens[seat])
+    def bot(join: Join, key: Path) -> asyncio.Task[GameResult]:
         return asyncio.create_task(
-            play_async(join, load("random", seed=1), key_file=keys[seat], on_commit=grown, patience_s=60)
+            play_async(join, load("random", seed=1), key_file=key, on_commit=grown, patience_s=60)
         )
 
-    tasks = [asyncio.create_task(enough.wait()), *map(bot, (0, 1))]
+    tasks = [asyncio.create_task(enough.wait()), *(bot(*each) for each in joined(address, created, keys))]
     done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
     for task in done:
         task.result()
-
-
-def test_a_disk_that_fails_stops_no_game(tmp_path: Path) -> None:
-    (tmp_path / "seat.pem.checkpoint").mkdir()
-    file = HeadFile.beside(tmp_path / "seat.pem")
-    file.keep(b"newest")
-    assert (file.note, file.problem("00" * 16, [])) == (b"", "")
-
-
-@pytest.mark.parametrize("kept", [b"", b"nonsense", b"x" * 9000])
-def test_a_file_that_is_no_checkpoint_is_none(kept: bytes, tmp_path: Path) -> None:
-    (tmp_path / "seat.pem.checkpoint").write_bytes(kept)
-    file = HeadFile.beside(tmp_path / "seat.pem")
-    assert file.problem("00" * 16, []) == ""
-    file.keep(b"newer")
-    assert HeadFile.beside(tmp_path / "seat.pem").note == b"newer"
-    assert [each.name for each in tmp_path.iterdir()] == ["seat.pem.checkpoint"]

@@ -30,6 +30,10 @@ class ClientError(Exception):
         super().__init__(message)
         self.in_doubt = in_doubt
 
+    def add(self, words: str) -> None:
+        """Put more words at the end of the message."""
+        self.args = (f"{self}; {words}",)
+
 
 class Unreachable(ClientError):
     """The referee did not answer for longer than the client's patience."""
@@ -37,6 +41,9 @@ class Unreachable(ClientError):
 
 class Denied(ClientError):
     """The referee does not admit this token, key or game."""
+
+    reason = ""
+    """ErrorReason without its prefix, where the referee gave one."""
 
 
 class WentOn(Denied):
@@ -164,4 +171,6 @@ def denied(answer: Answer, expired_on: datetime | None = None) -> ClientError:
     plain = _PLAIN.get(answer.reason)
     if answer.reason == "UNAUTHENTICATED" and "state" in answer.metadata:
         plain = "this token is no longer valid; ask the organiser for another"
-    return Denied(f"{plain} ({answer})" if plain else f"the referee refused the call: {answer}", in_doubt=True)
+    error = Denied(f"{plain} ({answer})" if plain else f"the referee refused the call: {answer}", in_doubt=True)
+    error.reason = answer.reason
+    return error
