@@ -421,7 +421,7 @@ export class Audit {
 }
 
 /** What Recovered entries declare lost; a question costs the same however many there are. */
-class Losses {
+export class Losses {
   constructor(entries) {
     this.named = new Map();
     this.losses = [];
