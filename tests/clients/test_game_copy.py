@@ -201,7 +201,7 @@ def test_only_a_loss_leaves_a_file_before_the_end(tmp_path: Path) -> None:
         assert "your copy" not in str(harmless)
     assert not whole(tmp_path).exists()
     lost = Denied("no such game")
-    lost.reason = "UNKNOWN_GAME"
+    lost.is_lost = True
     copy.tell(lost, Ledger(GAME))
     assert str(lost) == f"no such game; your copy of the game is {whole(tmp_path)}: give it to the organiser"
     assert whole(tmp_path).read_bytes() == grown(4)

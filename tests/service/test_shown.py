@@ -26,6 +26,8 @@ from referee_clients.join import Join
 from referee_clients.sdk.errors import ClientError
 from referee_clients.sdk.ledger import Ledger
 from referee_clients.sdk.player import GameResult, play_async
+from referee_clients.seat.keys import SeatKeys
+from referee_clients.seat.seat import Seat
 from tests.cli.inside import referee
 from tests.log import games
 from tests.log.games import SIGNER, key
@@ -230,6 +232,49 @@ async def test_a_bot_that_was_stopped_finds_the_loss(tmp_path: Path) -> None:
     assert now[: len(seen)] == seen, "nothing is lost"
     assert entries_of(copy) == now, "the file of the whole game is in the place of what was lost"
     assert not any(file.exists() for file in kept)
+
+
+async def test_a_person_at_a_terminal_is_told_and_has_the_file(tmp_path: Path) -> None:
+    """Also if the program was not stopped meanwhile; a game that was opened after the copy is lost as well."""
+    data, keys = tmp_path / "data", [tmp_path / "0" / "seat.pem", tmp_path / "1" / "seat.pem"]
+    for key_file in keys:
+        key_file.parent.mkdir()
+    async with running(data):
+        pass
+    shutil.copytree(data, tmp_path / "older")
+    async with running(data) as (_, client):
+        created = await client.create(2, rules_id="kingdomino")
+    shutil.copytree(data, tmp_path / "old")
+    async with running(data) as (server, _):
+        begun = asyncio.Event()
+        seats = [seated(join, key, begun) for join, key in joined(server.address, created, keys)]
+        following = [asyncio.create_task(seat.run()) for seat in seats]
+        await begun.wait()
+    for folder, why in (("old", "the game is set aside"), ("older", "the referee does not know this token")):
+        shutil.rmtree(data)
+        (tmp_path / folder).rename(data)
+        async with running(data) as (server, _):
+            if folder == "old":
+                for task in following:
+                    task.cancel()
+                await asyncio.gather(*following, return_exceptions=True)
+            join, key_file = joined(server.address, created, keys)[0]
+            copy = key_file.parent / f"{created.game.id}.gamelog"
+            copy.unlink(missing_ok=True)
+            with pytest.raises(ClientError, match=f"{why}.*your copy of the game is {copy}"):
+                await seated(join, key_file, asyncio.Event()).run()
+            assert len(entries_of(copy)) > 3
+
+
+def seated(join: Join, key_file: Path, begun: asyncio.Event) -> Seat:
+    """Somebody who takes the seat, and waits until the game has begun."""
+
+    def grown() -> None:
+        if seat.ledger.size > 4:
+            begun.set()
+
+    seat = Seat(join, SeatKeys(key_file), on_commit=grown, on_way=lambda _: None)
+    return seat
 
 
 def entries_of(file: Path) -> list[bytes]:

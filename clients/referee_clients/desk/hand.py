@@ -122,7 +122,10 @@ class Hand(ABC):
             self._copy.tell(error, self.ledger)
             self._settled(error)
             raise
-        self.file = self._copy.finish(self.ledger)
+        else:
+            self.file = self._copy.finish(self.ledger)
+        finally:
+            self._copy.keep(self.ledger.entries, self.ledger.checkpoint)
         self._settled(NotEntered("the game is over"))
 
     async def move(self, data: bytes) -> int:

@@ -42,8 +42,8 @@ class Unreachable(ClientError):
 class Denied(ClientError):
     """The referee does not admit this token, key or game."""
 
-    reason = ""
-    """ErrorReason without its prefix, where the referee gave one."""
+    is_lost = False
+    """The referee cannot go on with the game, or knows neither it nor the token: it may have lost what it had."""
 
 
 class WentOn(Denied):
@@ -172,5 +172,6 @@ def denied(answer: Answer, expired_on: datetime | None = None) -> ClientError:
     if answer.reason == "UNAUTHENTICATED" and "state" in answer.metadata:
         plain = "this token is no longer valid; ask the organiser for another"
     error = Denied(f"{plain} ({answer})" if plain else f"the referee refused the call: {answer}", in_doubt=True)
-    error.reason = answer.reason
+    forgets = answer.reason == "UNAUTHENTICATED" and "state" not in answer.metadata
+    error.is_lost = forgets or answer.reason in ("SET_ASIDE", "UNKNOWN_GAME")
     return error

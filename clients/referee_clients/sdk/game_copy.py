@@ -36,8 +36,6 @@ _LIST = ".game-copies"
 _NAME = re.compile(r"[0-9a-f]{32}(-[0-9a-z]+-before)?\.gamelog", re.ASCII)
 _HEADER_S = 5.0
 _TRIES = 3
-_LOST = ("SET_ASIDE", "UNKNOWN_GAME")
-"""Reasons of a referee that cannot go on with a game that it had."""
 
 
 class GameCopy:
@@ -203,7 +201,7 @@ class GameCopy:
         with suppress(OSError, LogError):
             whole = self._written(_file_of(self._header, ledger)) if self._keeps_end else None
             self._growing.unlink(missing_ok=True)
-            self._end = 0
+            self._growing = None
             return whole
         return None
 
@@ -212,7 +210,7 @@ class GameCopy:
 
         The error tells then where the file is.
         """
-        is_lost = isinstance(error, Distrust) or (isinstance(error, Denied) and error.reason in _LOST)
+        is_lost = isinstance(error, Distrust) or (isinstance(error, Denied) and error.is_lost)
         if is_lost and (path := self._saved(ledger)) is not None:
             error.add(f"your copy of the game is {path}: give it to the organiser")
 

@@ -130,6 +130,7 @@ class Player:
                 for task in tasks:
                     task.cancel()
                 await asyncio.gather(*tasks, return_exceptions=True)
+                self._copy.keep(self.ledger.entries, self.ledger.checkpoint)
                 await self._leave()
         if self._deciding.failure is not None:
             raise self._deciding.failure
