@@ -69,24 +69,6 @@ async def test_no_ruling_take_back_or_protest_is_entered(tmp_path: Path) -> None
         await table.act(arbiter, warning)
 
 
-async def test_proofs_are_added_to_what_is_there(tmp_path: Path) -> None:
-    """A certificate is of an entry that was signed, and no act: a game in doubt is proved as any other."""
-    data = tmp_path / "data"
-    async with running(data) as (server, client):
-        terms = log_pb2.Terms(proofs=log_pb2.PROOF_POLICY_ALL)
-        play = await client.play(2, rules_id="kingdomino", terms=terms)
-        await play.until_play()
-        await play.steps(6)
-        server.data.store.marks.doubt({play.record.game_id: play.record.last_ms})
-    async with running(data) as (_, client):
-        assert len(list(entries(BytesIO(await client.log(play.id))))) == play.record.size
-    await settled(data, play.id)
-    async with running(data) as (_, client):
-        moved(play, client)
-        await play.catch_up((await client.games.GetGame(pb.GetGameRequest(game_id=play.id))).game.size)
-        await play.steps(2)
-
-
 async def test_an_event_takes_no_act_and_its_other_games_go_on(tmp_path: Path) -> None:
     data = tmp_path / "data"
     async with running(data) as (server, client):
