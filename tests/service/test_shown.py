@@ -196,22 +196,22 @@ async def test_a_bot_that_was_stopped_finds_the_loss(tmp_path: Path) -> None:
     """Its referee was set back with its marks, and says nothing. The files beside the bots' keys mend the game."""
     data, keys = tmp_path / "data", [tmp_path / f"{seat}.pem" for seat in (0, 1)]
     async with running(data) as (server, client):
-        created = await client.create(2)
-        await played(server.address, created, keys, until=30)
+        created = await client.create(2, rules_id="kingdomino")
+        await played(server.address, created, keys, until=12)
     shutil.copytree(data, tmp_path / "old")
     async with running(data) as (server, _):
-        await played(server.address, created, keys, until=60)
+        await played(server.address, created, keys, until=30)
     kept = [tmp_path / f"{created.game.id}-{seat}.gamelog" for seat in (0, 1)]
     seen = max((entries_of(file) for file in kept), key=len)
-    assert len(seen) > 50
+    assert len(seen) > 20
     shutil.rmtree(data)
     (tmp_path / "old").rename(data)
     copy = tmp_path / f"{created.game.id}.gamelog"
     async with running(data) as (server, _):
         with pytest.raises(ClientError, match=f"the game is set aside.*; your copy of the game is {copy}: give it to"):
-            await played(server.address, created, keys, until=90)
+            await played(server.address, created, keys, until=50)
         assert list(server.live_games.aside) == [bytes.fromhex(created.game.id)]
-    assert len(entries_of(copy)) > 50
+    assert len(entries_of(copy)) > 20
     for file in (*kept, copy):
         assert file.stat().st_mode & 0o177 == 0
         assert not any(PrivateKey.load(key)._seed in file.read_bytes() for key in keys)
@@ -224,7 +224,7 @@ async def test_a_bot_that_was_stopped_finds_the_loss(tmp_path: Path) -> None:
     assert (done.returncode, "no game is in doubt" in done.stdout) == (0, True), done
     async with running(data) as (server, client):
         bots = [
-            play_async(join, load("random", seed=1), key_file=key)
+            play_async(join, load("random", "kingdomino", 1), key_file=key)
             for join, key in joined(server.address, created, keys)
         ]
         await asyncio.gather(*bots)
@@ -296,7 +296,7 @@ async def played(address: str, created: pb.CreateGameResponse, keys: list[Path],
 
     def bot(join: Join, key: Path) -> asyncio.Task[GameResult]:
         return asyncio.create_task(
-            play_async(join, load("random", seed=1), key_file=key, on_commit=grown, patience_s=60)
+            play_async(join, load("random", "kingdomino", 1), key_file=key, on_commit=grown, patience_s=60)
         )
 
     tasks = [asyncio.create_task(enough.wait()), *(bot(*each) for each in joined(address, created, keys))]
