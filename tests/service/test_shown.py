@@ -31,7 +31,7 @@ from referee_clients.seat.seat import Seat
 from tests.cli.inside import referee
 from tests.log import games
 from tests.log.games import SIGNER, key
-from tests.service.conftest import running
+from tests.service.conftest import of_sqlite, running
 from tests.service.player import Play, bearer, refused
 from tests.service.resend import moved
 
@@ -63,6 +63,7 @@ async def gone_back(path: Path, more: int = 3) -> tuple[Play, int]:
     return play, before
 
 
+@of_sqlite
 async def test_what_is_lost_is_found_when_a_seat_comes_back(tmp_path: Path) -> None:
     play, before = await gone_back(tmp_path)
     newest = play.notes[play.record.size]
@@ -101,6 +102,7 @@ async def continued(path: Path, play: Play, file: bytes = b"") -> None:
         await opened.close()
 
 
+@of_sqlite
 @pytest.mark.parametrize("mended", [False, True])
 async def test_who_comes_back_first_need_not_have_the_newest(mended: bool, tmp_path: Path) -> None:
     """What is shown is lost for sure, and more may be: the declaration covers all of it, and a file brings back all."""
@@ -124,6 +126,7 @@ async def test_who_comes_back_first_need_not_have_the_newest(mended: bool, tmp_p
         assert fork.declared_by == before
 
 
+@of_sqlite
 async def test_another_history_that_is_not_longer_counts_as_well(tmp_path: Path) -> None:
     play, before = await gone_back(tmp_path, 2)
     newest = play.notes[play.record.size]
@@ -192,6 +195,7 @@ async def test_nothing_comes_of_anything_else(tmp_path: Path) -> None:
         assert (await refused(stream.read())).reason == "UNAUTHENTICATED", "only a seat of the game shows anything"
 
 
+@of_sqlite
 async def test_a_bot_that_was_stopped_finds_the_loss(tmp_path: Path) -> None:
     """Its referee was set back with its marks, and says nothing. The files beside the bots' keys mend the game."""
     data, keys = tmp_path / "data", [tmp_path / f"{seat}.pem" for seat in (0, 1)]
@@ -234,6 +238,7 @@ async def test_a_bot_that_was_stopped_finds_the_loss(tmp_path: Path) -> None:
     assert not any(file.exists() for file in kept)
 
 
+@of_sqlite
 async def test_a_person_at_a_terminal_is_told_and_has_the_file(tmp_path: Path) -> None:
     """Also if the program was not stopped meanwhile; a game that was opened after the copy is lost as well."""
     data, keys = tmp_path / "data", [tmp_path / "0" / "seat.pem", tmp_path / "1" / "seat.pem"]
