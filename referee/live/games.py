@@ -27,7 +27,7 @@ from referee.log.note import Checkpoint, Note
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.notation.times import moment_utc
-from referee.store.errors import StoreDamaged, StoreFailed
+from referee.store.errors import Cause, NotReady, StoreDamaged, StoreFailed
 from referee.store.marks import Mark
 from referee.store.nodes import Node
 from referee.store.store import Player, Row, StoredGame
@@ -236,6 +236,11 @@ class LiveGames:
         return any(game.waits_for_seats for game in self._open.values())
 
     @property
+    def known_cause(self) -> Cause:
+        """Return why nothing could be written, when that was so last."""
+        return self.context.store.known_cause
+
+    @property
     def aside(self) -> Mapping[bytes, Unsound]:
         """Games that cannot be gone on with, and why."""
         return self._aside
@@ -264,6 +269,8 @@ class LiveGames:
         """Raise ``StoreFailed`` if this node is cut off from the database: others may have gone on with its games."""
         health = self.context.store.nodes.health
         if health is not None and health.is_cut_off:
+            if self.context.store.known_cause is Cause.STANDBY:
+                raise NotReady(Cause.STANDBY, 1 + len(self.context.store.nodes.others))
             raise StoreFailed(f"cut off from the database for {health.silent_s:.0f} s")
 
     async def create(self, request: CreateGameRequest) -> tuple[LiveGame, Prepared]:

@@ -25,11 +25,18 @@ import structlog
 from referee.store import grants, postgres_schema
 from referee.store import postgres_nodes as nodes
 from referee.store.cluster_mark import FILE, ClusterMark
-from referee.store.errors import StoreFailed, TakenOver, WentBack
+from referee.store.errors import Cause, StoreFailed, TakenOver, WentBack
 from referee.store.files import make_whole
 from referee.store.nodes import Alone, Nodes
 from referee.store.postgres_arrays import Bigints, Byteas, Integers
-from referee.store.postgres_checks import await_standby, check_clock, check_standby, lost_since, require_again
+from referee.store.postgres_checks import (
+    await_standby,
+    cause_now,
+    check_clock,
+    check_standby,
+    lost_since,
+    require_again,
+)
 from referee.store.postgres_nodes import Looker
 from referee.store.postgres_owners import PostgresNodes
 from referee.store.postgres_session import PostgresSession, connect_s, postgres_errors
@@ -429,6 +436,10 @@ class PostgresStore(SqlStore):
 
     async def revoke_grant(self, beginning: bytes, now_ms: int) -> Grant | None:
         return await asyncio.to_thread(self._change, _revoke, beginning, now_ms)
+
+    async def find_cause(self) -> Cause:
+        self.known_cause = await asyncio.to_thread(cause_now, self._url, require_standby=self._require_standby)
+        return self.known_cause
 
     async def _read(self, query: Callable[..., _T], *arguments: Any) -> _T:
         loop = asyncio.get_running_loop()

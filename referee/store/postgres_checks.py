@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from time import sleep, time
 from typing import Final
 
+import psycopg
+from psycopg.conninfo import make_conninfo
+
 from referee.store.cluster_mark import ClusterMark
-from referee.store.errors import StoreFailed
+from referee.store.errors import Cause, StoreFailed
 from referee.store.postgres_nodes import beats_of
+from referee.store.postgres_session import PostgresSession
 from referee.store.session import Session
 from referee.store.sql import fact, keep_fact
 
@@ -25,6 +30,8 @@ _WAIVED: Final = "standby waived"
 _TIMELINE: Final = "SELECT substr(pg_walfile_name(pg_current_wal_flush_lsn()), 1, 8)"
 _STREAMS: Final = """EXISTS (SELECT FROM pg_stat_get_wal_senders()
     WHERE state = 'streaming' AND sync_state IN ('sync', 'quorum') AND replay_lsn IS NOT NULL)"""
+_ASK_S: Final = 2
+"""For how long a server may keep one waiting who asks what is wrong."""
 WAY_OUT: Final = "expected a standby; to play on without one see referee cluster waive-standby"
 
 
@@ -86,6 +93,20 @@ def standby_names(session: Session) -> str:
     """Return whom commits wait for, as the server is told; empty: for nobody."""
     names: str = session.execute("SELECT current_setting('synchronous_standby_names')").fetchone()[0]
     return names
+
+
+def cause_now(url: str, *, require_standby: bool) -> Cause:
+    """Return why nothing can be written, found out on a connection of its own. May take as long as connecting does."""
+    try:
+        with closing(PostgresSession(url, _ASK_S)) as session:
+            waits = standby_names(session) or (require_standby and not is_waived(session))
+            return Cause.STANDBY if waits and not streams(session) else Cause.UNKNOWN
+    except (psycopg.Error, StoreFailed):
+        try:
+            psycopg.connect(make_conninfo(url, target_session_attrs="any", connect_timeout=_ASK_S)).close()
+        except psycopg.Error:
+            return Cause.DATABASE
+        return Cause.NO_PRIMARY
 
 
 def streams(session: Session) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol
 
-from referee.store.errors import StoreFailed, TakenOver
+from referee.store.errors import Cause, StoreFailed, TakenOver
 from referee.store.marks import Marks
 from referee.store.nodes import Nodes
 
@@ -251,6 +251,13 @@ class Store(Protocol):
 
     async def probe(self) -> None:
         """Write something that means nothing, durably. Raise ``StoreFailed``."""
+
+    async def find_cause(self) -> Cause:
+        """Find out why nothing can be written, for ``known_cause``. Return that. May take some seconds."""
+
+    @property
+    def known_cause(self) -> Cause:
+        """Return what was found last."""
 
     @property
     def is_gathering(self) -> bool:

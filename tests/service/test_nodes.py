@@ -28,7 +28,7 @@ from referee.service.forwarding import Forwarder
 from referee.service.play_stream import SeatStreams
 from referee.service.server import Config, Server
 from referee.store import postgres_checks, postgres_nodes
-from referee.store.errors import StoreFailed
+from referee.store.errors import Cause, StoreFailed
 from referee.store.nodes import Node
 from referee.store.postgres_owners import PostgresNodes
 from referee.v1 import access_service_pb2 as access
@@ -542,6 +542,30 @@ async def test_a_clock_that_is_off_and_a_database_without_standby_are_refused(
     with pytest.raises(DataError, match=r"clock is (10\.0|9\.9) s off the database's"):
         async with running(tmp_path / "one"):
             pass
+
+
+async def test_who_would_open_a_game_is_told_that_the_standby_is_missing(
+    url: str, postgres: Postgres, tmp_path: Path
+) -> None:
+    """Two referees run, and the database answers what reads; commits wait for a standby that there is not."""
+
+    def waiting_for_names(names: str) -> None:
+        postgres.ask("postgres", f"ALTER SYSTEM SET synchronous_standby_names = '{names}'")
+        postgres.ask("postgres", "SELECT pg_reload_conf()")
+
+    async with AsyncExitStack() as stack:
+        both = await two(stack, url, tmp_path)
+        waiting_for_names("gone")
+        try:
+            store = both.servers[0].data.store
+            await until(lambda: store.known_cause is Cause.STANDBY, "the cause to be found", every_s=0.05)
+            refusal = await refused(both.clients[0].create())
+        finally:
+            waiting_for_names("")
+        assert refusal.reason == "STORE_FAILED"
+        assert refusal.message.startswith("2 referees run, and none of them can enter anything now: the database waits")
+        await until(lambda: both.servers[0].readiness.is_ready, "commits to go through again", every_s=0.05)
+        await both.clients[0].play()
 
 
 @pytest.mark.long
