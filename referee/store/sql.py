@@ -184,6 +184,9 @@ class SqlStore(ABC):
     def stuck_s(self) -> float:
         return self._writer.stuck_s
 
+    async def doubt_of(self, game_id: bytes) -> int:
+        return self.marks.doubts.get(game_id, 0)
+
     async def find_cause(self) -> Cause:
         return self.known_cause
 

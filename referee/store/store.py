@@ -252,6 +252,12 @@ class Store(Protocol):
     async def probe(self) -> None:
         """Write something that means nothing, durably. Raise ``StoreFailed``."""
 
+    async def doubt_of(self, game_id: bytes) -> int:
+        """Return when the copy was made that leaves the game in doubt, as ``Marks.doubts``; 0: it is not in doubt.
+
+        Another referee on this database may have found out by now. Raise ``StoreFailed``.
+        """
+
     async def find_cause(self) -> Cause:
         """Find out why nothing can be written, for ``known_cause``. Return that. May take some seconds."""
 

@@ -9,6 +9,7 @@ from asyncio.subprocess import PIPE
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
+from io import BytesIO
 from pathlib import Path
 from time import time
 from typing import Any
@@ -22,6 +23,7 @@ from referee.live.errors import Unsound
 from referee.live.games import LiveGames
 from referee.live.watch import Ending
 from referee.log.entry import decode_entry
+from referee.log.file import entries
 from referee.service import play_stream, seats_elsewhere
 from referee.service.data import DataError
 from referee.service.forwarding import Forwarder
@@ -35,6 +37,7 @@ from referee.v1 import access_service_pb2 as access
 from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
 from tests.cli.command import REFEREE
+from tests.cli.inside import referee
 from tests.service.access import SHORT, Office, with_principal
 from tests.service.conftest import running
 from tests.service.engines import PostgreSQL
@@ -607,6 +610,50 @@ async def test_the_games_of_a_node_that_dies_or_hangs_go_on_at_another(
         await first.process.wait()
     second.process.terminate()
     assert await second.process.wait() == 0
+
+
+async def test_a_database_that_went_back_leaves_open_games_in_doubt_at_every_node(
+    postgres: Postgres, tmp_path: Path
+) -> None:
+    """The marks are lost with the machine: nothing else says what was let out. Decided once, for all of them."""
+    paths = [tmp_path / "one", tmp_path / "two"]
+    engine = PostgreSQL(paths[0], postgres)
+    await directories(engine.place(paths[0]), *paths)
+    async with running(paths[0]) as (_, client):
+        play = await client.play()
+        await play.steps(3)
+    engine.back_up()
+    async with running(paths[0]) as (_, client):
+        moved(play, client)
+        await play.steps(2)
+        mark = (paths[0] / "cluster.mark").read_text()
+        await until(lambda: (paths[0] / "cluster.mark").read_text() != mark, "a sign of life", every_s=0.05)
+    engine.restore()
+    for name in ("cluster.mark", "organiser.token"):
+        shutil.copy2(paths[0] / name, paths[1])
+    (paths[0] / "marks.db").unlink()
+
+    async def recovered(*words: object) -> tuple[int, str]:
+        done = await asyncio.to_thread(referee, "recover", *words)
+        return done.returncode, done.stdout + done.stderr
+
+    code, said = await recovered("--data", paths[0], "--accept-rollback")
+    assert (code, f"game {play.id}" in said, "in doubt" in said) == (1, True, True), said
+    shutil.copy2(paths[1] / "cluster.mark", tmp_path / "kept")
+    (paths[1] / "cluster.mark").unlink()
+    async with running(paths[1]) as (_, client):
+        moved(play, client)
+        act = play.next_act()
+        assert act is not None
+        assert (await refused(play.submit(*act))).reason == "IN_DOUBT"
+    code, said = await recovered(play.id, "--continue", "--data", paths[0])
+    assert code == 0, said
+    shutil.copy2(tmp_path / "kept", paths[1] / "cluster.mark")
+    code, said = await recovered("--data", paths[1], "--accept-rollback")
+    assert (code, said.splitlines()[-1]) == (0, "every game can go on"), said
+    async with running(paths[1]) as (_, client):
+        log = await client.log(play.id)
+        assert any(decode_entry(data).HasField("recovered") for data in entries(BytesIO(log)))
 
 
 @pytest.mark.long
