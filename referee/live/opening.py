@@ -98,6 +98,8 @@ def prepare(request: CreateGameRequest, engines: Engines, producer: str) -> Prep
     if request.declaring_scribe_key:
         opened.scribe_keys.append(request.declaring_scribe_key)
     opened.scribe_keys.extend(request.scribe_keys)
+    if set(opened.arbiter_keys) & set(opened.scribe_keys):
+        raise BadField("arbiter_keys", "none that is a scribe's key as well")
     if request.declaring_scribe_key:
         dealer.declare(opened, 0)
     else:

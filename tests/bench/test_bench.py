@@ -34,6 +34,9 @@ def test_every_step_of_an_act_is_timed() -> None:
     shares.game(steps, 0)
     assert steps.acts == len(acts.script(0))
     assert set(steps.spent) == {"decode", "verify", "rules", "entry", "sign", "encode"}
+    copies = shares.copies()
+    assert copies.floor
+    assert copies.value > 0
 
 
 def test_figures_of_the_rules(monkeypatch: pytest.MonkeyPatch) -> None:

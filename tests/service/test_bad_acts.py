@@ -219,6 +219,11 @@ async def test_no_seat_plays_with_the_key_of_an_arbiter_of_a_scribe_or_of_the_re
 async def _keeps_roles_apart(client: Client, own: list[bytes]) -> None:
     """``own``: the referee's keys."""
     arbiter, scribe = OTHER, SCRIBE
+    for raw in own:
+        for field in ({"arbiter_keys": [raw]}, {"scribe_keys": [raw]}, {"declaring_scribe_key": raw}):
+            assert "none of the referee's own keys" in (await refused(client.create(**field))).message
+    found = await refused(client.create(arbiter_keys=[scribe.public.raw], scribe_keys=[scribe.public.raw]))
+    assert (found.reason, "none that is a scribe's key as well" in found.message) == ("INVALID_ARGUMENT", True)
     terms = log_pb2.Terms(table_rules=2)
     play = await client.play(arbiter_keys=[arbiter.public.raw], scribe_keys=[scribe.public.raw], terms=terms)
     await play.catch_up(1)
