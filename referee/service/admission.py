@@ -149,6 +149,7 @@ async def _account(context: Context, gate: Gate) -> Account:
 
 def _charged(handler: Handler, name: str, gate: Gate) -> Handler:
     coders = (handler.request_deserializer, handler.response_serializer)
+    short = name.rpartition("/")[2]
 
     async def unary(request: Any, context: Context) -> Any:
         try:
@@ -156,6 +157,7 @@ def _charged(handler: Handler, name: str, gate: Gate) -> Handler:
         except LimitReached as error:
             fail(context, error, name, gate)
             return None
+        gate.on_answer(short)
         return await handler.unary_unary(request, context)
 
     async def stream(request: Any, context: Context) -> None:
@@ -163,6 +165,7 @@ def _charged(handler: Handler, name: str, gate: Gate) -> Handler:
             account = await _account(context, gate)
             await gate.refusals.draw(account)
             with account.stream():
+                gate.on_answer(short)
                 await handler.unary_stream(request, context)
         except LimitReached as error:
             fail(context, error, name, gate)
@@ -172,6 +175,7 @@ def _charged(handler: Handler, name: str, gate: Gate) -> Handler:
             account = await _account(context, gate)
             await gate.refusals.draw(account)
             with account.stream():
+                gate.on_answer(short)
                 sent = 0
                 async for response in handler.stream_stream(_drawing(requests, account), context):
                     sent = charge_answer(account, response.ByteSize(), sent)

@@ -183,8 +183,14 @@ class Counters:
     def __init__(self) -> None:
         self.acts = Acts()
         self.commits = Commits()
+        self.served: Counter[str] = Counter()
+        """Calls that were answered, and streams that have begun, by method."""
         self.errors: Counter[tuple[str, str]] = Counter()
         """Calls that ended with an error, by method and reason."""
+
+    def answered(self, method: str) -> None:
+        """Count a call that was answered, or a stream that has begun."""
+        self.served[method] += 1
 
     def failed(self, method: str, reason: str) -> None:
         """Count a call that ended with an error."""

@@ -67,6 +67,8 @@ class Gate:
 
     door: Authenticator
     calls: Calls
+    on_answer: Callable[[str], None]
+    """Called with the method of every call that is answered, and of every stream that begins."""
     on_error: Callable[[str, str], None]
     """Called with the method and the reason of every call that ends with an error."""
     turns: Turns
@@ -107,7 +109,7 @@ def _method(method: MethodDescriptor, behaviour: Any, name: str, gate: Gate) -> 
 
 
 def _unary(request_class: type[Message], behaviour: Unary, name: str, gate: Gate) -> Any:
-    door, calls = gate.door, gate.calls
+    door, calls, short = gate.door, gate.calls, name.rpartition("/")[2]
     is_act = name in ACTS
     most = MAX_ACT_BYTES if is_act else MAX_REQUEST_BYTES
 
@@ -134,6 +136,7 @@ def _unary(request_class: type[Message], behaviour: Unary, name: str, gate: Gate
                 calls.end(task)
             if not is_free:
                 charge_answer(caller.account, len(answer))
+            gate.on_answer(short)
             return answer
         except Exception as error:  # noqa: BLE001 - each becomes a status, and what nobody expected an incident
             if is_free and caller is not None:
@@ -176,11 +179,14 @@ def charge(caller: Caller, error: Exception) -> None:
 
 
 def _stream(request_class: type[Message], behaviour: Streaming, name: str, gate: Gate) -> Any:
+    short = name.rpartition("/")[2]
+
     async def call(data: bytes, context: Context) -> None:
         try:
             responses = await _admit(name, context, gate, is_charged=True)
             request = parse(request_class, data, MAX_REQUEST_BYTES)
             with responses.caller.account.stream(), gate.calls.stream(responses):
+                gate.on_answer(short)
                 try:
                     await gate.turns.next(responses.caller.account)
                     await _tell(
@@ -200,10 +206,13 @@ def _stream(request_class: type[Message], behaviour: Streaming, name: str, gate:
 
 
 def _talk(request_class: type[Message], behaviour: Talking, name: str, gate: Gate) -> Any:
+    short = name.rpartition("/")[2]
+
     async def call(_: object, context: Context) -> None:
         try:
             responses = await _admit(name, context, gate)
             with responses.caller.account.stream(), gate.calls.stream(responses):
+                gate.on_answer(short)
                 requests = RequestStream(request_class, context)
                 await _tell(
                     lambda: behaviour(responses.caller, requests, responses),

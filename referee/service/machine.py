@@ -6,13 +6,14 @@ The operator is told once when something is wrong, and metrics say it all the wh
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 import structlog
 
 from referee.live.timing import Handle
-from referee.service.data import Data
+from referee.service.data import Data, DataError
 from referee.store.disk import free_bytes
 
 LOOK_MS = 1000
@@ -53,6 +54,16 @@ class Machine:
     def ahead_ms(self) -> int:
         """By how much the referee's time is ahead of the machine's clock."""
         return self._data.time.ahead_ms()
+
+    @property
+    def backup_ms(self) -> int | None:
+        """When the newest copy of the games was made, in milliseconds since 1970; 0: never.
+
+        None if the referee's own copies are not what protects them, or it cannot be told.
+        """
+        with suppress(OSError, DataError):
+            return None if self._data.can_go_back_together is None else self._data.backup_ms()
+        return None
 
     def start(self) -> None:
         """Look now and every second from now on."""

@@ -97,6 +97,7 @@ class RefereeCollector(Collector):
         yield from self._commits()
         yield from self._games()
         yield from self._nodes()
+        yield from self._standbys()
         yield from self._streams()
         yield from self._proofs()
         yield from self._of_log()
@@ -182,6 +183,14 @@ class RefereeCollector(Collector):
         yield GaugeMetricFamily(
             "referee_acts_under_way", "Acts that are not answered yet.", value=self._counters.acts.under_way
         )
+        served = CounterMetricFamily(
+            "referee_calls_served",
+            "Calls that were answered without an error, and streams that have begun, by method.",
+            labels=["method"],
+        )
+        for method, count in self._counters.served.items():
+            served.add_metric([method], count)
+        yield served
         errors = CounterMetricFamily(
             "referee_call_errors", "Calls that ended with an error, by method and reason.", labels=["method", "reason"]
         )
@@ -207,8 +216,19 @@ class RefereeCollector(Collector):
         yield CounterMetricFamily("referee_entries", "Log entries that became durable.", value=commits.entries)
         yield GaugeMetricFamily(
             "referee_waiting_changes",
-            "Changes that wait for the commit before theirs.",
+            "Changes of games that are not durable yet.",
             value=self._store.waiting,
+        )
+        yield GaugeMetricFamily(
+            "referee_waiting_seconds",
+            "For how long the oldest of them has waited; 0 without any.",
+            value=self._store.waiting_s,
+        )
+        yield GaugeMetricFamily(
+            "referee_stuck_seconds",
+            "For how long nothing could be written although something was to; 0: that went well. Above 3 the referee "
+            "is not ready.",
+            value=self._store.stuck_s,
         )
 
     def _games(self) -> Iterator[Metric]:
@@ -223,6 +243,11 @@ class RefereeCollector(Collector):
             "referee_games_set_aside",
             "Games that were set aside because their record cannot go on.",
             value=len(self._live_games.aside),
+        )
+        yield GaugeMetricFamily(
+            "referee_games_in_doubt",
+            "Games that may lack entries since a copy was restored; they wait until it is decided how they go on.",
+            value=len(self._store.marks.doubts),
         )
         yield CounterMetricFamily(
             "referee_scrubbed_games",
@@ -261,10 +286,34 @@ class RefereeCollector(Collector):
             "Connections to the database of several referees that were given up.",
             value=0 if health is None else health.reconnections,
         )
+
+    def _standbys(self) -> Iterator[Metric]:
+        found = self._store.standbys
+        is_waited_for = found.is_waited_for if found is not None else None
+        yield GaugeMetricFamily(
+            "referee_standby_named",
+            "1: by its settings the database's server has commits wait for a standby. These metrics are there with "
+            "games in PostgreSQL, as long as it can be asked.",
+            value=None if found is None else int(found.named),
+        )
         yield GaugeMetricFamily(
             "referee_waits_for_standby",
-            "1: commits in the database of several referees wait until a standby has them.",
-            value=None if health is None else int(health.waits_for_standby),
+            "1: commits wait until a standby has them, and one follows. 0: none is named, or none follows.",
+            value=None if is_waited_for is None else int(is_waited_for),
+        )
+        standbys = GaugeMetricFamily(
+            "referee_standbys",
+            "Servers that follow the database's: waited_for by commits, or other.",
+            labels=["kind"],
+        )
+        if found is not None and found.waited_for is not None and found.others is not None:
+            standbys.add_metric(["waited_for"], found.waited_for)
+            standbys.add_metric(["other"], found.others)
+        yield standbys
+        yield GaugeMetricFamily(
+            "referee_standby_lag_bytes",
+            "What the nearest standby lacks of the database's log; of those that commits wait for if one follows.",
+            value=None if found is None else found.lag_bytes,
         )
 
     def _streams(self) -> Iterator[Metric]:
@@ -364,6 +413,12 @@ class RefereeCollector(Collector):
         )
         free = {disk: space.free_bytes for disk, space in self._machine.disks.items()}
         what = "Space on the disk of the data directory, and on that of the marks if it is another."
+        yield GaugeMetricFamily(
+            "referee_backup_made_seconds",
+            "When the newest copy of referee backup was made, in seconds since 1970; 0: none was. Not there with games "
+            "in PostgreSQL.",
+            value=None if (made_ms := self._machine.backup_ms) is None else made_ms / 1000,
+        )
         yield _gauge("referee_disk_free_bytes", what, "disk", free)
         uses = {disk: int(space.is_short) for disk, space in self._machine.disks.items()}
         yield _gauge(

@@ -371,7 +371,9 @@ class Server:
         names = [service.full_name for service in services]
         self.readiness = Readiness(self.data.store, self._health, ("", *names))
         turns = self.live_games.context.turns
-        gate = guard.Gate(door, self._calls, self._counters.failed, turns, self.readiness.check)
+        gate = guard.Gate(
+            door, self._calls, self._counters.answered, self._counters.failed, turns, self.readiness.check
+        )
         try:
             if shown is None:
                 port = self._server.add_insecure_port(config.listen)

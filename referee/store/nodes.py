@@ -52,8 +52,6 @@ class Health(NamedTuple):
     """Since this node last noted in the database that it lives; after the lease the others take its games."""
     reconnections: int
     """So many times its connection was given up, and what was under way had an unknown outcome."""
-    waits_for_standby: bool
-    """Commits wait until a standby has them."""
 
     @property
     def is_cut_off(self) -> bool:

@@ -36,6 +36,7 @@ from referee.store.postgres_checks import (
     check_standby,
     lost_since,
     require_again,
+    standbys,
 )
 from referee.store.postgres_nodes import Looker
 from referee.store.postgres_owners import PostgresNodes
@@ -138,7 +139,7 @@ class PostgresStore(SqlStore):
                 opened.pop_all()
         self.lacking = {marks: self.marks.lacking_bytes} if self.marks.lacking_bytes else {}
         self._reading = ThreadPoolExecutor(1, "store-reading")
-        works = [self._beat_on, *([self._look_on] if self.nodes.shares else [])]
+        works = [self._beat_on, self._watch_standbys, *([self._look_on] if self.nodes.shares else [])]
         self._threads = [threading.Thread(target=work, name=f"store{work.__name__}", daemon=True) for work in works]
         for thread in self._threads:
             thread.start()
@@ -370,14 +371,31 @@ class PostgresStore(SqlStore):
         shared, looker = self.nodes, self._looker
         assert isinstance(shared, PostgresNodes)  # noqa: S101 - otherwise nobody looks
         assert looker is not None  # noqa: S101 - it is connected before anybody looks
-        living, revoked, standby = self._reading.submit(self._ask, nodes.seen, (looker.since,)).result()
-        shared.seen(living, revoked, standby)
+        living, revoked = self._reading.submit(self._ask, nodes.seen, (looker.since,)).result()
+        shared.seen(living, revoked)
         is_due = any(each.id != shared.node and not each.may_live(looker) for each in living)
         if not is_due and monotonic() - self._orphans_s > nodes.ORPHANS_S:
             self._orphans_s = monotonic()
             is_due = self._reading.submit(self._ask, nodes.has_orphans, ()).result()
         if is_due:
             self._in_turn(self._bury, shared.node)
+
+    def _watch_standbys(self) -> None:
+        """Watch who follows the database, on a connection of its own: the others wait when a standby is missing."""
+        session: PostgresSession | None = None
+        while not self._closing.wait(_WATCH_S):
+            try:
+                with postgres_errors(self._url):
+                    session = session or PostgresSession(self._url, self._busy_s)
+                    self.standbys = standbys(session)
+            except Exception as error:  # noqa: BLE001 - an operator who looks has to see that it is not known
+                _note(error)
+                self.standbys = None
+                if session is not None:
+                    session.close()
+                    session = None
+        if session is not None:
+            session.close()
 
     def _bury(self, session: PostgresSession, node: int) -> None:
         """Look again, in turn: whoever waited for that has seen nobody meanwhile, and gives a sign of life first."""
@@ -513,6 +531,8 @@ class PostgresStore(SqlStore):
 
 
 _ORGANISER = "organiser"
+_WATCH_S = 1.0
+"""How often it is asked who follows the database."""
 
 
 class _SharedMarks(SqliteMarks):

@@ -15,6 +15,7 @@ from referee.store.postgres_nodes import beats_of
 from referee.store.postgres_session import PostgresSession
 from referee.store.session import Session
 from referee.store.sql import fact, keep_fact
+from referee.store.store import Standbys
 
 MOST_OFF_MS = 250
 _AGAIN_S, _MOST_AGAIN_S = 0.001, 0.016
@@ -33,6 +34,12 @@ _STREAMS: Final = """EXISTS (SELECT FROM pg_stat_get_wal_senders()
 _ASK_S: Final = 2
 """For how long a server may keep one waiting who asks what is wrong."""
 WAY_OUT: Final = "expected a standby; to play on without one see referee cluster waive-standby"
+
+_STANDBYS = """SELECT current_setting('synchronous_standby_names') <> '', pg_has_role('pg_read_all_stats', 'USAGE'),
+    count(*) FILTER (WHERE waited), count(*) FILTER (WHERE NOT waited), (pg_current_wal_flush_lsn()
+    - coalesce(max(flush_lsn) FILTER (WHERE waited), max(flush_lsn)))::bigint
+    FROM (SELECT flush_lsn, sync_state IN ('sync', 'quorum') AS waited FROM pg_stat_get_wal_senders()
+    WHERE state = 'streaming' AND replay_lsn IS NOT NULL) AS following"""
 
 
 def check_clock(session: Session, url: str) -> None:
@@ -87,6 +94,16 @@ def await_standby(session: Session, url: str) -> None:
             return
         sleep(pause_s)
         pause_s = min(2 * pause_s, _MOST_AGAIN_S)
+
+
+def standbys(session: Session) -> Standbys:
+    """Return what servers follow this one."""
+    named, may_see, waited_for, others, lag = session.execute(_STANDBYS).fetchone()
+    return (
+        Standbys(named, waited_for, others, lag if lag is None else max(0, lag))
+        if may_see
+        else Standbys(named, None, None, None)
+    )
 
 
 def standby_names(session: Session) -> str:

@@ -53,9 +53,7 @@ REVOKED: Final = "revoked"
 _LIVING: Final = f"""SELECT id, name, referee, address, draining, beat,
     extract(epoch FROM clock_timestamp() - greatest(beat, ?::timestamptz))::float8, ({ALIVE_LOCK}){{}}
     FROM nodes WHERE NOT dead ORDER BY id"""  # noqa: S608 - of our own
-_SEEN: Final = _LIVING.format(
-    f", (SELECT value FROM facts WHERE name = '{REVOKED}'), current_setting('synchronous_standby_names')"  # noqa: S608
-)
+_SEEN: Final = _LIVING.format(f", (SELECT value FROM facts WHERE name = '{REVOKED}')")  # noqa: S608 - of our own
 """All that a look is for: one statement, as there are five a second."""
 ALIVE: Final = "SELECT 1 FROM nodes WHERE id = ? AND NOT dead FOR SHARE"
 """Finds a row as long as nobody has taken over, and keeps everybody from it until the transaction ends."""
@@ -136,11 +134,10 @@ def living(session: Session, since: datetime) -> list[Living]:
     return [Living(*row) for row in session.execute(_LIVING.format(""), (since,))]
 
 
-def seen(session: Session, since: datetime) -> tuple[list[Living], bytes | None, str]:
-    """Return the same, the fact ``REVOKED``, and whom commits wait for; of the last two nothing if nobody lives."""
+def seen(session: Session, since: datetime) -> tuple[list[Living], bytes | None]:
+    """Return the same, and the fact ``REVOKED``: nothing if nobody lives."""
     rows = session.execute(_SEEN, (since,)).fetchall()
-    revoked, standby_names = rows[0][-2:] if rows else (None, "")
-    return [Living(*row[:-2]) for row in rows], revoked, standby_names
+    return [Living(*row[:-1]) for row in rows], rows[0][-1] if rows else None
 
 
 def begin(

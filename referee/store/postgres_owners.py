@@ -45,7 +45,7 @@ class PostgresNodes:
         self.declines = False
         """Whether the next sign of life is to say that it takes no more games."""
         self._revoked: bytes | None = None
-        self._reconnections, self._beaten_s, self._waits_for_standby = 0, monotonic(), False
+        self._reconnections, self._beaten_s = 0, monotonic()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._told: Callable[[News], None] | None = None
 
@@ -55,9 +55,8 @@ class PostgresNodes:
         """Take that there is another connection than before."""
         self._reconnections += 1
 
-    def seen(self, living: Sequence[Living], revoked: bytes | None, standby_names: str) -> None:
+    def seen(self, living: Sequence[Living], revoked: bytes | None) -> None:
         """Take what a look found. ``revoked``: changes whenever a token is revoked."""
-        self._waits_for_standby = bool(standby_names)
         known, self.others = (
             self.others,
             [Node(each.id, each.name, each.address, each.draining) for each in living if each.id != self.node],
@@ -87,7 +86,7 @@ class PostgresNodes:
 
     @property
     def health(self) -> Health:
-        return Health(monotonic() - self._beaten_s, self._reconnections, self._waits_for_standby)
+        return Health(monotonic() - self._beaten_s, self._reconnections)
 
     async def elsewhere(self, game_id: bytes) -> Node | None:
         known = self._owners.get(game_id)

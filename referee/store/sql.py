@@ -30,6 +30,7 @@ from referee.store.store import (
     Observer,
     Player,
     Row,
+    Standbys,
     StoredGame,
 )
 from referee.store.writer import GroupWriter
@@ -52,6 +53,7 @@ class SqlStore(ABC):
     milliseconds since 1970. 0: it has not, or is not asked to."""
     marks: SqliteMarks
     nodes: Nodes
+    standbys: Standbys | None = None
     lacking: Mapping[Path, int]
     """Files for which no space could be set aside, and how many bytes more that needs."""
     _seal: Seal
@@ -179,6 +181,10 @@ class SqlStore(ABC):
     @property
     def waiting(self) -> int:
         return self._writer.waiting
+
+    @property
+    def waiting_s(self) -> float:
+        return self._writer.waiting_s
 
     @property
     def stuck_s(self) -> float:

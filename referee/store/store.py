@@ -186,6 +186,25 @@ class Upgrade(NamedTuple):
     """Where it is kept as it was; None: in the backups that whoever runs the database makes."""
 
 
+class Standbys(NamedTuple):
+    """The servers that follow the database's own."""
+
+    named: bool
+    """The database's server is told to have commits wait for one."""
+    waited_for: int | None
+    """How many follow for which commits wait; this and the next two are None if the referee may not see it."""
+    others: int | None
+    """How many follow beside these."""
+    lag_bytes: int | None
+    """What the nearest lacks of the database's log, of those that are waited for if there are any; None: none follows.
+    """
+
+    @property
+    def is_waited_for(self) -> bool | None:
+        """Return whether commits wait for one that follows; None: the referee may not see it."""
+        return False if not self.named else None if self.waited_for is None else self.waited_for > 0
+
+
 Done = Callable[[StoreFailed | None], None]
 """Called once, on the event loop, with what a change failed with or None."""
 Observer = Callable[[float, int, int, StoreFailed | None], None]
@@ -243,7 +262,17 @@ class Store(Protocol):
 
     @property
     def waiting(self) -> int:
-        """Return how many changes wait for the batch before them."""
+        """Return how many changes are not yet done."""
+
+    @property
+    def waiting_s(self) -> float:
+        """Return for how long the oldest of them has waited, in seconds; 0 without any."""
+
+    @property
+    def standbys(self) -> Standbys | None:
+        """Return what servers follow the database's own, as of a moment ago; None: there can be none, or it cannot be
+        asked.
+        """
 
     @property
     def stuck_s(self) -> float:

@@ -33,6 +33,10 @@ class GroupWriter:
         self._under_way = False
         self._began_s: float | None = None
         """When the batch under way was handed over."""
+        self._batch_size = 0
+        """Changes in the batch under way."""
+        self._came_s = self._batch_came_s = 0.0
+        """When the oldest change came of those that wait, and of those in the batch under way."""
         self._failing_s: float | None = None
         """Since when no batch has gone through; None: the last one did."""
         self._scheduled = False
@@ -52,6 +56,8 @@ class GroupWriter:
                 raise
         if self._stopped is not None:
             raise StoreFailed("the store is closed")
+        if not self._waiting:
+            self._came_s = perf_counter()
         self._waiting.append((change, done))
         self._rows += len(change.rows)
         if not self._under_way:
@@ -64,8 +70,15 @@ class GroupWriter:
 
     @property
     def waiting(self) -> int:
-        """Return how many changes are not yet in a batch."""
-        return len(self._waiting)
+        """Return how many changes are not yet done, those in the batch under way included."""
+        return len(self._waiting) + self._batch_size
+
+    @property
+    def waiting_s(self) -> float:
+        """Return for how long the oldest of them has waited, in seconds; 0 without any."""
+        if not self.waiting:
+            return 0.0
+        return perf_counter() - (self._batch_came_s if self._batch_size else self._came_s)
 
     @property
     def stuck_s(self) -> float:
@@ -110,13 +123,14 @@ class GroupWriter:
         if self._waiting:
             batch, self._waiting, self._rows = self._waiting, [], 0
             self._under_way = True
+            self._batch_size, self._batch_came_s = len(batch), self._came_s
             self._began_s = perf_counter()
             self._batches.put(batch)
         elif self._stopped is not None:
             self._batches.put(None)
 
     def _settled(self, batch: list[tuple[Change, Done]], failure: StoreFailed | None, seconds: float) -> None:
-        self._under_way = False
+        self._under_way, self._batch_size = False, 0
         self._failing_s = (self._failing_s or self._began_s) if failure is not None else None
         self._began_s = None
         for _, done in batch:

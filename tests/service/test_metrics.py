@@ -19,6 +19,7 @@ from referee.v1 import game_service_pb2 as pb
 from tests.cli import inside
 from tests.cli.command import referee
 from tests.service.conftest import running
+from tests.service.engines import Engine
 from tests.service.metrics import http, scrape
 from tests.service.player import against_the_rules, bearer, connected, refused, token_of
 from tests.service.streams import Stream, play_seat, rest
@@ -70,6 +71,9 @@ async def test_acts_are_counted_by_what_became_of_them(tmp_path: Path) -> None:
     assert found.of("referee_acts_total", "unary", "failed", "MALFORMED_MOVE") == 1
     assert found.of("referee_acts_total", "unary", "failed", "PERMISSION_DENIED") == 1
     assert found.of("referee_call_errors_total", "SubmitIntent", "MALFORMED_MOVE") == 1
+    assert found.of("referee_calls_served_total", "SubmitIntent") == sent + 1 + 2, "the rules refused one, as an answer"
+    assert found.of("referee_calls_served_total", "CreateGame") == 1
+    assert found.of("referee_calls_served_total", "WatchGame") == 1, "a stream counts when it begins"
     assert found.of("referee_acts_under_way") == 0
     assert found.of("referee_act_seconds_count", "unary") == sent
     assert found.of("referee_kept", "callers") == 3, "two seats and the organiser"
@@ -96,6 +100,26 @@ async def test_what_is_open_is_counted_until_it_ends(tmp_path: Path) -> None:
     assert after.sum("referee_open_streams") == after.sum("referee_open_games") == 0
     assert after.of("referee_kept", "games_over") == 1
     assert after.of("referee_tasks") < during.of("referee_tasks"), "the streams have ended"
+
+
+async def test_commits_that_wait_are_counted_with_the_time_of_the_oldest(tmp_path: Path, engine: Engine) -> None:
+    async with running(tmp_path / "data", metrics="127.0.0.1:0", busy_s=600.0) as (server, client):
+        play = await client.play()
+        await play.until_play()
+        seat = play.seat_on_turn()
+        before = await scrape(server.metrics_address)
+        with engine.held():
+            act = asyncio.create_task(play.submit(play.move(seat, play.a_move()), token_of(play, seat)))
+            await until(lambda: server.data.store.stuck_s > 0, "a commit under way")
+            during = await scrape(server.metrics_address)
+            later = await scrape(server.metrics_address)
+        await act
+        after = await scrape(server.metrics_address)
+    for found in (before, after):
+        assert found.of("referee_waiting_changes") == found.of("referee_waiting_seconds") == 0
+    assert during.of("referee_waiting_changes") == later.of("referee_waiting_changes") == 1
+    assert 0 < during.of("referee_waiting_seconds") < later.of("referee_waiting_seconds")
+    assert during.of("referee_stuck_seconds") > 0
 
 
 async def test_metrics_end_with_the_referee(tmp_path: Path) -> None:

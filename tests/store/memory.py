@@ -111,6 +111,7 @@ class MemoryStore:
     def __init__(self) -> None:
         self.marks = MemoryMarks()
         self.nodes = Alone()
+        self.standbys = None
         self.observer: Observer | None = None
         self._games: dict[bytes, _Game] = {}
         self._grants: dict[bytes, Grant] = {}
@@ -137,6 +138,10 @@ class MemoryStore:
     @property
     def waiting(self) -> int:
         return len(self._waiting)
+
+    @property
+    def waiting_s(self) -> float:
+        return 0.0
 
     @property
     def stuck_s(self) -> float:

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from referee.store import postgres_nodes
+from referee.store import postgres, postgres_nodes
 from referee.store.cluster_mark import ClusterMark
 from referee.store.errors import StoreFailed
 from referee.store.postgres_cluster import state, waive
-from referee.store.store import Change
+from referee.store.store import Change, Standbys
 from tests.cli.inside import referee
 from tests.sizes import sample_of
 from tests.store.changes import committed, identity, opening, row
@@ -170,13 +170,58 @@ async def test_what_another_one_wrote_is_not_told_before_a_standby_has_it(pair: 
     await store.close()
 
 
-async def test_a_role_that_cannot_see_what_a_standby_has_is_refused(pair: Pair, tmp_path: Path) -> None:
+async def test_an_operator_sees_which_standbys_follow(
+    pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also while everything that is written waits for one that is gone."""
+    monkeypatch.setattr(postgres, "_WATCH_S", 0.02)
+    await pair.followed()
+    store = await asyncio.to_thread(on_postgres, pair.url, tmp_path)
+
+    async def seen(expected: tuple[bool, int | None, int | None], *, is_waited_for: bool | None) -> Standbys:
+        def found() -> bool:
+            return store.standbys is not None and store.standbys[:3] == expected
+
+        await until(found, f"{expected} to be seen", every_s=0.02)
+        assert store.standbys is not None
+        assert store.standbys.is_waited_for is is_waited_for
+        return store.standbys
+
+    assert (await seen((True, 1, 0), is_waited_for=True)).lag_bytes is not None
+    pair.standby.stop()
+    assert (await seen((True, 0, 0), is_waited_for=False)).lag_bytes is None
+    lost = asyncio.create_task(committed(store, Change(identity(1), [row(0)], opening(1), root=A)))
+    await until(lambda: store.waiting and store.waiting_s > 0.1, "a commit to wait for the standby", every_s=0.02)
+    await seen((True, 0, 0), is_waited_for=False)
+    pair.standby.start()
+    await lost
+    assert store.waiting_s == 0
+    await seen((True, 1, 0), is_waited_for=True)
+    pair.name_standbys("")
+    pair.ask("CHECKPOINT")
+    assert (await seen((False, 0, 1), is_waited_for=False)).lag_bytes is not None
+    pair.primary.stop()
+    await until(lambda: store.standbys is None, "that nothing is known of them", every_s=0.02)
+    pair.primary.start()
+    await seen((False, 0, 1), is_waited_for=False)
+    await store.close()
+
+
+async def test_a_role_that_cannot_see_what_a_standby_has_is_refused(
+    pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres, "_WATCH_S", 0.02)
     await pair.followed()
     pair.ask(f"GRANT ALL ON DATABASE {pair.name} TO plain")
     pair.primary.ask(pair.name, "GRANT ALL ON SCHEMA public TO plain")
     url = pair.url.replace(USER, "plain", 1)
     with pytest.raises(StoreFailed, match="may not see what a standby has; expected GRANT pg_monitor TO it"):
         await asyncio.to_thread(on_postgres, url, tmp_path, require_standby=True)
+    store = await asyncio.to_thread(on_postgres, url, tmp_path)
+    await until(lambda: store.standbys is not None, "whom commits wait for", every_s=0.02)
+    unseen = Standbys(named=True, waited_for=None, others=None, lag_bytes=None)
+    assert (store.standbys, unseen.is_waited_for) == (unseen, None)
+    await store.close()
     pair.ask("GRANT pg_monitor TO plain")
     store = await asyncio.to_thread(on_postgres, url, tmp_path, require_standby=True)
     await committed(store, Change(identity(1), [row(0)], opening(1), root=A))
