@@ -301,6 +301,11 @@ class RefereeCollector(Collector):
             "1: commits wait until a standby has them, and one follows. 0: none is named, or none follows.",
             value=None if is_waited_for is None else int(is_waited_for),
         )
+        yield GaugeMetricFamily(
+            "referee_standby_waived",
+            "1: referees that require a standby go on without one, by referee cluster waive-standby.",
+            value=None if found is None else int(found.waived),
+        )
         standbys = GaugeMetricFamily(
             "referee_standbys",
             "Servers that follow the database's: waited_for by commits, or other.",

@@ -99,11 +99,10 @@ def await_standby(session: Session, url: str) -> None:
 def standbys(session: Session) -> Standbys:
     """Return what servers follow this one."""
     named, may_see, waited_for, others, lag = session.execute(_STANDBYS).fetchone()
-    return (
-        Standbys(named, waited_for, others, lag if lag is None else max(0, lag))
-        if may_see
-        else Standbys(named, None, None, None)
-    )
+    waived = is_waived(session)
+    if not may_see:
+        return Standbys(named, None, None, None, waived)
+    return Standbys(named, waited_for, others, lag if lag is None else max(0, lag), waived)
 
 
 def standby_names(session: Session) -> str:

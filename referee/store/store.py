@@ -198,6 +198,8 @@ class Standbys(NamedTuple):
     lag_bytes: int | None
     """What the nearest lacks of the database's log, of those that are waited for if there are any; None: none follows.
     """
+    waived: bool = False
+    """Referees that require one go on without it, by `referee cluster waive-standby`."""
 
     @property
     def is_waited_for(self) -> bool | None:
