@@ -502,6 +502,8 @@ class LiveGame:
             self._owner.grown(self)
             if is_new:
                 self._owner.opened(self)
+        if self._record.phase is not Phase.PLAYING:
+            self._keeper.hold = None
         if self.is_closed:
             for watcher in self._watchers:
                 watcher.over(self.game_id)
@@ -602,6 +604,7 @@ class LiveGame:
 
     def _unsound(self, error: Unsound) -> None:
         self._is_aside = True
+        self._keeper.hold = None
         self.rest()
         for watcher in self._watchers:
             watcher.over(self.game_id, Ending.SET_ASIDE)

@@ -231,10 +231,6 @@ class LiveGames:
         """Every game that is not over."""
         return iter(self._open.values())
 
-    def wait_for_seats(self) -> bool:
-        """Return whether clocks of any game wait for its seats since an outage."""
-        return any(game.waits_for_seats for game in self._open.values())
-
     @property
     def known_cause(self) -> Cause:
         """Return why nothing could be written, when that was so last."""

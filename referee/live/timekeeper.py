@@ -55,11 +55,23 @@ class Timekeeper:
         self._absent_ms: dict[int, int] = {}
         """By awaited seat: when it was first awaited, or its last stream ended, whichever is later."""
         self._grace_ms = terms.grace_ms
-        self.hold: Hold | None = None
-        """Why clocks stand, though the log does not say so yet."""
+        self._hold: Hold | None = None
         time.keeps(self)
 
     # --- after an outage -------------------------------------------------------------------------------------
+
+    @property
+    def hold(self) -> Hold | None:
+        """Why clocks stand, though the log does not say so yet."""
+        return self._hold
+
+    @hold.setter
+    def hold(self, hold: Hold | None) -> None:
+        self._hold = hold
+        if hold is not None:
+            self._time.waiting.add(self)
+        else:
+            self._time.waiting.discard(self)
 
     def wait(self, alive_ms: int) -> bool:
         """Have clocks wait for the awaited seats, from ``serve`` on for as long as the terms say; whether they do.

@@ -5,7 +5,6 @@ The operator is told once when something is wrong, and metrics say it all the wh
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -37,10 +36,8 @@ class Space(NamedTuple):
 class Machine:
     """``start``, then ``stop``; on the event loop."""
 
-    def __init__(self, data: Data, is_waited_for: Callable[[], bool]) -> None:
-        """``is_waited_for``: whether clocks wait for seats since an outage."""
+    def __init__(self, data: Data) -> None:
         self._data = data
-        self._is_waited_for = is_waited_for
         self._paths = {"data": data.path}
         if data.marks_path.stat().st_dev != data.path.stat().st_dev:
             self._paths["marks"] = data.marks_path.parent
@@ -85,7 +82,7 @@ class Machine:
     def _look(self) -> None:
         try:
             # Clocks that wait since an outage would be charged with it if this start ended before they go on.
-            if not self._is_waited_for():
+            if not self._data.time.waiting:
                 self._data.note_alive()
         except OSError as error:
             _log.warning("cannot note that it is running", error=str(error))

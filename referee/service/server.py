@@ -218,7 +218,7 @@ class Server:
         self.prover = Prover(context, asking(self.workers))
         self.live_games.watch_for_proofs(self.prover.watcher)
         self.scrub = Scrub(self.live_games)
-        self._machine = Machine(data, self.live_games.wait_for_seats)
+        self._machine = Machine(data)
         self.public_log: Sequencer | None = None
         self._config = config
         self._exposition: Exposition | None = None

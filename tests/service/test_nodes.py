@@ -221,7 +221,9 @@ async def test_a_stream_of_a_seat_follows_the_game_to_another_node_and_back(
         await play.to_the_end()
         await until(lambda: told.is_over, "the end", every_s=0.01)
         assert told.seq == play.record.size - 1
-        assert told.closings == [pb.CLOSING_REASON_DRAINING, pb.CLOSING_REASON_DRAINING, pb.CLOSING_REASON_GAME_OVER]
+        assert told.closings[-1] == pb.CLOSING_REASON_GAME_OVER
+        # On a machine that is too busy for a sign of life, the other one takes the game without an end of this stream.
+        assert {*told.closings[:-1]} <= {pb.CLOSING_REASON_DRAINING}
         assert not watching.done(), "the stream is of all games"
 
 
