@@ -90,7 +90,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if _PAGES in item.path.parents or "browser" in getattr(item, "fixturenames", ()):
             item.add_marker("web")
     days, today = sizes.days_of_campaigns(), sizes.day()
-    out = [item for item in items if item.get_closest_marker("long") and not sizes.is_due(item.nodeid, days, today)]
+    out = [item for item in items if sizes.is_out(item, days, today)]
     config.hook.pytest_deselected(items=out)
     items[:] = [item for item in items if item not in set(out)]
 

@@ -48,6 +48,10 @@ def _day_of_commit() -> str:
     return done.stdout.strip() or _WITHOUT_GIT
 
 
+GATE: Final = pytest.mark.long(gate=True)
+"""Whole programs together, each part of which ``make test`` tests: every run of ``.ci/run`` has it."""
+
+
 def campaign(*values: object, id: str | None = None) -> object:  # noqa: A002 - as in pytest.param
     """Return a parameter that ``make test`` leaves out and ``make test-long`` runs."""
     return pytest.param(*values, id=id, marks=pytest.mark.long)
@@ -70,6 +74,12 @@ def days_of_campaigns() -> int:
     if not named.isdecimal() or not 1 <= int(named) <= MOST_DAYS:
         raise ValueError(f"{CAMPAIGNS}={named}: expected a number of days from 1 to {MOST_DAYS}")
     return int(named)
+
+
+def is_out(item: pytest.Item, days: int, of_day: str) -> bool:
+    """Return whether a test waits for another day: it is of a campaign that is not due, and not of every gate."""
+    mark = item.get_closest_marker("long")
+    return mark is not None and not mark.kwargs.get("gate") and not is_due(item.nodeid, days, of_day)
 
 
 def is_due(test: str, days: int, of_day: str) -> bool:

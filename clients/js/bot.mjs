@@ -2,7 +2,7 @@
 // A bot that plays at random, and all that it takes to be another one: replace choose.
 
 import { generateKeyPairSync, createPrivateKey } from "node:crypto";
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, statSync, writeFileSync, writeSync } from "node:fs";
 import { parseArgs } from "node:util";
 import grpc from "@grpc/grpc-js";
 import { Distrust, parseVerifier } from "./log.mjs";
@@ -13,7 +13,8 @@ const USAGE = `node bot.mjs --join STRING [options]
 
   --join STRING     address/game/seat#token, as the organiser gave it; - for standard input, @FILE for a file,
                     or the variable REFEREE_JOIN: then the token does not stand in the process list
-  --key FILE        keep the seat's private key here: with it a bot that was stopped goes on with its game
+  --key FILE        keep the seat's private key here: with it a bot that was stopped goes on with its game; beside it,
+                    as FILE.checkpoint, the newest signed checkpoint, which a referee that was set back is shown
   --verifier VKEY   the referee's verifier key, a file or its text: checks every checkpoint
   --seed N          play the same game again
   --tls-ca FILE     of a grpcs:// address: who vouches for the referee (PEM), if it is none that Node knows
@@ -73,6 +74,31 @@ function loadKey(file) {
   return privateKey;
 }
 
+const MOST_KEPT = 4096;
+
+/** The newest checkpoint of the game, in a file beside the key. A disk that fails stops no game: then nothing is kept. */
+function keptBeside(key) {
+  const file = `${key}.checkpoint`;
+  let checkpoint = Buffer.alloc(0);
+  try {
+    const found = statSync(file);
+    if (found.isFile() && found.size <= MOST_KEPT) checkpoint = readFileSync(file);
+  } catch {}
+  const keep = (newest) => {
+    try {
+      const beside = openSync(`${file}.new`, "w", 0o600);
+      try {
+        writeSync(beside, newest);
+        fsyncSync(beside);
+      } finally {
+        closeSync(beside);
+      }
+      renameSync(`${file}.new`, file);
+    } catch {}
+  };
+  return { checkpoint, keep };
+}
+
 function options() {
   const names = ["join", "key", "verifier", "seed", "tls-ca", "tls-cert", "tls-key", "patience"];
   const flags = Object.fromEntries(names.map((name) => [name, { type: "string" }]));
@@ -124,6 +150,7 @@ async function main() {
     chooser(number("seed", given.seed, Math.random() * 2 ** 32)),
     {
       verifier: verifierOf(given.verifier),
+      kept: given.key && keptBeside(given.key),
       credentials: credentials(place.address, given),
       patienceMs: 1000 * number("patience", given.patience, 300),
     },

@@ -64,6 +64,13 @@ export function parseVerifier(text) {
   return { name, id: Buffer.from(id, "hex"), key: createPublicKey({ key: jwk, format: "jwk" }) };
 }
 
+/** The size and root, in base64, of a note for this game whose signature is not looked at; null if it is none. */
+function readCheckpoint(note, gameId) {
+  const [origin, size, root, ...more] = note.toString().split("\n\n", 1)[0].split("\n");
+  const isOne = origin.endsWith(`/g/${gameId.toString("hex")}`) && /^[1-9][0-9]{0,8}$/.test(size ?? "") && root && !more.length;
+  return isOne ? { size: Number(size), root } : null;
+}
+
 /** The size and root, in base64, of a signed note. Throws Distrust unless this key signed it for this game. */
 export function openCheckpoint(note, verifier, gameId) {
   const [text, signatures] = note.toString().split("\n\n", 2);
@@ -92,10 +99,24 @@ export class Ledger {
   dealt = true;
   /** GameEnd, when it has come. */
   end = null;
+  /** The newest checkpoint, a signed note. */
+  checkpoint = Buffer.alloc(0);
+  /** What a checkpoint of before says, until the game is known to go on from it; null if there is none. */
+  #before = null;
+  #differs = true;
+  #newest = Buffer.alloc(0);
 
-  constructor(gameId, verifier) {
+  /** before: the newest checkpoint that was kept of this game. One that is damaged, or of another game, counts as none. */
+  constructor(gameId, verifier, before = Buffer.alloc(0)) {
     this.gameId = gameId;
     this.#verifier = verifier;
+    try {
+      if (verifier && before.length) openCheckpoint(before, verifier, gameId);
+      this.#before = readCheckpoint(before, gameId);
+    } catch (error) {
+      if (!(error instanceof Distrust)) throw error;
+    }
+    if (this.#before) this.checkpoint = before;
   }
 
   get size() {
@@ -111,7 +132,32 @@ export class Ledger {
       if (signed.size !== this.size || signed.root !== this.#tree.root().toString("base64"))
         throw new Distrust(`the checkpoint of ${signed.size} entries does not fit the ${this.size} that were sent`);
     }
+    if (!this.#before) this.checkpoint = checkpoint;
+    this.#newest = checkpoint;
     return taken;
+  }
+
+  /**
+   * Everything has come that there is: it has to go on from what was kept, or to declare that lost. Throws Distrust: the
+   * referee was set back behind what it had signed.
+   */
+  compare() {
+    if (this.#before && this.#differs) {
+      const { size } = this.#before;
+      const found = size > this.size ? `has ${this.size} entries, and had signed ${size}` : `signed another history of ${size} entries before`;
+      throw new Distrust(`the referee ${found}, and the log does not declare a loss; ask the organiser`);
+    }
+    this.#before = null;
+    this.checkpoint = this.#newest;
+  }
+
+  /** Holds what was kept against the newest entry: a root that is there, or a loss that is declared (section 5). */
+  #hold({ seq, recovered }) {
+    const { size, root } = this.#before;
+    if (this.size === size && this.#tree.root().toString("base64") === root) this.#differs = false;
+    if (!recovered || seq >= size) return;
+    const { lost_size: lost, lost_root: lostRoot } = recovered;
+    if (!lost || lost > size || (lost === size && lostRoot.toString("base64") === root)) this.#differs = false;
   }
 
   #take(bytes) {
@@ -130,6 +176,7 @@ export class Ledger {
     this.end = entry.end ?? this.end;
     this.head = leafHash(bytes);
     this.#tree.push(this.head);
+    if (this.#before) this.#hold(entry);
     return entry;
   }
 }

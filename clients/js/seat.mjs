@@ -42,15 +42,22 @@ export class Seat {
   /**
    * join: {address, gameId (hex), seat, token}; address may be several, with commas between. key: an Ed25519 private
    * key (node:crypto); choose(moves) returns one of the moves, exact bytes of the game's Move, or a promise of one.
+   * kept: {checkpoint, keep(checkpoint)}, the newest checkpoint of before, and what makes the next one durable.
    */
-  constructor(join, key, choose, { verifier, credentials = grpc.credentials.createInsecure(), patienceMs = 300_000 } = {}) {
+  constructor(
+    join,
+    key,
+    choose,
+    { verifier, kept, credentials = grpc.credentials.createInsecure(), patienceMs = 300_000 } = {},
+  ) {
     this.join = join;
     this.key = key;
     this.choose = choose;
     this.credentials = credentials;
     this.patienceMs = patienceMs;
     this.#addresses = addressesOf(join.address);
-    this.ledger = new Ledger(Buffer.from(join.gameId, "hex"), verifier);
+    this.kept = kept;
+    this.ledger = new Ledger(Buffer.from(join.gameId, "hex"), verifier, kept?.checkpoint);
     // p_i follows from the key, so that the key alone is enough to come back at any moment.
     const label = Buffer.concat([Buffer.from("tile-referee/v1/client-seed\0"), this.ledger.gameId]);
     const secret = Buffer.from(key.export({ format: "jwk" }).d, "base64url");
@@ -96,7 +103,7 @@ export class Seat {
     });
     call.on("error", () => {}); // also thrown by the loop below; this one is for what comes after it
     try {
-      const enter = { game_id: this.join.gameId, after_seq: this.ledger.size - 1, legal_moves: true };
+      const enter = { game_id: this.join.gameId, after_seq: this.ledger.size - 1, legal_moves: true, checkpoint: this.ledger.checkpoint };
       call.write({ enter });
       // Was it entered before the break? The same bytes again get the first answer again, so there is no need to know.
       if (this.#pending) this.#send(call);
@@ -138,6 +145,7 @@ export class Seat {
       const entry = this.ledger.take(commit, seq).find((entry) => entry.seq === this.#pending?.seq);
       if (entry && !entry.signed?.intent.equals(this.#pending.intent)) this.#pending = null; // another came first
     }
+    if (turn || item === "heartbeat") this.ledger.compare();
     if (item === "heartbeat" && this.#pending && Date.now() - this.#pending.sent > ANSWER_MS)
       throw new Cut("no answer to an act");
     if (answer && answer.id === this.#pending?.id) await this.#takeAnswer(answer, call);
@@ -161,6 +169,8 @@ export class Seat {
     } else if (awaited === "AWAITED_REVEAL") act = { reveal: { seed: this.seed } };
     else if (awaited === "AWAITED_MOVE") act = { move: await this.choose(moves, { leftMs: left_ms ?? null, size }) };
     else throw new Denied(`${awaited} of a seat`);
+    // Before it is signed: whatever becomes of us and the referee, one of us knows this head.
+    this.kept?.keep(this.ledger.checkpoint);
     // What passes beyond the time that we thought is the network's. Sent again after a break, the act has it still.
     const thought_ms = Math.floor(performance.now() - this.#arrived);
     this.#pending = { ...signedAct({ gameId, size, head }, seat, this.key, act), id: ++this.#acts, seq: size, thought_ms };

@@ -1,13 +1,14 @@
-// The layers of section 8 up to the deck; the rules of the games are not looked at.
+// The layers of section 8 up to the deck, of which seeds alone are compared; of certificates the form. The rules of the
+// games are not looked at.
 
 import { Authors } from "./authors.mjs";
 import { Refusal, equal, hex, sha256, text, utf8 } from "./bytes.mjs";
 import { Seeds } from "./deck.mjs";
 import { isKey } from "./ed25519.mjs";
 import { NO_PREV, gameOf, isOffered, linkFault, readActs, readOpen, readTables } from "./entries.mjs";
-import { CHECKPOINT, ENTRY, HEADER, MAX_ENTRIES, MAX_FILE, OLDER, WORDS, readFrames } from "./frames.mjs";
+import { CHECKPOINT, ENTRY, HEADER, MAX_ENTRIES, MAX_FILE, OLDER, PROOF, WORDS, readFrames } from "./frames.mjs";
 import { checkSigned, leafHash, openCheckpoint, parseCheckpoint, roots } from "./note.mjs";
-import { Entry, Header, Remark } from "./schema.mjs";
+import { Entry, Header, Proof, Remark } from "./schema.mjs";
 import { decode, records } from "./wire.mjs";
 
 const LAYERS = ["limits", "frames", "header", "decode", "chain", "tree", "log", "checkpoint", "receipts", "authors", "deck", "rules", "certificates"];
@@ -46,11 +47,16 @@ const CODES = {
   AUTHOR_SIGNATURE: ["authors", "CORRUPT"],
   DECK: ["deck", "RULES"],
   NOT_AWAITED: ["rules", "RULES"],
+  PROOF: ["certificates", "CORRUPT"],
   REMARK: ["certificates", "CORRUPT"],
   UNSUPPORTED: ["rules", "UNSUPPORTED"],
 };
 
+const NOTHING_WRONG =
+  "nothing is wrong in what is checked here; not checked: the rules of the game, whether chance is the deck's, what certificates prove";
 const IN_LOG = "head in the public log";
+/** Games whose verdicts can have certificates. */
+const PROVABLE = new Set(["alhambra", "kingdomino"]);
 const MAX_CHARACTERS = 4000;
 const SALT_BYTES = 16;
 /** The end of the year 9999, in milliseconds since 1970. */
@@ -130,6 +136,7 @@ export class Audit {
       await this.deck();
       await this.acts();
     }
+    this.proofs();
     await this.words();
     return this.report();
   }
@@ -285,6 +292,7 @@ export class Audit {
       const until = had[at].until === undefined ? "" : ` up to entry ${had[at].until}`;
       if (from || until) this.remarks.push(`seat ${seat}: the key that you gave holds${from}${until}`);
     }
+    this.inTwoRoles(used);
     const beforePlay = open.terms?.table_rules > 1 ? BEFORE_ALL_JOINED : BEFORE_ALL_JOINED_1;
     const wentOn = this.entries.some((entry) => entry && !beforePlay.has(entry.intent?.act ?? entry.event));
     const putOut = new Set(this.entries.map((entry) => entry?.absent?.seat ?? entry?.intent?.rule?.forfeit?.seat));
@@ -293,6 +301,32 @@ export class Audit {
       const message = `seat ${seat}, whose key you gave, never joined`;
       if (wentOn && !putOut.has(Number(seat))) this.fail("UNTRUSTED_KEY", message, { layer: "authors", facts: { seat } });
       else this.remarks.push(message);
+    }
+  }
+
+  /** Players who hold an office in their game, one of each kind for a seat; and one player in several seats. */
+  inTwoRoles(used) {
+    const { open, remarks } = this;
+    const holders = [["arbiter", open.arbiter_keys], ["scribe", open.scribe_keys]];
+    for (const seat of open.seats.keys()) {
+      const found = new Map();
+      for (const { key } of used.get(seat) ?? []) {
+        for (const [role, keys] of holders) {
+          const index = keys.findIndex((each) => equal(each, key));
+          if (index < 0) continue;
+          if (!found.has(role)) found.set(role, `seat ${seat} plays with the key of ${role} ${index}`);
+          break;
+        }
+        if (this.key && equal(key, this.key.key)) found.set("", `seat ${seat} plays with the referee's own key`);
+      }
+      remarks.push(...found.values());
+    }
+    const seats = new Map();
+    for (const [number, { player }] of open.seats.entries()) {
+      if (player?.length) seats.set(hex(player), [...(seats.get(hex(player)) ?? []), number]);
+    }
+    for (const numbers of seats.values()) {
+      if (numbers.length > 1) remarks.push(`the game was opened with one player for seats ${numbers.join(", ")}`);
     }
   }
 
@@ -310,6 +344,24 @@ export class Audit {
     if (!this.game) this.failAt(0, "UNSUPPORTED", `rules ${id}, version ${version}: moves are not read`, { rules: id, version });
     const n = this.entries.findIndex((entry) => entry && !isOffered(entry, this.open));
     if (n >= 0) this.failAt(n, "UNSUPPORTED", "an act or an event that is not offered in this game");
+  }
+
+  /** Of certificates whether each is a Proof of an entry before it; not what it proves. */
+  proofs() {
+    if (!this.game || !PROVABLE.has(this.open.rules_id)) return;
+    for (const { type, payload, offset, entries } of this.file.frames) {
+      if (type !== PROOF) continue;
+      let seq = null;
+      try {
+        const proof = decode(Proof, payload);
+        if (proof.seq >= entries) throw new Refusal("PROOF", `a certificate for entry ${proof.seq}, which is not before it`);
+        seq = Number(proof.seq);
+        if (!equal(proof.leaf, this.leaves[seq])) throw new Refusal("PROOF", `a certificate for another leaf than entry ${seq} has`);
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        return this.fail(error.code, error.message, { entry: seq, offset, layer: "certificates", facts: error.facts });
+      }
+    }
   }
 
   /** Texts beside the entries: each once, after its entry, and what that commits to. */
@@ -364,12 +416,12 @@ export class Audit {
     if (!closed) return { verdict: "PREFIX", code: "INCOMPLETE", message: "END is not there" };
     if (!events.has("end")) return { verdict: "PREFIX", code: "INCOMPLETE", message: "the game has not ended" };
     if (this.log?.lacks) return { verdict: "UNLOGGED", code: "UNLOGGED", message: this.log.lacks };
-    return { verdict: "COMPLETE", code: null, message: "nothing is wrong below the rules of the game" };
+    return { verdict: "COMPLETE", code: null, message: NOTHING_WRONG };
   }
 }
 
 /** What Recovered entries declare lost; a question costs the same however many there are. */
-class Losses {
+export class Losses {
   constructor(entries) {
     this.named = new Map();
     this.losses = [];

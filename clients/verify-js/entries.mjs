@@ -8,7 +8,7 @@ const FORMAT_VERSION = 1n;
 const MAX_SEATS = 255;
 /** `prev` of entry 0. */
 export const NO_PREV = new Uint8Array(32);
-const TABLE_RULES = 2;
+const TABLE_RULES = 3;
 const MONTH_MS = 30 * 86_400_000;
 // Events and acts by the rules of the table: not offered in games without them.
 const OF_THE_TABLE = new Set(["timeout", "absent", "interrupted", "stand_in", "resign", "consent", "protest", "appeal", "take_back", "correct", "rule"]);
@@ -101,12 +101,14 @@ function checkTerms({ terms, seats, arbiter_keys: arbiters }) {
   };
   const { table_rules: version, clock, strikes, penalty_ms: penalty, absence_ms: absence, protest_ms: protest } = terms;
   need(version || !(clock || strikes || penalty || absence || terms.take_backs || protest), "rules of the table are not named");
+  need(terms.grace_ms === undefined || version >= 3, "a grace before version 3 of the rules of the table");
   if (clock) {
     need(clock.control, "a clock without a control");
     const [base, increment, delay] = control(clock);
     need(base >= 1 && base <= MONTH_MS && increment <= MONTH_MS && delay <= 86_400_000 && clock.lag_ms <= 10_000, "a clock");
   }
   need(strikes <= 32 && penalty <= MONTH_MS && absence <= MONTH_MS && protest <= MONTH_MS, "too much");
+  need((terms.grace_ms ?? 0) <= 3_600_000, "too much grace");
   need(terms.illegal_moves || !(strikes || penalty), "attempts are not recorded");
   need(!penalty || clock, "a penalty without a clock");
   need(!terms.take_backs || !clock || seats.length > 1, "one seat takes back with a clock");

@@ -16,6 +16,7 @@ export const CHECKPOINT = 0x03;
 const KEYSET = 0x04;
 const END = 0x05;
 export const OLDER = 0x80;
+export const PROOF = 0x81;
 export const WORDS = 0x82;
 const FIRST_SKIPPED = 0x80;
 

@@ -28,7 +28,8 @@ const Terms = message("Terms", `
   6 uint32 penalty_ms
   7 uint32 absence_ms
   8 bool take_backs
-  9 uint32 protest_ms`, { ClockTerms });
+  9 uint32 protest_ms
+  10 uint32 grace_ms optional`, { ClockTerms });
 const Dealt = message("Dealt", `1 bytes commitment of 32 needed`);
 const Declared = message("Declared", `1 uint32 scribe optional needed`);
 const Series = message("Series", `
@@ -335,6 +336,12 @@ function rollwrite() {
     5 enum rows_are to 2`);
   return game("rollwrite", [1], Move, Outcome, Options, Tables);
 }
+
+/** Of a frame 0x81. What is in the certificate is its game's. */
+export const Proof = message("Proof", `
+  1 uint64 seq
+  2 bytes leaf of 32 needed
+  3 bytes certificate`);
 
 /** Of a frame 0x82. */
 export const Remark = message("Remark", `

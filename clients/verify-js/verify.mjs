@@ -25,7 +25,7 @@ const beside = (path) => bytes(path.replace(/\.[^./]*$/, ".tlog-proof")).then((p
 async function main() {
   const { values, positionals } = parseArgs({ options, allowPositionals: true });
   if (values.help) {
-    process.stdout.write(`${USAGE}\nVKEY: a .vkey file or its text. The exit codes are those of referee audit.\n`);
+    process.stdout.write(`${USAGE}\nVKEY: a .vkey file or its text. The exit codes are those of referee audit.\nNot checked: the rules of the games, whether chance is the deck's, what certificates prove. Of events: EVT-P8, EVT-P9, the logs of games.\n`);
     return 0;
   }
   if (!positionals.length) throw new Error(`usage: ${USAGE}`);

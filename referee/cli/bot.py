@@ -26,7 +26,7 @@ from referee.cli.remote import (
     TlsKey,
     token_of,
 )
-from referee.cli.seat_keys import folder, key_file
+from referee.cli.seat_keys import NoLogCopy, folder, key_file
 from referee.console import printable
 from referee.games import registry
 from referee.log.game import Phase
@@ -123,6 +123,7 @@ def bot(  # noqa: PLR0917 - typer reads options from the signature
         float,
         typer.Option(metavar="SECONDS", min=0, help="Give up when the referee has been unreachable for this long."),
     ] = 300.0,
+    no_log_copy: NoLogCopy = False,
     tls_ca: TlsCa = None,
     tls_cert: TlsCert = None,
     tls_key: TlsKey = None,
@@ -161,7 +162,8 @@ def bot(  # noqa: PLR0917 - typer reads options from the signature
     keeping = None if no_keep else key_file if key is None else lambda _: key
     with _told(name):
         secured = Security(tls_ca, tls_cert, tls_key, insecure)
-        how = _How(name, paced(maker(name, seed), pace_s), keeping, vkey, patience, limit_s, resign_on_failure, secured)
+        made = paced(maker(name, seed), pace_s)
+        how = _How(name, made, keeping, not no_log_copy, vkey, patience, limit_s, resign_on_failure, secured)
         if seat is not None:
             _play_one(seat, how)
         else:
@@ -176,6 +178,7 @@ class _How:
     name: str
     make: MakeBot
     keeping: Callable[[Join], Path] | None
+    log_copy: bool
     verifier: str | None
     patience_s: float
     move_limit_s: float | None
@@ -194,6 +197,7 @@ def _play_one(seat: Join, how: _How) -> None:
         seat,
         how.make,
         key_file=keep,
+        log_copy=how.log_copy,
         verifier=how.verifier,
         patience_s=how.patience_s,
         move_limit_s=how.move_limit_s,
@@ -220,6 +224,7 @@ async def _play_all(server: str, token: str, principal: str, how: _How, at_once:
             ended,
             at_once=at_once,
             key_file=how.keeping,
+            log_copy=how.log_copy,
             verifier=how.verifier,
             patience_s=how.patience_s,
             move_limit_s=how.move_limit_s,

@@ -15,6 +15,7 @@ from rich.table import Table
 from referee.cli.failure import EXIT_FAILED, EXIT_USAGE, Failure
 from referee.console import printable
 from referee.service.data import DataError, cluster_module, found_cluster, store_address
+from referee.service.files import CLUSTER_MARK_FILE
 from referee.store.address import check_address
 from referee.store.errors import StoreFailed
 
@@ -104,6 +105,24 @@ def drain(
     print(f"node {node} has no games" if left is not None else f"node {node} has stopped")
 
 
+@cluster.command("waive-standby")
+def waive_standby(data: Directory = _DATA, store: Address = None) -> None:
+    """Have referees with `--require-standby` go on without a standby, such as after the loss of the primary.
+
+    They go on at once, without a restart. When a standby streams again, they require one again by themselves. The same
+    holds if another server is promoted. Until then an act that is acknowledged is lost with the disk of the
+    database. Refused if the database lacks something that the referee of DIR knows, or if a standby streams.
+
+    Example: `referee cluster waive-standby --data club`
+    """
+    names = _asked("waive", _address(data, store), data / CLUSTER_MARK_FILE)
+    print("referees go on without a standby, until one streams: what is acknowledged is lost with the database's disk")
+    if names:
+        # A name could have a quote in it; nothing is run.
+        print(f"PostgreSQL itself waits: synchronous_standby_names is {printable(names)}. As its administrator run:")
+        print('  psql -c "ALTER SYSTEM SET synchronous_standby_names = \'\'" -c "SELECT pg_reload_conf()"')
+
+
 def _left(found: Any, node: int) -> int | None:
     return next((each.games for each in found.nodes if each.id == node), None)
 
@@ -154,6 +173,8 @@ def _show(found: Any) -> None:
     console.print(table if found.nodes else "no referee is running", highlight=False)
     if found.games_without_node:
         say(f"games without a referee: {found.games_without_node}", highlight=False)
+    if found.standby_waived:
+        say("standby: waived until one streams, by referee cluster waive-standby", highlight=False)
     if not found.standby_names:
         say("standby: none; what is acknowledged is lost with the database's disk", highlight=False)
         return

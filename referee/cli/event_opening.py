@@ -19,7 +19,7 @@ from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.office import Office, new_sheet
 from referee.cli.pairings import told
 from referee.cli.remote import DATA, Data, SendInClear, TlsCa, TlsCert, TlsKey, security, token_of
-from referee.cli.terms import Absence, Clock, Illegal, Lag, ProtestTime, TakeBacks
+from referee.cli.terms import Absence, Clock, Grace, Illegal, Lag, ProtestTime, TakeBacks
 from referee.events.game_logs import Where
 from referee.events.organiser import newest_round
 from referee.events.typed import table_of
@@ -69,6 +69,7 @@ def open_(  # noqa: PLR0917 - typer reads options from the signature
     absence: Absence = None,
     take_backs: TakeBacks = False,
     protest_time: ProtestTime = None,
+    grace: Grace = None,
     arbiter_key: Annotated[
         list[str] | None, typer.Option(metavar="KEY", help="Public key of an arbiter of all games. Repeatable.")
     ] = None,
@@ -98,6 +99,7 @@ def open_(  # noqa: PLR0917 - typer reads options from the signature
         absence=absence,
         take_backs=take_backs,
         protest_time=protest_time,
+        grace=grace,
         arbiter_keys=[public_key(f"--arbiter-key {key}", key) for key in arbiter_key or []],
     )
     if bool(table) != bool(game):

@@ -177,6 +177,7 @@ class Running:
             make,
             ended,
             key_file=key_file,
+            log_copy=False,
             verifier=None if home is None else home.verifier,
             security=self.office.secured,
         )

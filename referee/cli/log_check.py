@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
 from referee.cli.log_policy import log_policy
-from referee.cli.log_reading import PolicyFile, Where, headline, source, verdict
+from referee.cli.log_reading import EMPTY, PolicyFile, Where, headline, source, verdict
 from referee.cli.output import write
 from referee.console import printable
 from referee.log.errors import Code, LogError
@@ -61,8 +61,11 @@ def _checked(reader: Source, trusted: LogPolicy, problems: list[LogError]) -> st
         task = progress.add_task("check", total=head.size)
         found = check_log(reader, head, lambda done: progress.update(task, completed=done))
     problems += found.faults
+    cosigned = f"cosigned by {', '.join(witnessed.cosigned) or 'nobody'}"
+    if not head.size:
+        return f"{head.origin}: {EMPTY}, {cosigned}"
     leaves, tiles = counted(head.size, "leaf", "leaves"), counted(found.tiles, "tile")
-    return f"{head.origin}: {leaves} and {tiles} compared, cosigned by {', '.join(witnessed.cosigned) or 'nobody'}"
+    return f"{head.origin}: {leaves} and {tiles} compared, {cosigned}"
 
 
 COMMANDS = {"check": check}

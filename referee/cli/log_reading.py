@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -32,6 +32,8 @@ PolicyFile = Annotated[
         show_default=False,
     ),
 ]
+
+EMPTY: Final = "the log is empty, as no game was opened yet"
 
 
 @contextmanager

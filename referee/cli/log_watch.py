@@ -16,9 +16,10 @@ from referee.cli.arguments import verifier_key
 from referee.cli.audits import files_of
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.log_policy import log_policy
-from referee.cli.log_reading import PolicyFile, Where, headline, source, verdict
+from referee.cli.log_reading import EMPTY, PolicyFile, Where, headline, source, verdict
 from referee.cli.output import write
 from referee.console import printable
+from referee.log.audited import regular
 from referee.log.errors import Code, LogError
 from referee.log.fork import Side, read_file
 from referee.log.merkle import leaf_hash, root
@@ -211,7 +212,8 @@ def _compare(folder: Path, verifier: VerifierKey, seen: State, *, required: bool
         path = listing.folder / name
         compared.files += 1
         try:
-            side = read_file(path.read_bytes(), verifier)
+            with regular(path) as stream:
+                side = read_file(stream.read(), verifier)
         except OSError as error:
             raise Failure(f"{path}: {error.strerror}") from None
         except LogError as error:
@@ -261,7 +263,8 @@ def _lines(found: Look, compared: _Compared, asked: list[View], problems: list[L
     head, cosigned = found.witnessed.head, found.witnessed.cosigned
     by = ", ".join(f"{name} at {moment_utc(1000 * time_s)}" for name, time_s in cosigned.items()) or "nobody"
     new = max(0, head.size - found.before)
-    yield f"{head.origin}: {counted(head.size, 'leaf', 'leaves')}, {new} new, cosigned by {by}"
+    what = f"{counted(head.size, 'leaf', 'leaves')}, {new} new" if head.size else EMPTY
+    yield f"{head.origin}: {what}, cosigned by {by}"
     if found.witnessed.uncounted:
         yield f"not counted, as this installation has no ML-DSA: {', '.join(found.witnessed.uncounted)}"
     for view in asked:

@@ -43,7 +43,7 @@ from referee.cli.remote import (
     token_of,
 )
 from referee.cli.series import game_before
-from referee.cli.terms import Absence, Clock, Illegal, Lag, ProtestTime, TakeBacks
+from referee.cli.terms import Absence, Clock, Grace, Illegal, Lag, ProtestTime, TakeBacks
 from referee.games import registry
 from referee.notation.times import in_words
 from referee.service.files import TOKEN_FILE
@@ -158,6 +158,7 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
     absence: Absence = None,
     take_backs: TakeBacks = False,
     protest_time: ProtestTime = None,
+    grace: Grace = None,
     arbiter_key: Annotated[
         list[str] | None,
         typer.Option(
@@ -202,9 +203,9 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
 
     With --from, open a game for each row of a table: the round of a tournament. Columns are `table` and, as needed,
     `event`, `round`, `seat 0`, `seat 1`, … with the players' names, `principal 0`, … and these options of the command:
-    `rules`, `seats`, `options`, `age-order`, `clock`, `lag`, `illegal`, `absence`, `take-backs`, `protest-time`. An
-    empty cell is as the command's option says. No game is opened unless every row is in order, and none for an event,
-    round and table that have one, unless that ended without a result. So the command can be repeated.
+    `rules`, `seats`, `options`, `age-order`, `clock`, `lag`, `illegal`, `absence`, `take-backs`, `protest-time`,
+    `grace`. An empty cell is as the command's option says. No game is opened unless every row is in order, and none
+    for an event, round and table that have one, unless that ended without a result. So the command can be repeated.
 
     Exit codes: 0 opened; 1 the referee cannot be reached, or refuses; 2 wrong usage.
 
@@ -236,6 +237,7 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
         absence=absence,
         take_backs=take_backs,
         protest_time=protest_time,
+        grace=grace,
         arbiter_keys=[public_key(f"--arbiter-key {key}", key) for key in arbiter_key or []],
         event=event,
         round=round_,

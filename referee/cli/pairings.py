@@ -39,6 +39,7 @@ _READERS: Final[Mapping[str, tuple[str, Callable[[str], Any], str]]] = {
     "absence": ("absence", str, ""),
     "take-backs": ("take_backs", _YES.__getitem__, "yes or no"),
     "protest-time": ("protest_time", str, ""),
+    "grace": ("grace", str, ""),
 }
 """By column: what it says of the wishes, how it is read, and what is expected where not every text can be read."""
 

@@ -14,7 +14,7 @@ from referee.cli.arguments import verifier_key
 from referee.cli.failure import EXIT_FAILED, EXIT_USAGE, Failure
 from referee.cli.joins import join_of
 from referee.cli.remote import SendInClear, TlsCa, TlsCert, TlsKey, security
-from referee.cli.seat_keys import key_file
+from referee.cli.seat_keys import NoLogCopy, key_file
 from referee_clients.sdk.errors import ClientError, Distrust
 from referee_clients.seat.app import SeatApp
 from referee_clients.seat.keys import SeatKeys
@@ -49,6 +49,7 @@ def play(  # noqa: PLR0917 - typer reads options from the signature
             show_default=False,
         ),
     ] = None,
+    no_log_copy: NoLogCopy = False,
     tls_ca: TlsCa = None,
     tls_cert: TlsCert = None,
     tls_key: TlsKey = None,
@@ -62,7 +63,7 @@ def play(  # noqa: PLR0917 - typer reads options from the signature
     appeal, change your key. F9 calls an arbiter.
 
     The seat's key is saved before the seat is taken, and the command says where. Leave with Ctrl+Q and start the same
-    command again to go on with the game, days later too.
+    command again to go on with the game, days later too. Beside the key is your copy of the game.
 
     Exit codes:
 
@@ -84,6 +85,7 @@ def play(  # noqa: PLR0917 - typer reads options from the signature
     except ClientError as error:
         raise Failure(str(error)) from None
     print(f"the key of seat {seat.seat} is kept in {path}", file=sys.stderr)
-    app = SeatApp(seat, keys, verifier=vkey, security=secured, ascii_only=not console.has_lines())
+    ascii_only = not console.has_lines()
+    app = SeatApp(seat, keys, verifier=vkey, security=secured, log_copy=not no_log_copy, ascii_only=ascii_only)
     if (ended := asyncio.run(app.run_async())) is not None:
         raise Failure(str(ended), EXIT_DISTRUST if isinstance(ended, Distrust) else EXIT_FAILED)

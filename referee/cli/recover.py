@@ -18,7 +18,7 @@ from referee.log.engines import installed
 from referee.log.identity import parse_game_id
 from referee.notation.times import moment_utc
 from referee.service import logs
-from referee.service.data import DataError, open_data, origin_of, take_marks
+from referee.service.data import Data, DataError, open_data, origin_of, take_marks
 from referee.service.files import CLUSTER_MARK_FILE, STORE_ADDRESS_FILE, STORE_FILE
 from referee.store.errors import StoreFailed
 from referee.store.store import Upgrade
@@ -123,12 +123,7 @@ def recover(  # noqa: PLR0917 - typer reads options from the signature
     if new_seal:
         print(f"{opened.seal_path}: made; secrets sealed with the old key can no longer be opened")
 
-    shared: Any = opened.store
-    went_back: str = getattr(shared, "went_back", "")
-    if went_back:
-        print(went_back if not accept_rollback else f"{opened.path}: goes on with the database as it is")
-    if accept_rollback:
-        (opened.path / CLUSTER_MARK_FILE).unlink(missing_ok=True)
+    _heed_rollback(opened, accept=accept_rollback)
     for path in (marks or [])[1:]:
         try:
             newer = take_marks(opened, path)
@@ -161,6 +156,21 @@ def recover(  # noqa: PLR0917 - typer reads options from the signature
     print("\n".join(lines) or ("no game is in doubt" if for_all else "every game can go on"))
     if is_left:
         raise typer.Exit(EXIT_FAILED)
+
+
+def _heed_rollback(opened: Data, *, accept: bool) -> None:
+    """Say in what way the database of several referees went back; if that is accepted, open games are in doubt."""
+    shared: Any = opened.store
+    went_back: str = getattr(shared, "went_back", "")
+    if went_back:
+        print(went_back if not accept else f"{opened.path}: goes on with the database as it is")
+    try:
+        if accept and went_back:
+            shared.doubt_all()
+        if accept:
+            (opened.path / CLUSTER_MARK_FILE).unlink(missing_ok=True)
+    except (OSError, StoreFailed) as error:
+        raise Failure(str(error)) from None
 
 
 async def _look(context: Context, data: Path) -> tuple[list[str], bool]:

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Annotated
 from urllib.parse import quote
+
+import typer
 
 from referee.cli.failure import Failure
 from referee_clients.join import Join
 from referee_clients.sdk.channel import TLS_SCHEME
+
+NoLogCopy = Annotated[
+    bool,
+    typer.Option(
+        "--no-log-copy",
+        help="Keep no file of a game that is over; by default the newest 200 are beside the key, as GAME.gamelog.",
+    ),
+]
 
 
 def folder() -> Path:

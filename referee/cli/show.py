@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from io import BufferedReader
 from pathlib import Path
@@ -150,7 +150,7 @@ def _read(file: Path, at: int | None, verifier: VerifierKey | None) -> tuple[_Sh
     game = as_text(game_file)
     last = f"entry {record.size - 1}"
     position = Position(game.setup, record.game.position.state, game.contest)
-    text = partial(game_text.write, game, waits=record.game.result_waits)
+    text = partial(game_text.write, game)
     draw = partial(renderer(game.setup.rules_id).position_text, position.state)
     return _Shown(position, text, game_file.header(), game_file.numbered_moves(), last, draw), game_file.torn
 
@@ -174,13 +174,12 @@ def _of_text(path: Path, read: Reading | Position | Boards) -> _Shown:
         head = [*position_text.head(read), *_outcome(read)]
         draw = partial(renderer(read.setup.rules_id).position_text, read.state)
         return _Shown(read, partial(position_text.write, read), head, [], "what led to it", draw)
-    head, moves, _ = game_text.written(read.game)
-    position = Position(read.game.setup, read.state, read.game.contest)
-    waits = rehearsed(path, read.game)
-    last = f"event {len(read.game.events)}"
-    text = partial(game_text.write, read.game, waits=waits)
-    draw = partial(renderer(read.game.setup.rules_id).position_text, read.state)
-    return _Shown(position, text, [*head, *_outcome(position, waits)], moves, last, draw)
+    game = replace(read.game, waits=rehearsed(path, read.game))
+    head, moves, _ = game_text.written(game)
+    position = Position(game.setup, read.state, game.contest)
+    draw = partial(renderer(game.setup.rules_id).position_text, read.state)
+    head += _outcome(position, game.waits)
+    return _Shown(position, partial(game_text.write, game), head, moves, f"event {len(game.events)}", draw)
 
 
 def _outcome(position: Position, waits: Wait | None = None) -> list[str]:

@@ -292,6 +292,8 @@ def _head(server: pb.ServerStatus) -> Text:
     text.append(f"  up {age(server.now_ms - server.started_ms)}, open games {server.open_games}", "not bold")
     text.append(f", node {printable(server.node)}\n" if server.node else "\n", "not bold")
     text.append(f"streams: {streams}\nacts: {acts}\n{commits}", "not bold")
+    if server.log_trouble:
+        text.append(f"\npublic log: {printable(server.log_trouble)}", "bold red")
     if server.HasField("marks_beside_games"):
         text.append("\n").append_text(_safety(server))
     return text

@@ -1,4 +1,4 @@
-"""The terms of a new game as options of ``referee new``: time, illegal moves, absence, protests."""
+"""The terms of a new game as options of ``referee new``: time, illegal moves, absence, protests, grace."""
 
 from __future__ import annotations
 
@@ -45,5 +45,15 @@ ProtestTime = Annotated[
         "--protest-time",
         metavar="TIME",
         help="Delay before the result is recorded, to allow protests; each further act restarts it.",
+    ),
+]
+Grace = Annotated[
+    str | None,
+    typer.Option(
+        "--grace",
+        metavar="TIME",
+        help="After the referee was away, clocks wait until the seats on turn are back, for this long at most; 0s: not "
+        "at all.",
+        show_default="60s",
     ),
 ]

@@ -26,6 +26,7 @@ from referee.games.event.scoring import Scores
 from referee.games.game import InputError
 from referee.log import file
 from referee.log.audit import Policy
+from referee.log.audited import regular
 from referee.log.entry import decode_entry
 from referee.log.errors import LogError, RulesError
 from referee.log.events import Moved
@@ -293,7 +294,7 @@ def _indexed(folder: Path) -> Mapping[bytes, Path]:
     found: dict[bytes, Path] = {}
     for path in sorted(folder.rglob(_GAMES)):
         try:
-            with path.open("rb") as stream:
+            with regular(path) as stream:
                 data = decode_entry(next(file.entries(stream), b"")).open
         except (LogError, OSError):
             continue

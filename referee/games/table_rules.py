@@ -146,7 +146,8 @@ CLOCKS: Final = (
         _C,
         "log.judge.judge",
         "While the referee is not running no clock runs: what passed until it was last seen is charged, what passed "
-        "since is not. It was last seen between the entry before and this one.",
+        "since is not. It was last seen between the entry before and this one. From version 3 on clocks start again "
+        "when the seats that are awaited are back, or when the grace that the terms name has passed.",
         "FIDE Laws 2018, 6.11.1: if the game needs to be interrupted the arbiter stops the clocks",
     ),
     _rule(
@@ -367,8 +368,10 @@ BEFORE_PLAY: Final = (
     ),
 )
 
-VERSION: Final = 2
+VERSION: Final = 3
 """What the terms of a game name; a change of a rule is another version."""
+GRACE_SINCE: Final = 3
+"""The first version whose terms can name a grace (TBL-16)."""
 LAST_OF_VERSION_1: Final = 37
 """The number of the last rule that a game of version 1 has."""
 

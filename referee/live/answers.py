@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, NoReturn
 
@@ -70,6 +70,26 @@ def key_id_for(record: Record, intent: log_pb2.Intent, author: Author, body: byt
         what = phrase("{author} has no key; expected {expected}", author=author.phrase, expected=expected)
         raise NotAwaited(what, awaited_text(record))
     return key.id
+
+
+def check_seat_key(record: Record, intent: log_pb2.Intent, own_keys: Collection[bytes]) -> None:
+    """Raise ``WeakKey`` if the act would let a seat play with the key of another role. ``own_keys``: the referee's.
+
+    Whoever rules on a game must not play in it, nor whoever signs for it. Only new acts are asked: logs of before stay
+    as they are, and the audit comments on them.
+    """
+    if intent.HasField("join"):
+        key = intent.join.key
+    elif intent.HasField("change_key"):
+        key = intent.change_key.key
+    else:
+        return
+    if key in own_keys:
+        raise WeakKey("this is a key of the referee's own; use a key of your own for the seat")
+    office = record.keyring.office_of(key)
+    # At a real table the scribe may well be one of the players.
+    if office is not None and (office.role is Role.ARBITER or record.game.deal.is_dealt):
+        raise WeakKey(f"this is the key of {office} of this game; use another one for the seat")
 
 
 def explain(record: Record, intent: log_pb2.Intent, error: LogError) -> NoReturn:

@@ -24,6 +24,8 @@ class Context:
     max_entries: int = MAX_ENTRIES
     time: Time = field(default_factory=SystemTime)
     """What entries are stamped with."""
+    own_keys: set[bytes] = field(default_factory=set)
+    """Public keys with which this referee signs, beside that of ``signer``: no seat may have them."""
     turns: Turns = field(default_factory=Turns)
     """For those who read."""
 

@@ -22,10 +22,11 @@ from referee.live.calls import Calls
 from referee.live.context import Context
 from referee.live.errors import BeyondHead, Elsewhere, GameOver, InDoubt, NotAwaited, StaleHead, UnknownGame, Unsound
 from referee.live.history import Attempts, History
-from referee.live.timekeeper import Timekeeper, awaited_mover, is_up
+from referee.live.timekeeper import Hold, Timekeeper, awaited_mover, is_up
 from referee.live.turns import Payer, Work
 from referee.live.view import awaited_text
 from referee.live.watch import Commit, Ending, Watcher
+from referee.log.dsse import intent_encoding
 from referee.log.entry import Clock, Written
 from referee.log.errors import Code, LogError, RulesError
 from referee.log.game import Phase
@@ -39,6 +40,10 @@ from referee.store.store import Opening, Row
 from referee.words.catalogue import phrase
 
 _log = structlog.get_logger("referee.live")
+
+_SEEN_MS = 2_000
+"""For so long an act counts after an entry that says how long nobody could act, though others are not back: who acts
+later would let the clock of one of these run meanwhile."""
 
 
 class Owner(Protocol):
@@ -86,6 +91,8 @@ class LiveGame:
         self._legal: tuple[int, int | None, list[bytes]] = (-1, None, [])
         self._keeper = Timekeeper(context.time, record.opened.terms, self._rung)
         self.calls = Calls()
+        self._stood_size = -1
+        """How many entries there were when it was last entered how long nobody could act."""
 
     @classmethod
     def begin(
@@ -150,6 +157,9 @@ class LiveGame:
         is_timed = record.phase is Phase.PLAYING and game._keeper.alarm_ms(record.game) is not None
         if alive_ms is not None and is_timed:
             alive_ms = min(max(alive_ms, record.last_ms), clock.referee_ms)
+            if game._keeper.wait(alive_ms):
+                game.rest()  # until it is served, from when on seats can come back
+                return game, None
             rows.append(_row(record.write(log_pb2.Interrupted(alive_ms=alive_ms), clock)))
         # Nothing is, unless the rules of what is due have changed: what is due goes with the act that makes it so.
         game._settle(rows, clock.referee_ms)
@@ -234,6 +244,8 @@ class LiveGame:
             raise InDoubt(record.copied_ms)
         if intent.seq != record.size or intent.prev != record.head:
             raise StaleHead(record.size, record.head)
+        if self._keeper.hold is not None and _is_signed(record, act):
+            await self._go_on_for(author)
         seat = awaited_mover(record.game, author) if intent.HasField("move") else None
         stamp_ms = max(act.received_ms, record.last_ms)
         clock = self._charge(seat, stamp_ms, act.late_ms, act.thought_ms)
@@ -241,6 +253,8 @@ class LiveGame:
             raise await self._time_is_up(seat, stamp_ms, act.late_ms)
         key_id = answers.key_id_for(record, intent, author, act.body, act.signature)
         signed = SignedIntent(act.body, act.signature, key_id)
+        own_keys = self._context.own_keys | {self._context.signer.verifier.key}
+        answers.check_seat_key(record, intent, own_keys)
         rows: list[Row] = []
         refused: RulesError | None = None
         try:
@@ -266,6 +280,70 @@ class LiveGame:
             acted = author.index if author.role is Role.SEAT else None
             self._commit(rows, clock, reply, refused=refused, acted=acted, remark=act.remark)
         return None
+
+    # --- after an outage -----------------------------------------------------------------------------------
+
+    @property
+    def waits_for_seats(self) -> bool:
+        """Whether clocks stand after an outage until the awaited seats are back, which the log does not say yet."""
+        return self._keeper.hold is not None
+
+    async def back(self, author: Author) -> None:
+        """Note that the author can act again. Return when it is durable that clocks go on, if that was all they waited
+        for. Raise ``StoreFailed``, ``Unsound``.
+        """
+        if self._keeper.hold is None:
+            return
+        await self._ready()
+        if self._keeper.hold is not None:
+            self._keeper.hold.back.add(author)
+            if self._keeper.are_back(self._record.game):
+                await self._went_on()
+
+    async def _go_on_for(self, author: Author) -> None:
+        """Enter how long nobody could act, before an act is: its author has to see that first.
+
+        While others are not back clocks wait for these all the same, as nobody is to have another one's clock started.
+        Raise ``StaleHead``, unless the author has had a moment to see it.
+        """
+        record, hold = self._record, self._keeper.hold
+        if hold is None:
+            return
+        hold.back.add(author)
+        if record.size == self._stood_size and self._context.time.now_ms() - record.last_ms < _SEEN_MS:
+            return
+        await self._went_on()
+        record = await self._ready()
+        raise StaleHead(record.size, record.head)
+
+    async def _went_on(self) -> None:
+        reply = AwaitedReply()
+        if self._go_on(reply):
+            await reply.answer
+
+    def _go_on(self, reply: Reply) -> bool:
+        """Enter how long nobody could act; return whether anything is entered, of which ``reply`` gets the answer.
+
+        Clocks wait no more if all are back, or if the grace is over.
+        """
+        record, hold = self._record, self._keeper.hold
+        if hold is None:
+            return False
+        now_ms = self._context.time.now_ms()
+        stamp_ms = max(now_ms, record.last_ms)
+        is_over = hold.until_ms is not None and now_ms >= hold.until_ms
+        rows = list[Row]()
+        with self._guard:
+            alive_ms = min(max(hold.alive_ms, record.last_ms), stamp_ms)
+            if record.phase is Phase.PLAYING:
+                rows.append(_row(record.write(log_pb2.Interrupted(alive_ms=alive_ms), Clock(stamp_ms))))
+            self._settle(rows, stamp_ms)
+            if is_over or self._keeper.are_back(record.game):
+                self._keeper.go_on()
+            if rows:
+                self._stood_size = record.size
+                self._commit(rows, Clock(stamp_ms), _GoingOn(self._keeper, hold, reply))
+        return bool(rows)
 
     def _charge(self, seat: int | None, stamp_ms: int, late_ms: int, thought_ms: int | None) -> Clock:
         if seat is None:
@@ -424,6 +502,8 @@ class LiveGame:
             self._owner.grown(self)
             if is_new:
                 self._owner.opened(self)
+        if self._record.phase is not Phase.PLAYING:
+            self._keeper.hold = None
         if self.is_closed:
             for watcher in self._watchers:
                 watcher.over(self.game_id)
@@ -451,6 +531,13 @@ class LiveGame:
         if not self._is_ready():
             return  # there will be another alarm after that
         self._keeper.pause()
+        if self._keeper.hold is not None:
+            try:
+                self._go_on(Reply())
+            except Exception as error:  # noqa: BLE001 - as below
+                _log.error("what was due was not entered", game=self.game_id.hex(), error=str(error))
+            self._set_alarm()
+            return
         stamp_ms = max(self._context.time.now_ms(), self._record.last_ms)
         try:
             with self._guard:
@@ -478,6 +565,8 @@ class LiveGame:
         """
         self.rest()
         try:
+            await self._ready()
+            await self._went_on()  # who has it next would take the time until now for one in which seats could act
             record = await self._ready()
         except BaseException:
             self.serve()
@@ -515,6 +604,7 @@ class LiveGame:
 
     def _unsound(self, error: Unsound) -> None:
         self._is_aside = True
+        self._keeper.hold = None
         self.rest()
         for watcher in self._watchers:
             watcher.over(self.game_id, Ending.SET_ASIDE)
@@ -638,6 +728,20 @@ class _Handed(NamedTuple):
     """The seat whose act it was; None: no seat's."""
 
 
+class _GoingOn(Reply):
+    """Has clocks wait again if it does not become durable that they go on."""
+
+    __slots__ = ("_hold", "_keeper", "_reply")
+
+    def __init__(self, keeper: Timekeeper, hold: Hold, reply: Reply) -> None:
+        self._keeper, self._hold, self._reply = keeper, hold, reply
+
+    def deliver(self, outcome: Answer | StoreFailed, commit: Commit | None) -> None:
+        if isinstance(outcome, StoreFailed):
+            self._keeper.hold = self._hold
+        self._reply.deliver(outcome, commit)
+
+
 class _Guard:
     """Whatever goes wrong inside, memory may be half way: it is read again before it is used."""
 
@@ -652,6 +756,11 @@ class _Guard:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is not None:
             self._distrust()
+
+
+def _is_signed(record: Record, act: Act) -> bool:
+    key = record.keyring.signer(act.author, act.body, act.signature)
+    return key is not None and key.is_signed(intent_encoding(act.body), act.signature)
 
 
 def _row(written: Written) -> Row:

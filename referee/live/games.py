@@ -13,7 +13,7 @@ from google.protobuf.message import DecodeError
 from referee.live.answers import Answer
 from referee.live.archive import HASHED_AT_ONCE, Archive, Replays
 from referee.live.context import Context
-from referee.live.errors import RETRY_S, Draining, Elsewhere, LimitReached, UnknownGame, Unsound
+from referee.live.errors import RETRY_S, BadField, Draining, Elsewhere, LimitReached, UnknownGame, Unsound
 from referee.live.game import LiveGame
 from referee.live.history import History
 from referee.live.listing import Wanted
@@ -27,7 +27,7 @@ from referee.log.note import Checkpoint, Note
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.notation.times import moment_utc
-from referee.store.errors import StoreDamaged, StoreFailed
+from referee.store.errors import Cause, NotReady, StoreDamaged, StoreFailed
 from referee.store.marks import Mark
 from referee.store.nodes import Node
 from referee.store.store import Player, Row, StoredGame
@@ -232,6 +232,11 @@ class LiveGames:
         return iter(self._open.values())
 
     @property
+    def known_cause(self) -> Cause:
+        """Return why nothing could be written, when that was so last."""
+        return self.context.store.known_cause
+
+    @property
     def aside(self) -> Mapping[bytes, Unsound]:
         """Games that cannot be gone on with, and why."""
         return self._aside
@@ -260,6 +265,8 @@ class LiveGames:
         """Raise ``StoreFailed`` if this node is cut off from the database: others may have gone on with its games."""
         health = self.context.store.nodes.health
         if health is not None and health.is_cut_off:
+            if self.context.store.known_cause is Cause.STANDBY:
+                raise NotReady(Cause.STANDBY, 1 + len(self.context.store.nodes.others))
             raise StoreFailed(f"cut off from the database for {health.silent_s:.0f} s")
 
     async def create(self, request: CreateGameRequest) -> tuple[LiveGame, Prepared]:
@@ -268,6 +275,12 @@ class LiveGames:
         Whoever asks may leave before it is durable: the game is there all the same, and can be found and aborted.
         """
         self._check_room()
+        own_keys = self.context.own_keys | {self.context.signer.verifier.key}
+        for field in ("arbiter_keys", "scribe_keys"):
+            if own_keys & set(getattr(request, field)):
+                raise BadField(field, "none of the referee's own keys")
+        if request.declaring_scribe_key in own_keys:
+            raise BadField("declaring_scribe_key", "none of the referee's own keys")
         prepared = prepare(request, self.context.engines, self._producer)
         return await self._begin(prepared), prepared
 

@@ -260,7 +260,7 @@ class History:
         self.check_promise(row, record.root())
         if record.game.deal.is_dealt and secret is None and not (record.is_final or without_secret):
             raise self.unsound(lost)
-        record.copied_ms = self._store.marks.doubts.get(self._game_id, 0)
+        record.copied_ms = await self._store.doubt_of(self._game_id)
         await self._mark(record, mark)
         self._known, self._read_back = known, record.size
         return record, attempts

@@ -58,6 +58,10 @@ def token_digest(token: str) -> bytes:
     return sha256(token.encode()).digest()
 
 
+GRACE_MS: Final = 60_000
+"""How long clocks wait for the seats after the referee was not running, unless the terms say otherwise."""
+
+
 def prepare(request: CreateGameRequest, engines: Engines, producer: str) -> Prepared:
     """Prepare a game. Raise ``BadField``, ``UnknownRules``, and ``LogError`` for a weak key."""
     if request.rules_id == event.GAME.rules_id:
@@ -79,7 +83,11 @@ def prepare(request: CreateGameRequest, engines: Engines, producer: str) -> Prep
         if request.HasField(name):
             getattr(opened, name).CopyFrom(getattr(request, name))
     # Whoever leaves it open gets the newest, as of the rules of the game.
-    opened.terms.table_rules = opened.terms.table_rules or table_rules.VERSION
+    terms = opened.terms
+    terms.table_rules = terms.table_rules or table_rules.VERSION
+    is_timed = terms.HasField("clock") or terms.absence_ms > 0 or terms.protest_ms > 0
+    if is_timed and terms.table_rules >= table_rules.GRACE_SINCE and not terms.HasField("grace_ms"):
+        terms.grace_ms = GRACE_MS
     for name in _OCCASION:
         if request.HasField(name):  # type: ignore[arg-type]
             setattr(opened, name, getattr(request, name))
@@ -90,6 +98,8 @@ def prepare(request: CreateGameRequest, engines: Engines, producer: str) -> Prep
     if request.declaring_scribe_key:
         opened.scribe_keys.append(request.declaring_scribe_key)
     opened.scribe_keys.extend(request.scribe_keys)
+    if set(opened.arbiter_keys) & set(opened.scribe_keys):
+        raise BadField("arbiter_keys", "none that is a scribe's key as well")
     if request.declaring_scribe_key:
         dealer.declare(opened, 0)
     else:

@@ -29,7 +29,7 @@ from referee.log.game import Phase
 from referee.log.header import header_hash
 from referee.log.merkle import Tree, leaf_hash
 from referee.log.note import open_checkpoint
-from referee.log.replay import Record
+from referee.log.replay import Record, signed_part
 from referee.log.v1 import log_pb2
 from referee.store.errors import StoreDamaged, StoreFailed
 from referee.store.marks import Mark
@@ -186,13 +186,22 @@ async def _checked(history: History, *, without_secret: bool = False) -> Record:
 
 
 async def _begun(context: Context, game_id: bytes, loss: log_pb2.Recovered) -> int | None:
-    """Return the entry with which the store's own entries declare this very loss."""
+    """Return the entry with which the store's own entries declare this very loss.
+
+    A loss without a known head may have been declared with a later time, which a file showed; nobody has acted since.
+    """
+    begun = None
     async for row in _kept(context, game_id):
-        found = decode_entry(row.data).recovered
-        found.declared_ms = loss.declared_ms
-        if found == loss:
+        entry = decode_entry(row.data)
+        found = entry.recovered
+        if loss.copied_ms:
+            if found.copied_ms >= loss.copied_ms:
+                begun = row.seq
+            elif signed_part(entry) is not None:
+                begun = None
+        elif (found.lost_size, found.lost_root) == (loss.lost_size, loss.lost_root) and entry.HasField("recovered"):
             return row.seq
-    return None
+    return begun
 
 
 async def newest_signed(context: Context, game_id: bytes, stream: BinaryIO) -> int:

@@ -15,7 +15,7 @@ import structlog
 from referee.live.errors import Elsewhere, LiveGameError
 from referee.live.game import LiveGame
 from referee.live.view import game_message
-from referee.store.errors import StoreFailed
+from referee.store.errors import Cause, StoreFailed
 from referee.store.nodes import News, Node, Nodes, Shown
 
 TAKEN_UP_AT_ONCE = 4
@@ -48,6 +48,9 @@ class Games(Protocol):
     async def let_go(self, game_id: bytes, to: Node) -> None: ...
 
     def end_streams(self) -> None: ...
+
+    @property
+    def known_cause(self) -> Cause: ...
 
 
 class Sharing:
@@ -168,7 +171,12 @@ class Sharing:
                 is_told = False
                 continue
             if not is_told:
-                _log.warning("cut off from the database", silent_s=round(health.silent_s, 1))
+                cause = self._live_games.known_cause
+                silent_s = round(health.silent_s, 1)
+                if cause is Cause.STANDBY:
+                    _log.warning("nothing can be entered", silent_s=silent_s, cause=cause.value)
+                else:
+                    _log.warning("cut off from the database", silent_s=silent_s, cause=cause.value)
                 is_told = True
             self._live_games.end_streams()
 

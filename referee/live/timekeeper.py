@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from typing import NamedTuple
 
 from referee.live.timing import Alarm, Time
 from referee.log.clocks import Clocks
@@ -18,6 +19,17 @@ from referee.log.terms import MAX_LAG_MS
 from referee.log.v1 import log_pb2
 
 _AGAIN_MS = 1000
+
+
+class Hold(NamedTuple):
+    """Clocks stand after an outage, until the awaited seats are back."""
+
+    alive_ms: int
+    """Until when somebody could act before it."""
+    until_ms: int | None
+    """When they go on at the latest; None: that is not known before the referee serves."""
+    back: set[Author]
+    """Those who are back."""
 
 
 class Timekeeper:
@@ -42,7 +54,49 @@ class Timekeeper:
         """Since when seats could act, if the game is older than the referee's present life."""
         self._absent_ms: dict[int, int] = {}
         """By awaited seat: when it was first awaited, or its last stream ended, whichever is later."""
+        self._grace_ms = terms.grace_ms
+        self._hold: Hold | None = None
         time.keeps(self)
+
+    # --- after an outage -------------------------------------------------------------------------------------
+
+    @property
+    def hold(self) -> Hold | None:
+        """Why clocks stand, though the log does not say so yet."""
+        return self._hold
+
+    @hold.setter
+    def hold(self, hold: Hold | None) -> None:
+        self._hold = hold
+        if hold is not None:
+            self._time.waiting.add(self)
+        else:
+            self._time.waiting.discard(self)
+
+    def wait(self, alive_ms: int) -> bool:
+        """Have clocks wait for the awaited seats, from ``serve`` on for as long as the terms say; whether they do.
+
+        ``alive_ms``: until when somebody could act.
+        """
+        if self._grace_ms:
+            self.hold = Hold(alive_ms, None, set())
+        return self.hold is not None
+
+    def are_back(self, game: LoggedGame) -> bool:
+        """Return whether every awaited seat is back, or the scribes if it is theirs; False if no seat is awaited."""
+        if self.hold is None:
+            return True
+        awaited, seats = game.awaited(), game.opened.seats
+        roles = {author.role for author in self.hold.back}
+        return bool(awaited) and all(
+            Role.SCRIBE in roles if seats[seat].scribed else Author(Role.SEAT, seat) in self.hold.back
+            for seat in awaited
+        )
+
+    def go_on(self) -> None:
+        """Have clocks run from what is entered now, and absences count from now."""
+        self.hold = None
+        self._absent_ms, self._serves_from_ms = {}, self._time.now_ms()
 
     # --- what happens in the game ----------------------------------------------------------------------------
 
@@ -131,8 +185,11 @@ class Timekeeper:
         clocks = game.clocks
         if clocks is None or (since_ms := clocks.seat(seat).since_ms) is None:
             return None
-        now_ms = self._time.now_ms()
-        used_ms = max(0, now_ms - since_ms - self._taken_ms(since_ms, now_ms))
+        if self.hold is not None:
+            used_ms = max(0, self.hold.alive_ms - since_ms)
+        else:
+            now_ms = self._time.now_ms()
+            used_ms = max(0, now_ms - since_ms - self._taken_ms(since_ms, now_ms))
         return max(0, clocks.available(seat) - used_ms)
 
     def _taken_ms(self, since_ms: int, until_ms: int) -> int:
@@ -143,6 +200,8 @@ class Timekeeper:
 
     def due(self, game: LoggedGame, stamp_ms: int, late_ms: int = 0) -> tuple[Event, Clock] | None:
         """Return a flag that has fallen by then, or an absence that was too long; ``late_ms`` as for ``charge``."""
+        if self.hold is not None:
+            return None
         for seat, since_ms in _running(game):
             if game.clocks is not None and stamp_ms - late_ms >= self._flag_ms(game.clocks, seat, stamp_ms):
                 taken_ms = self._taken_ms(since_ms, stamp_ms) + late_ms
@@ -157,6 +216,8 @@ class Timekeeper:
         """Return when something will be due, if no author acts before."""
         if not self._has_times:
             return None
+        if self.hold is not None:
+            return self.hold.until_ms
         if game.reached() is not None:  # by an arbiter also before play
             return game.result_ms()
         alarms = [ms + game.arbitration.terms.absence_ms for _, ms in self._absent(game)]
@@ -196,6 +257,8 @@ class Timekeeper:
         self._is_resting = False
         self._known, self._spans, self._absent_ms = [], [], {}
         self._serves_from_ms = self._time.now_ms()
+        if self.hold is not None:
+            self.hold = self.hold._replace(until_ms=self._serves_from_ms + self._grace_ms)
         self.published(game)
 
     def _flag_ms(self, clocks: Clocks, seat: int, until_ms: int) -> int:

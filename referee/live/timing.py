@@ -44,6 +44,8 @@ class Time(ABC):
 
     def __init__(self) -> None:
         self._keepers: WeakSet[Keeper] = WeakSet()
+        self.waiting: WeakSet[Keeper] = WeakSet()
+        """Whose clocks wait for seats since an outage: ``alive`` says until when somebody could act in their games."""
         self._tick: Handle | None = None
         self._ticks_ms = 0
         """When the next tick is due."""

@@ -391,6 +391,29 @@ class _Auditor:
                 self.note(LogError(Code.UNTRUSTED_KEY, what, expected.hex()), Layer.AUTHORS)
         self.at = (None, None)
 
+    def _in_two_roles(self) -> None:
+        """Comment on players who hold an office in their game, and on one player in several seats."""
+        if self.keyring is None or self.opened is None:
+            return
+        signing = self.policy.verifier.key if self.policy.verifier is not None else None
+        for seat, used in enumerate(self.keyring.used):
+            # One of each kind tells enough: an arbiter may give a seat any number of keys.
+            found: dict[Role | None, Phrase] = {}
+            for _, key in used:
+                if (office := self.keyring.office_of(key.raw)) is not None:
+                    what = phrase("seat {seat} plays with the key of {author}", seat=seat, author=office.phrase)
+                    found.setdefault(office.role, what)
+                if key.raw == signing:
+                    found[None] = phrase("seat {seat} plays with the referee's own key", seat=seat)
+            self.comments += found.values()
+        seats: dict[bytes, list[str]] = {}
+        for number, each in enumerate(self.opened.seats):
+            seats.setdefault(each.player, []).append(str(number))
+        for player, numbers in seats.items():
+            if player and len(numbers) > 1:
+                text = "the game was opened with one player for seats {seats}"
+                self.comments.append(phrase(text, seats=", ".join(numbers)))
+
     def _rules(
         self, game: LoggedGame, entry: log_pb2.Entry, kind: str, intent: log_pb2.Intent | None, clock: Clock
     ) -> None:
@@ -424,6 +447,7 @@ class _Auditor:
         self._verify()
         self._closing()
         self._pinned_seats()
+        self._in_two_roles()
         self._never_joined()
         self._checkpoints()
         game = self.game

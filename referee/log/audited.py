@@ -79,7 +79,7 @@ def regular(path: str | Path) -> BufferedReader:
     stream = open(path, "rb", opener=_at_once)  # noqa: SIM115 - for whoever calls
     if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
         stream.close()
-        raise OSError(errno.EINVAL, "it is a pipe or a device; expected a file")
+        raise OSError(errno.EINVAL, "it is a pipe or a device; expected a file", str(path))
     return stream
 
 

@@ -98,6 +98,14 @@ class Keyring:
             keys = self._scribes if author.role is Role.SCRIBE else self._arbiters
         return keys[author.index] if author.index < len(keys) else ()
 
+    def office_of(self, raw: bytes) -> Author | None:
+        """Return the arbiter whose key this is, else the scribe; None if it is neither's."""
+        for role, keys in ((Role.ARBITER, self._arbiters), (Role.SCRIBE, self._scribes)):
+            for index, (key,) in enumerate(keys):
+                if key.raw == raw:
+                    return Author(role, index)
+        return None
+
     def misfit(self, author: Author, key: PublicKey) -> str:
         """Return in words why the key does not sign for the author, who has one; empty if it does."""
         if key in self.keys_of(author):

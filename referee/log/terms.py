@@ -13,6 +13,7 @@ MAX_DAYS = 30
 """Most days of a correspondence move; a charge has 32 bits."""
 MAX_BUDGET_MS = MAX_DAYS * DAY_MS
 MAX_LAG_MS = 10_000
+MAX_GRACE_MS = 3_600_000
 MAX_ATTEMPTS = 32
 """Refused moves that are recorded at one decision, and so the most strikes. A log is for what happened: who tries every
 move there is must not fill it."""
@@ -75,6 +76,7 @@ def check_terms(opened: log_pb2.GameOpen) -> None:
         ("absence_ms", terms.absence_ms > 0),
         ("take_backs", terms.take_backs),
         ("protest_ms", terms.protest_ms > 0),
+        ("grace_ms", terms.HasField("grace_ms")),
     )
     for name, is_set in of_table:
         _demand(not is_set or terms.table_rules > 0, name, "table_rules, by which it is judged")
@@ -90,6 +92,9 @@ def check_terms(opened: log_pb2.GameOpen) -> None:
     _demand(not alone, "take_backs", "none in a game of one seat with a clock")
     _demand(not terms.protest_ms or len(opened.arbiter_keys) > 0, "protest_ms", "an arbiter who rules on protests")
     _demand(terms.protest_ms <= MAX_BUDGET_MS, "protest_ms", f"at most {MAX_BUDGET_MS}")
+    graced = terms.HasField("grace_ms")
+    _demand(not graced or terms.table_rules >= table_rules.GRACE_SINCE, "grace_ms", "table_rules of 3 or later")
+    _demand(terms.grace_ms <= MAX_GRACE_MS, "grace_ms", f"at most {MAX_GRACE_MS}")
 
 
 def _demand(condition: bool, field: str, expected: str) -> None:

@@ -4,7 +4,8 @@
     [Penalties "2 0 0"]                 points that an arbiter took off, by seat
     [Result "…"]                        * while the game goes on; the points where its rules ended it; else the ending
     [Points "9 1 5"]                    of an adjudication with points
-    [Places "1 3 2"]                    by seat, wherever the moves alone do not give them
+    [Places "1 3 2"]                    by seat, wherever the points alone do not give them
+    [Waits "protests"]                  the result is not entered yet: there is time to protest; or for "a ruling"
 
 What is left out says nothing: no forfeits, no penalties, the result that these and the position give.
 """
@@ -18,14 +19,15 @@ from typing import Any, Final, NoReturn
 
 from referee.games import forfeits
 from referee.games.game import Ending, Pending
-from referee.games.results import Contest, Result
+from referee.games.results import Contest, Result, Wait
 from referee.notation.errors import Kind, NotationError, cut, either
 from referee.notation.grammar import place_of
-from referee.notation.headers import FORFEITS, PENALTIES, PLACES, POINTS, RESULT, RUNNING, Headers, line
+from referee.notation.headers import FORFEITS, PENALTIES, PLACES, POINTS, RESULT, RUNNING, WAITS, Headers, line
 
 _RULED: Final = (Ending.ADJUDICATED, Ending.VOIDED, Ending.ABORTED, Ending.REFEREE_FAULT)
 """What can end a game whatever it has come to by its moves and forfeits."""
 _ENDINGS: Final = {ending.words: ending for ending in Ending}
+_WAITS: Final = {"protests": Wait.PROTESTS, "a ruling": Wait.RULING}
 _NUMBER: Final = re.compile(r"(?:0|-?[1-9][0-9]{0,8})\Z", re.ASCII)
 _FORFEIT: Final = re.compile(r"(?P<seat>0|[1-9][0-9]?) (?P<how>[a-z ]+)\Z", re.ASCII)
 
@@ -39,8 +41,11 @@ def value(result: Result | None) -> str:
     return result.ending.words
 
 
-def write(contest: Contest, seats: int, pending: Sequence[Pending]) -> list[str]:
-    """Return the header lines of a contest where ``pending`` is awaited: Result, and what else says something."""
+def write(contest: Contest, seats: int, pending: Sequence[Pending], waits: Wait | None = None) -> list[str]:
+    """Return the header lines of a contest where ``pending`` is awaited: Result, and what else says something.
+
+    ``waits``: for what, if a result that the game has come to is not entered yet.
+    """
     result = contest.result(seats, pending)
     values = {}
     if contest.out:
@@ -50,9 +55,16 @@ def write(contest: Contest, seats: int, pending: Sequence[Pending]) -> list[str]
     values[RESULT] = value(result)
     if contest.ruled is not None and contest.ruled.scores:
         values[POINTS] = _written(contest.ruled.scores)
-    if result is not None and result.places and not contest.is_plain:
+    if result is not None and result.places and not (contest.is_plain and result.places == _by_points(result.scores)):
         values[PLACES] = _written(result.places)
+    if result is not None and waits is not None:
+        values[WAITS] = next(words for words, wait in _WAITS.items() if wait is waits)
     return [line(name, each) for name, each in values.items()]
+
+
+def _by_points(scores: Sequence[int]) -> tuple[int, ...]:
+    """Return the places that a reader finds who sees the points alone."""
+    return tuple(1 + sum(other > score for other in scores) for score in scores)
 
 
 def _written(numbers: Sequence[int]) -> str:
@@ -67,6 +79,15 @@ def read(found: Headers, seats: int, pending: Sequence[Pending], told: Contest |
     Raise ``NotationError`` for headers that are not of this form, ``Contradiction`` for those that are not so.
     """
     return _Reader(found, seats, pending, told or Contest()).contest()
+
+
+def read_waits(found: Headers) -> Wait | None:
+    """Return for what the result waits by the headers; None if they do not say so. Raise ``NotationError``."""
+    if (told := found.text(WAITS)) is None:
+        return None
+    if told not in _WAITS:
+        raise found.wrong(WAITS, either(list(_WAITS)))
+    return _WAITS[told]
 
 
 class Contradiction(NotationError):

@@ -17,7 +17,7 @@ from referee.notation import accepted, contest_text, headers, table_acts
 from referee.notation.errors import Kind, NotationError, illegal
 from referee.notation.grammar import grammar, place_of, syntax_error
 from referee.notation.headers import Headers, Setup
-from referee.notation.outcomes import outcome
+from referee.notation.outcomes import needs_words, outcome
 from referee.notation.registry import notation
 from referee.notation.table import Due, Table, TableError
 from referee.notation.table_acts import TableAct
@@ -36,6 +36,9 @@ class GameText:
     happened: tuple[Any, ...] = ()
     """All lines in their order, of a game of which acts of the table are told: events, those that were taken back too,
     and each ``TableAct``. What they lead to are ``events`` and ``contest``."""
+    waits: Wait | None = None
+    """For what the result waits that the game has come to; None: nothing is said of it. Whether a ruling is due is for
+    the rules of the table to say (``transcript.rehearsal``)."""
     lines: tuple[int, ...] = field(default=(), compare=False)
     """Where each of ``happened`` stands in the text that it was read from, from 1; 0: the text leaves it out."""
 
@@ -59,15 +62,12 @@ class Reading:
 # Printing
 
 
-def write(game: GameText, *, waits: Wait | None = None) -> str:
-    """Return the canonical form; with ``waits`` a comment that the result is not entered yet, and for what it waits.
-
-    Raise ``ValueError`` for an event that no arbiter could let stand.
-    """
+def write(game: GameText) -> str:
+    """Return the canonical form. Raise ``ValueError`` for an event that no arbiter could let stand."""
     head, lines, state = written(game)
     result = game.contest.result(game.setup.seats, state.pending())
-    if result is not None and (waits or not game.contest.is_plain):
-        head.append(f"; {outcome(result, game.contest, waits=waits)}")
+    if result is not None and needs_words(result, game.contest, game.waits):
+        head.append(f"; {outcome(result, game.contest, waits=game.waits)}")
     return "".join(f"{each}\n" for each in (*head, "", *lines))
 
 
@@ -91,8 +91,8 @@ def written(game: GameText) -> tuple[list[str], list[str], State]:
         scored = notation(rules_id).rounds(table.state, told)
         told += len(scored)
         lines += [f"; {each}" for each in scored]
-    head = [*headers.write(game.setup), *contest_text.write(game.contest, game.setup.seats, table.state.pending())]
-    return head, lines, table.state
+    contested = contest_text.write(game.contest, game.setup.seats, table.state.pending(), game.waits)
+    return [*headers.write(game.setup), *contested], lines, table.state
 
 
 def line(rules_id: str, state: State, event: Any) -> str:
@@ -121,7 +121,10 @@ def read(text: str) -> Reading:
     contest = contest_text.read(found, setup.seats, table.state.pending(), told)
     marks = tuple(place_of(act)[0] for act in acts if mark_of(act) is not None)
     happened, lines = ((), ()) if told is None else (tuple(reader.happened), tuple(reader.lines))
-    return Reading(GameText(setup, table.events(), contest, happened, lines), table.state, marks)
+    waits = contest_text.read_waits(found)
+    if waits is not None and contest.result(setup.seats, table.state.pending()) is None:
+        raise found.wrong(headers.WAITS, "no such header, as the game goes on")
+    return Reading(GameText(setup, table.events(), contest, happened, waits, lines), table.state, marks)
 
 
 def allowed_by(setup: Setup, events: Iterable[Any], event: Any) -> str:

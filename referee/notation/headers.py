@@ -33,7 +33,8 @@ PLAYER, MAX_NAME = "Player", 100
 """``Player0`` has the name of who sits at seat 0, and so on; and how many characters it may have."""
 
 FORFEITS, PENALTIES, RESULT, POINTS, PLACES = "Forfeits", "Penalties", "Result", "Points", "Places"
-OF_THE_CONTEST: Final = (FORFEITS, PENALTIES, RESULT, POINTS, PLACES)
+WAITS = "Waits"
+OF_THE_CONTEST: Final = (FORFEITS, PENALTIES, RESULT, POINTS, PLACES, WAITS)
 """What happened beside the moves, which ``contest_text`` reads when it knows the position."""
 RUNNING: Final = "*"
 """The result of a game that goes on."""

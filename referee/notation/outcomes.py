@@ -32,6 +32,12 @@ def outcome(result: Result | None, contest: Contest, *, waits: Wait | None = Non
     return f"{words}; {say(f'waits.{waits.name.lower()}')}" if waits is not None else words
 
 
+def needs_words(result: Result | None, contest: Contest, waits: Wait | None = None) -> bool:
+    """Return whether points and places alone do not say how it ended, so that ``outcome``, of the same, has to."""
+    is_stalled = result is not None and result.ending is Ending.STALLED
+    return not contest.is_plain or waits is not None or is_stalled
+
+
 def _who(result: Result | None, say: Words) -> str:
     if result is None:
         return say("outcome.goes_on")

@@ -67,6 +67,8 @@ def read_value(found: Headers, acts: Sequence[Any], name: str, state: State) -> 
         raise NotationError(Kind.SYNTAX, (found.line, 1), f"header {name} is missing", f'[{name} "…"]')
     if acts:
         raise NotationError(Kind.SYNTAX, place_of(acts[0]), f"an event after {_THE[name]}", "nothing more")
+    if headers.WAITS in found.values:
+        raise found.wrong(headers.WAITS, "no such header, as only the text of a game says what its result waits for")
     token = found.values[name]
     try:
         return registry.part(__package__, rules_id, part).read(grammar(rules_id).parse(line, part), state)

@@ -29,6 +29,7 @@ from referee.log.note import (
     VerifierKey,
 )
 from referee.publishing import witnesses
+from referee.publishing.upkeep import Upkeep
 from referee.publishing.witnesses import Ahead, Witnesses
 from referee.store.errors import StoreFailed, TakenOver
 from referee.store.store import Head, LogState, Store
@@ -36,14 +37,13 @@ from referee.tlog.checkpoint import check_log_signature, demand_quorum, open_log
 from referee.tlog.folder import CHECKPOINT, Folder
 from referee.tlog.leaf import leaf_of
 from referee.tlog.policy import NONE, LogPolicy, Peer
-from referee.tlog.tiles import Edge, Source, TileTree
+from referee.tlog.tiles import PARTIAL, Edge, Source, TileTree
 
 EVERY_S = 1.0
 FRESH_S = 600.0
 """After so long without a new head the witnesses sign the old one again: so it is seen that nobody holds the log up."""
 _BATCH = 1024
 """Heads that are taken at one time."""
-_PARTIAL = ".p"
 _LONGEST_S = 30.0
 """Between attempts to reach a quorum, or a disk that does not write."""
 _TOGETHER_WITH = "and it signs no head of the log; expected the database that it was, or `referee log recover`"
@@ -117,6 +117,11 @@ class Sequencer:
         self._policy = policy
         own = (Peer(signer.verifier, ""),)
         self._readers = LogPolicy(own, {}, NONE) if policy is None else replace(policy, logs=own)
+        self.upkeep = Upkeep(store, self._leaf, self.folder)
+        self._signed: LogState | None = None
+        """How far it is signed; None: another referee writes it, or nothing is known yet."""
+        self._sound = 0
+        """So many of the first leaves in the store have the root that was signed: files of them may be replaced."""
         self._edge = Edge()
         self._every_s = self._pause_s = every_s
         self._trouble = ""
@@ -126,6 +131,12 @@ class Sequencer:
     def size(self) -> int:
         """Return how many leaves are written."""
         return self._edge.size
+
+    @property
+    def trouble(self) -> str:
+        """Return what is wrong with the log, in words; empty: nothing that is known."""
+        unpublished = f"not published: {self._trouble}" if self._trouble and not self.halted else ""
+        return "; ".join(filter(None, (self.halted, unpublished, self.upkeep.trouble)))
 
     # --- what is there at the start ------------------------------------------------------------------------------
 
@@ -145,11 +156,16 @@ class Sequencer:
             if await self._root_in_store(state.size) != state.root:
                 what = f"the first {state.size} heads in the database are not those that were signed"
                 raise WentBack(f"{self.folder.path}: {what}, {_TOGETHER_WITH}")
-        if found is not None:
+            self._sound = state.size
+        if found is None and not state.size:
+            # Readers can tell an empty log from one that is missing. Its witnesses are asked in the first round.
+            empty = TreeHead(self.verifier.name, 0, Edge().root())
+            await asyncio.to_thread(self.folder.publish, self._signer.sign_head(empty))
+        elif found is not None and found[0].size:
             size = found[0].size
-            tiles = TileTree(self.folder, state.size)
-            root = await (asyncio.to_thread(tiles.root, size) if is_whole else self._root_in_store(size))
-            if root != found[0].root:
+            root = await asyncio.to_thread(self._root_in_tiles, size, state.size) if is_whole else None
+            # Damage to a tile says nothing of the database.
+            if root != found[0].root and await self._root_in_store(size) != found[0].root:
                 what = f"the published log has other leaves than the database, among its first {size}"
                 raise WentBack(f"{self.folder.path}: {what}, {_TOGETHER_WITH}")
             self.published = Published(*found, monotonic())
@@ -165,12 +181,19 @@ class Sequencer:
         self._edge = edge
         return True
 
+    def _root_in_tiles(self, size: int, written: int) -> bytes | None:
+        """Return the root over the first ``size`` leaves; None if a tile is damaged. Raise ``OSError``."""
+        try:
+            return TileTree(self.folder, written).root(size)
+        except LogError:
+            return None
+
     async def _root_in_store(self, size: int) -> bytes:
         """Return the root over so many leaves, without a file. Raise ``WentBack`` if there are fewer."""
         edge = Edge()
         while edge.size < size:
             heads = await self._leaves_from(edge.size, size)
-            await asyncio.to_thread(edge.append, [leaf(self._origin, head) for head in heads])
+            await asyncio.to_thread(edge.append, list(map(self._leaf, heads)))
         return edge.root()
 
     async def _leaves_from(self, first: int, size: int) -> Sequence[Head]:
@@ -208,7 +231,18 @@ class Sequencer:
                 self._later(str(error))
             except Exception as error:  # noqa: BLE001 - whatever it is, the log does not end silently
                 self._later(f"{type(error).__name__}: {error}", error)
+            if not self.halted:
+                await self._look_after()
             await asyncio.sleep(self._pause_s)
+
+    async def _look_after(self) -> None:
+        """Compare some of the published files, in a referee that writes the log."""
+        if self._signed is None:
+            return
+        try:
+            await self.upkeep.compare_some(self._signed, self.size)
+        except StoreFailed as error:
+            _log.warning("log files not compared", why=str(error))
 
     def _later(self, why: str, unexpected: Exception | None = None) -> None:
         if why != self._trouble:
@@ -236,6 +270,7 @@ class Sequencer:
         size = -1
         while (numbered := await self._store.number_heads(_BATCH)) != size:
             if numbered is None:
+                self._signed = None
                 await asyncio.to_thread(self._follow)
                 return
             size = numbered
@@ -244,11 +279,14 @@ class Sequencer:
             raise WentBack(
                 f"{self.size} leaves are written, and the database has {size}: it went back, {_TOGETHER_WITH}"
             )
-        if not size or await asyncio.to_thread(self._is_published, size):
+        state = LogState(size, self._edge.root())
+        if await asyncio.to_thread(self._is_published, size):
+            self._signed = state
             return
-        head = TreeHead(self._signer.verifier.name, size, self._edge.root())
-        if not await self._store.keep_log_state(LogState(size, head.root)):
+        head = TreeHead(self._signer.verifier.name, size, state.root)
+        if not await self._store.keep_log_state(state):
             return
+        self._signed = state
         note = self._signer.sign_head(head)
         lines = await self._cosigned(head, note)
         await asyncio.to_thread(self._publish, head, note, lines)
@@ -276,14 +314,19 @@ class Sequencer:
     async def _write_up_to(self, size: int) -> None:
         """Write bundles and tiles of what has a leaf in the store. Raise ``WentBack``, ``StoreFailed``, ``OSError``."""
         while self._edge.size < size:
-            await asyncio.to_thread(self._write, await self._leaves_from(self._edge.size, size))
+            end = self._sound if self._edge.size < self._sound else size
+            await asyncio.to_thread(self._write, await self._leaves_from(self._edge.size, end))
+
+    def _leaf(self, head: Head) -> bytes:
+        return leaf(self._origin, head)
 
     def _write(self, heads: Sequence[Head]) -> None:
         edge = self._edge.copy()
         try:
-            files = edge.append([leaf(self._origin, head) for head in heads])
+            files = edge.append(list(map(self._leaf, heads)))
+            put = self.folder.mend if edge.size <= self._sound else self.folder.write
             for path, data in files:
-                self.folder.write(path, data)
+                put(path, data)
         except LogError as error:
             raise WentBack(f"{error}: the database went back, {_TOGETHER_WITH}") from None
         self._edge = edge  # only now: what failed half-way is written again
@@ -292,8 +335,8 @@ class Sequencer:
     def _tidy(self, paths: Iterable[str]) -> None:
         """Remove the partial tiles and bundles that these full ones have replaced: they would be two for each leaf."""
         for path in paths:
-            if _PARTIAL not in path:
-                rmtree(self.folder.path / f"{path}{_PARTIAL}", ignore_errors=True)
+            if PARTIAL not in path:
+                rmtree(self.folder.path / f"{path}{PARTIAL}", ignore_errors=True)
 
     async def _cosigned(self, head: TreeHead, note: bytes) -> Mapping[str, NoteSignature]:
         """Return the witnesses' lines, of a quorum at least. Raise ``Ahead``, ``NoQuorum``."""

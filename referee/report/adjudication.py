@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from referee.games.game import Decision, Forced, ForcedPass, State, Violation
-from referee.games.results import Result
+from referee.games.results import Result, Wait
 from referee.notation import accepted, contest_text, game_text, headers, table_acts
 from referee.notation.contest_text import Contradiction
 from referee.notation.errors import Kind, NotationError, cut
@@ -115,6 +115,11 @@ def _run(
         judge.end(found)
     if log is not None and judge.outcome.ended and not is_listing:
         judge.outcome.waits = log.end(judge.outcome)
+    if judge.outcome.waits is None and judge.outcome.ended:
+        # By the lines an arbiter has to rule, or not. That there is time to protest, the text alone tells.
+        told = contest_text.read_waits(found)
+        has_time = told is Wait.PROTESTS and judge.outcome.told.result is not None
+        judge.outcome.waits = told if has_time else None
     return judge.outcome
 
 

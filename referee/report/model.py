@@ -343,13 +343,13 @@ def _verdict(found: Adjudication) -> tuple[str, ...]:
         reached = ", ".join(say("wrong.line", n=each.line) for each in found.unreached)
         lines.append(say("verdict.unreached", lines=reached))
     lines += found.changes
-    if not found.told.contest.is_plain:
+    if found.told.needs_words:
         lines.append(f"{upper(found.told.outcome(say))}.")
     return tuple(lines)
 
 
 def _result(found: Adjudication) -> str:
-    if not found.told.contest.is_plain:
+    if found.told.needs_words:
         return found.told.outcome(found.say)
     return found.say("about.result.none") if found.told.result is None else contest_text.value(found.told.result)
 

@@ -17,7 +17,7 @@ from referee.games.table_rules import CATALOGUE as TABLE_RULES
 from referee.notation import boards_text, game_text, headers, position_text
 from referee.notation.game_text import GameText
 from referee.notation.headers import Setup
-from referee.notation.outcomes import IN_ENGLISH, named, outcome
+from referee.notation.outcomes import IN_ENGLISH, named, needs_words, outcome
 from referee.notation.scorings import Scorings
 from referee.words.catalogue import Said, Words
 
@@ -120,6 +120,11 @@ class Told:
         """What the game has come to; None: it goes on."""
         return self.contest.result(self.setup.seats, self.state.pending())
 
+    @property
+    def needs_words(self) -> bool:
+        """Whether points and places alone do not say how the game ended."""
+        return needs_words(self.result, self.contest, self.waits)
+
     def outcome(self, say: Words = IN_ENGLISH) -> str:
         """Return who won and why, in words."""
         return outcome(self.result, self.contest, waits=self.waits, say=say)
@@ -153,7 +158,7 @@ def sheet(
     seats = found.players[: state.seats]
     result = contest.result(len(seats), state.pending())
     remarks = []
-    if not contest.is_plain or waits:
+    if needs_words(result, contest, waits):
         remarks.append(f"{upper(outcome(result, contest, waits=waits, say=say))}.")
     if result is not None and result.ending is Ending.ADJUDICATED and result.scores:
         remarks.append(say("remark.given", points=" ".join(map(str, result.scores))))

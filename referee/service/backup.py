@@ -16,6 +16,7 @@ from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import Final
 
+from referee.log.audited import regular
 from referee.log.errors import LogError
 from referee.log.keys import PrivateKey
 from referee.log.note import Checkpoint, CheckpointSigner, Note, TreeHead, VerifierKey
@@ -124,7 +125,7 @@ def lay_down(copy: Path, path: Path, now_ms: int, *, marks: Path | None = None) 
                 what = "is there, and a copy is put only where no games are"
                 raise DataError(f"{path / name}: {what}; move {path} away, and keep it: it may know more than the copy")
         for name, file in files.items():
-            if (there := path / name).exists() and there.read_bytes() != file.read_bytes():
+            if (there := path / name).exists() and _whole(there) != _whole(file):
                 raise DataError(f"{there}: is not the one in {copy}; expected the copy of this referee")
         if KEY_FILE not in files and not (path / KEY_FILE).exists():
             what = f"neither {copy} nor {path} has the referee's key"
@@ -195,11 +196,11 @@ def _read(copy: Path) -> Backup:
     """Return what a copy says of itself, if it says anything. Raise ``DataError`` if it is not what was signed."""
     if not (copy / _MANIFEST).exists():
         return Backup(0)
-    data = (copy / _MANIFEST).read_bytes()
+    data = _whole(copy / _MANIFEST)
     altered = f"{copy}: is not as referee backup made it"
     try:
-        verifier = VerifierKey.parse((copy / VERIFIER_FILE).read_text(encoding="utf-8", errors="replace").strip())
-        note = Note.parse((copy / _NOTE).read_bytes())
+        verifier = VerifierKey.parse(_whole(copy / VERIFIER_FILE).decode(errors="replace").strip())
+        note = Note.parse(_whole(copy / _NOTE))
         verifier.check(note)
         head = TreeHead.parse(note.text)
         signed = head.origin == f"{verifier.name}/backup" and head.root == sha256(data).digest()
@@ -214,8 +215,13 @@ def _read(copy: Path) -> Backup:
     return Backup(manifest["copied_ms"], len(manifest["open_games"]), doubts=doubts)
 
 
+def _whole(path: Path) -> bytes:
+    with regular(path) as file:
+        return file.read()
+
+
 def _digest(path: Path) -> str:
-    with path.open("rb") as file:
+    with regular(path) as file:
         return file_digest(file, "sha256").hexdigest()
 
 
@@ -223,7 +229,7 @@ def _copy(source: Path, target: Path) -> None:
     """Copy a file with its mode, durably."""
     mode = 0o644 if source.name in _PUBLIC else 0o600
     descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode)
-    with os.fdopen(descriptor, "wb") as to, source.open("rb") as from_:
+    with os.fdopen(descriptor, "wb") as to, regular(source) as from_:
         shutil.copyfileobj(from_, to)
         to.flush()
         os.fsync(to.fileno())

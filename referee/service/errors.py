@@ -23,10 +23,10 @@ from referee.notation.errors import NotationError, cut
 from referee.publishing.proofs import Missing, NotLogged
 from referee.service.auth import PermissionDenied, Unauthenticated
 from referee.service.limits import TookTooLong
-from referee.store.errors import StoreFailed
+from referee.store.errors import Cause, NotReady, StoreFailed
 from referee.v1 import game_service_pb2 as pb
 from referee.v1.game_service_pb2 import ErrorReason
-from referee.words.catalogue import Phrase
+from referee.words.catalogue import Phrase, phrase
 from referee.workers.errors import BadQuestion
 from referee.workers.pool import WorkerFailed
 
@@ -100,7 +100,7 @@ _log = structlog.get_logger("referee.errors")
 def status(error: Exception, **place: object) -> status_pb2.Status:
     """Return the status for the caller. ``place``: method, game and so on, for the log if it is our fault."""
     reason, message, metadata = _explained(error)
-    if reason == "STORE_FAILED":
+    if reason == "STORE_FAILED" and not isinstance(error, NotReady):
         _log.error("store failed", error=str(error), **place)
     if reason == "INTERNAL":
         incident = secrets.token_hex(8)
@@ -110,6 +110,8 @@ def status(error: Exception, **place: object) -> status_pb2.Status:
             {"incident": incident},
         )
     said: Phrase | None = None if reason in _WITHHELD else getattr(error, "phrase", None)
+    if isinstance(error, NotReady):
+        said = _not_ready(error)
     return _status(reason, message, metadata, retry_s(error), "" if said is None else said.encoded())
 
 
@@ -195,6 +197,8 @@ def _explained(error: Exception) -> tuple[str, str, dict[str, object]]:
             metadata |= {"limit": error.what} if reason == "LIMIT" else {}
         case errors.Unsound():
             return "SET_ASIDE", "the game is set aside: the referee cannot go on with it; ask its operator why", {}
+        case NotReady():
+            return "STORE_FAILED", str(_not_ready(error)), {}
         case StoreFailed():
             return (
                 "STORE_FAILED",
@@ -202,6 +206,22 @@ def _explained(error: Exception) -> tuple[str, str, dict[str, object]]:
                 {},
             )
     return reason, str(error), metadata
+
+
+def _not_ready(error: NotReady) -> Phrase:
+    cause = _CAUSES[error.cause]
+    if error.referees > 1:
+        what = "{n} referees run, and none of them can enter anything now: {cause}; games wait, try again later"
+        return phrase(what, n=error.referees, cause=cause)
+    return phrase("the referee runs, and can enter nothing now: {cause}; games wait, try again later", cause=cause)
+
+
+_CAUSES: Mapping[Cause, Phrase] = {
+    Cause.UNKNOWN: phrase("what it stores does not reach its disk"),
+    Cause.STANDBY: phrase("the database waits for a standby, and none is connected"),
+    Cause.NO_PRIMARY: phrase("no server of the database takes writes"),
+    Cause.DATABASE: phrase("the database does not answer"),
+}
 
 
 def _status(reason: str, message: str, metadata: Mapping[str, object], wait_s: float, said: str) -> status_pb2.Status:

@@ -43,6 +43,17 @@ Streaming = Callable[[Any, Caller, "ResponseStream"], Awaitable[None]]
 Talking = Callable[[Caller, "RequestStream", "ResponseStream"], Awaitable[None]]
 
 ACTS = frozenset({"referee.v1.GameService/SubmitIntent"})
+WRITES = frozenset(
+    {
+        "referee.v1.GameService/CreateGame",
+        "referee.v1.GameService/AbortGame",
+        "referee.v1.ArbiterService/EraseRemark",
+        "referee.v1.EventService/CreateEvent",
+        "referee.v1.AccessService/IssueToken",
+        "referee.v1.AccessService/RevokeToken",
+    }
+)
+"""They wait for the disk. So do acts, which have come in time, whenever they are entered."""
 FOUND_S = 3.0
 FOUND_STEP_S = 0.05
 """For so long a game is looked for that no node says is its own, and how often."""
@@ -63,6 +74,8 @@ class Gate:
     """Called with the method and the reason of every call that ends with an error, and its caller's account."""
     turns: Turns
     """For everything but acts."""
+    check_ready: Callable[[], None] = lambda: None
+    """Raises ``NotReady`` while nothing can be written: who would wait for that is told why."""
     forward: Forwarder | None = None
     """The way to the nodes that go on with other games; None: there are none, or callers come from them."""
     named: Metadata = field(default_factory=api.named)
@@ -110,6 +123,8 @@ def _unary(request_class: type[Message], behaviour: Unary, name: str, gate: Gate
             if not is_free:
                 await gate.refusals.draw(caller.account)
                 caller.check_method(name)
+            if name in WRITES:
+                gate.check_ready()
             request = parse(request_class, data, most)
             task = calls.begin(caller, context)
             try:

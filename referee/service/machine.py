@@ -81,7 +81,9 @@ class Machine:
 
     def _look(self) -> None:
         try:
-            self._data.note_alive()
+            # Clocks that wait since an outage would be charged with it if this start ended before they go on.
+            if not self._data.time.waiting:
+                self._data.note_alive()
         except OSError as error:
             _log.warning("cannot note that it is running", error=str(error))
         self._look_at_clock()

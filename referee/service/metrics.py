@@ -129,6 +129,17 @@ class RefereeCollector(Collector):
             "1: the log went back, and the referee no longer signs it; a message says what to do. 0: all is well.",
             value=None if log is None else int(bool(log.halted)),
         )
+        yield GaugeMetricFamily(
+            "referee_log_damaged_files",
+            "Published tiles and bundles that are not what the database says, by the newest look at all of them. They "
+            "are made again if the database has the root that was signed.",
+            value=None if log is None else log.upkeep.damaged + int(log.upkeep.contradicts),
+        )
+        yield CounterMetricFamily(
+            "referee_log_mended_files",
+            "Published tiles and bundles that were damaged and are made again, since the start.",
+            value=None if log is None else log.upkeep.mended,
+        )
         answers = CounterMetricFamily(
             "referee_log_witness_answers",
             "Answers of each witness of the policy: cosigned; ahead (it has seen more leaves than there are); forked; "
@@ -289,6 +300,11 @@ class RefereeCollector(Collector):
             "referee_waits_for_standby",
             "1: commits wait until a standby has them, and one follows. 0: none is named, or none follows.",
             value=None if is_waited_for is None else int(is_waited_for),
+        )
+        yield GaugeMetricFamily(
+            "referee_standby_waived",
+            "1: referees that require a standby go on without one, by referee cluster waive-standby.",
+            value=None if found is None else int(found.waived),
         )
         standbys = GaugeMetricFamily(
             "referee_standbys",

@@ -53,6 +53,7 @@ class PlayStream:
         reader: asyncio.Task[None] | None = None
         try:
             with present(self._game, self._author):
+                await self._game.back(self._author)
                 self._seq = await begin(self._live_games, self._game, after_seq, self._watcher, responses.send)
                 if self._watcher.is_empty:
                     # A heartbeat says as well that nothing is still to come: who comes back knows where the game is.

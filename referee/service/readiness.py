@@ -9,7 +9,7 @@ from typing import Final
 import structlog
 from grpc_health.v1 import health, health_pb2
 
-from referee.store.errors import StoreFailed
+from referee.store.errors import Cause, NotReady, StoreFailed
 from referee.store.store import Store
 
 LATE_S: Final = 3.0
@@ -33,6 +33,7 @@ class Readiness:
         self._names = [name for name in names if not name or name.rpartition(".")[2] in WRITING]
         self._task: asyncio.Task[None] | None = None
         self._probe: asyncio.Task[None] | None = None
+        self._why: asyncio.Task[Cause] | None = None
         self._good = 0
         self.is_ready = True
 
@@ -42,10 +43,10 @@ class Readiness:
 
     async def stop(self) -> None:
         """Look no more; what was told last stands."""
-        for task in (self._task, self._probe):
-            if task is not None:
-                task.cancel()
-        found = await asyncio.gather(*filter(None, (self._task, self._probe)), return_exceptions=True)
+        tasks = [task for task in (self._task, self._probe, self._why) if task is not None]
+        for task in tasks:
+            task.cancel()
+        found = await asyncio.gather(*tasks, return_exceptions=True)
         for error in found:
             if isinstance(error, Exception) and not isinstance(error, StoreFailed):
                 raise error
@@ -61,8 +62,15 @@ class Readiness:
                 if self._good >= _GOOD:
                     await self._tell(is_ready=True)
 
+    def check(self) -> None:
+        """Raise ``NotReady`` while nothing can be written."""
+        if not self.is_ready:
+            raise NotReady(self._store.known_cause, 1 + len(self._store.nodes.others))
+
     def _look(self) -> None:
-        """Try to write, one attempt at a time: one that hangs is not joined by others."""
+        """Try to write, one attempt at a time: one that hangs is not joined by others. Look for the cause beside it."""
+        if self._why is None or self._why.done():
+            self._why = asyncio.create_task(self._store.find_cause())
         if self._probe is not None:
             if not self._probe.done():
                 return
@@ -74,7 +82,8 @@ class Readiness:
         if is_ready:
             _log.info("ready again")
         else:
-            _log.error("not ready", stuck_s=round(self._store.stuck_s, 1))
+            cause = await self._store.find_cause()
+            _log.error("not ready", stuck_s=round(self._store.stuck_s, 1), cause=cause.value)
         told = health_pb2.HealthCheckResponse.SERVING if is_ready else health_pb2.HealthCheckResponse.NOT_SERVING
         for name in self._names:
             await self._servicer.set(name, told)

@@ -272,6 +272,7 @@ class Server:
             if config.log is not None:
                 # First: if it knows more than the store, nothing that follows may be signed.
                 server.public_log = await open_log(data, config.log, config.log_policy)
+                server.live_games.context.own_keys.add(server.public_log.verifier.key)
             try:
                 await server.live_games.start(data.alive_ms())
                 await server.prover.load()
@@ -358,6 +359,7 @@ class Server:
                 heartbeats=self._heartbeats,
                 watch_limits=watch_limits,
                 worker_queue=self._worker_queue,
+                public_log=self.public_log,
             ),
         }
         if config.solver_workers:
@@ -366,8 +368,11 @@ class Server:
             solver = SolverService(self.live_games, self.workers, self._worker_queue, self._calls, bounds)
             servicers["referee.v1.SolverService"] = solver
         services = [service for service in SERVICES if service.full_name in servicers]
+        names = [service.full_name for service in services]
+        self.readiness = Readiness(self.data.store, self._health, ("", *names))
+        turns = self.live_games.context.turns
         gate = guard.Gate(
-            door, self._calls, self._counters.answered, self._counters.failed, self.live_games.context.turns
+            door, self._calls, self._counters.answered, self._counters.failed, turns, self.readiness.check
         )
         try:
             if shown is None:
@@ -378,14 +383,12 @@ class Server:
             raise _cannot_listen(config.listen) from error
         self.address = f"{config.listen.rpartition(':')[0]}:{port}"
         ours = await self._join(gate, servicers, services)
-        names = [service.full_name for service in services]
         guests: Any = ForeignServices(gate)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, guests)
         add_reflection((*names, health.SERVICE_NAME), guests)
         self._server.add_generic_rpc_handlers([Admission([*ours, *guests.handlers], gate)])
         for name in ("", *names):
             await self._health.set(name, health_pb2.HealthCheckResponse.SERVING)
-        self.readiness = Readiness(self.data.store, self._health, ("", *names))
         if config.metrics:
             await self._expose(config.metrics, door)
         await self._server.start()

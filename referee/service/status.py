@@ -24,6 +24,7 @@ from referee.live.view import (
 )
 from referee.log.intent import Author, Role
 from referee.log.replay import Record
+from referee.publishing.sequencer import Sequencer
 from referee.service.auth import Caller
 from referee.service.counters import Counters
 from referee.service.data import Data, DataError
@@ -56,6 +57,7 @@ class StatusService:
         heartbeats: Heartbeats,
         watch_limits: WatchLimits,
         worker_queue: WorkerQueue,
+        public_log: Sequencer | None = None,
     ) -> None:
         self._data = data
         self._live_games = live_games
@@ -63,6 +65,7 @@ class StatusService:
         self._heartbeats = heartbeats
         self._watch_limits = watch_limits
         self._worker_queue = worker_queue
+        self._public_log = public_log
         self._started_ms = live_games.context.time.now_ms()
 
     async def GetStatus(self, request: pb.GetStatusRequest, caller: Caller) -> pb.GetStatusResponse:
@@ -106,7 +109,10 @@ class StatusService:
         return response
 
     async def _one(self, game_id: bytes, caller: Caller) -> list[LiveGame]:
-        """Return the game, unless it is over or set aside. Raise ``Elsewhere``, ``UnknownGame``, ``PermissionDenied``."""
+        """Return the game, unless it is over or set aside.
+
+        Raise ``Elsewhere``, ``UnknownGame``, ``PermissionDenied``.
+        """
         caller.check_game(game_id)
         await self._live_games.check_here(game_id)
         if game_id in self._live_games.aside:
@@ -139,6 +145,7 @@ class StatusService:
             solver_workers=self._worker_queue.workers,
             solver_at_work=self._worker_queue.at_work,
             solver_waiting=self._worker_queue.waiting,
+            log_trouble=self._public_log.trouble if self._public_log is not None else "",
         )
         server.MergeFrom(self._about(open_games))
         if (node := self._live_games.context.store.nodes.this) is not None:

@@ -2,6 +2,17 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+
+
+class Cause(StrEnum):
+    """Why nothing can be written, as far as callers are told: no addresses, no words of a database."""
+
+    UNKNOWN = "what it stores does not reach its disk"
+    STANDBY = "the database waits for a standby, and none is connected"
+    NO_PRIMARY = "no server of the database takes writes"
+    DATABASE = "the database does not answer"
+
 
 class StoreFailed(Exception):
     """A store did not do what it was asked. After a commit: what it holds now has to be read again."""
@@ -21,3 +32,13 @@ class WentBack(TakenOver):
 
 class Contradiction(StoreFailed):
     """A head of a game that cannot be of one history with a head that was let out before."""
+
+
+class NotReady(StoreFailed):
+    """Nothing can be written for the time being, and callers may know why."""
+
+    def __init__(self, cause: Cause, referees: int = 1) -> None:
+        """``referees``: how many run on the database."""
+        self.cause = cause
+        self.referees = referees
+        super().__init__(cause.value)

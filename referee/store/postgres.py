@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
@@ -22,14 +22,22 @@ from typing import Any, TypeVar
 import psycopg
 import structlog
 
-from referee.store import grants, postgres_schema
+from referee.store import games, grants, postgres_schema
 from referee.store import postgres_nodes as nodes
 from referee.store.cluster_mark import FILE, ClusterMark
-from referee.store.errors import StoreFailed, TakenOver, WentBack
+from referee.store.errors import Cause, StoreFailed, TakenOver, WentBack
 from referee.store.files import make_whole
 from referee.store.nodes import Alone, Nodes
 from referee.store.postgres_arrays import Bigints, Byteas, Integers
-from referee.store.postgres_checks import await_standby, check_clock, check_standby, standbys
+from referee.store.postgres_checks import (
+    await_standby,
+    cause_now,
+    check_clock,
+    check_standby,
+    lost_since,
+    require_again,
+    standbys,
+)
 from referee.store.postgres_nodes import Looker, Moved
 from referee.store.postgres_owners import PostgresNodes
 from referee.store.postgres_session import PostgresSession, connect_s, postgres_errors
@@ -138,17 +146,8 @@ class PostgresStore(SqlStore):
 
     def _check_mark(self, session: Session, mark: ClusterMark | None) -> None:
         """Raise ``WentBack`` unless the database has this directory's last sign of life. Before anything is signed."""
-        if mark is None:
-            return
-        if mark.database != fact(session, "id"):
-            what = "this is another database than the one that this referee knows"
-        else:
-            beats = nodes.beats_of(session, mark.referee)
-            if beats is not None and beats >= mark.beats:
-                return
-            lost = "all" if beats is None else f"the last {mark.beats - beats}"
-            what = f"the database went back: it lacks {lost} of {mark.beats} signs of life of this referee"
-        raise WentBack(f"{self._url}: {what}, so nothing is signed; see referee recover --accept-rollback")
+        if mark is not None and (what := lost_since(session, mark)):
+            raise WentBack(f"{self._url}: {what}, so nothing is signed; see referee recover --accept-rollback")
 
     def _open_marks_of_node(self, session: PostgresSession, path: Path, busy_s: float) -> SqliteMarks:
         """Open those of one node of several, which begin with what the database has; the database knows all of them."""
@@ -163,7 +162,8 @@ class PostgresStore(SqlStore):
         if not path.exists():
             make_whole(path, save)
         with ExitStack() as opened:
-            marks = opened.enter_context(closing(SqliteMarks(path, busy_s=busy_s)))
+            marks = opened.enter_context(closing(_SharedMarks(self, path, busy_s)))
+            marks.doubts = _doubts(session)
             if fact(session, "marks") != marks.id and fact(session, f"marks {marks.id.hex()}") is None:
                 raise StoreFailed(f"{path}: the marks of another database; expected those of this node, or no file")
             opened.pop_all()
@@ -230,6 +230,9 @@ class PostgresStore(SqlStore):
                 self.nodes.connected()
             self._note_alive(session)
             return
+        # Before this referee is among the nodes: where no commit goes through, each try would leave another one.
+        keep_fact(session, "start", b"")
+        self._heed(session)
         if (silent_s := nodes.silent_s(session)) is not None:
             self.alive_ms = round((time() - silent_s) * 1000)
         since = nodes.up_since(session)
@@ -302,6 +305,8 @@ class PostgresStore(SqlStore):
 
     def _beat(self) -> int:
         with self._writing() as session:
+            if self._require_standby and require_again(session):
+                _log.info("standby required again")
             return self._note_alive(session)
 
     def _remember(self, beats: int) -> None:
@@ -453,6 +458,37 @@ class PostgresStore(SqlStore):
     async def revoke_grant(self, beginning: bytes, now_ms: int) -> Grant | None:
         return await asyncio.to_thread(self._change, _revoke, beginning, now_ms)
 
+    async def doubt_of(self, game_id: bytes) -> int:
+        if self.organiser is not None:
+            # Also with what another node found out, and with what was decided while this one ran.
+            if (kept := await self._read(fact, _doubt(game_id))) is not None:
+                self.marks.doubts[game_id] = int(kept)
+            else:
+                self.marks.doubts.pop(game_id, None)
+        return self.marks.doubts.get(game_id, 0)
+
+    def keep_doubts(self, games: Mapping[bytes, int]) -> None:
+        """Have every node know that these games are in doubt. Raise ``StoreFailed``."""
+        self._change(_keep_doubts, games)
+
+    def end_doubt(self, game_id: bytes) -> None:
+        """Have every node know that this game is not in doubt any more. Raise ``StoreFailed``."""
+        self._change(_end_doubt, game_id)
+
+    def doubt_all(self) -> None:
+        """Put every game in doubt that is not over, as the database went back. Raise ``StoreFailed``, ``OSError``.
+
+        It is done once, however many referees accept that: some games may have been decided since.
+        """
+        known_ms = self._mark_path.stat().st_mtime_ns // 1_000_000
+        if int(self._change(fact, _DOUBTED) or 0) < known_ms:
+            self.marks.doubt(self._change(_last_times))
+            self._change(keep_fact, _DOUBTED, str(round(time() * 1000)).encode())
+
+    async def find_cause(self) -> Cause:
+        self.known_cause = await asyncio.to_thread(cause_now, self._url, require_standby=self._require_standby)
+        return self.known_cause
+
     async def _read(self, query: Callable[..., _T], *arguments: Any) -> _T:
         loop = asyncio.get_running_loop()
         ask = self._ask_standby if self._require_standby else self._ask
@@ -499,6 +535,47 @@ class PostgresStore(SqlStore):
 _ORGANISER = "organiser"
 _WATCH_S = 1.0
 """How often it is asked who follows the database."""
+
+
+class _SharedMarks(SqliteMarks):
+    """Those of one node. That a game is in doubt holds for all of them, so the database knows it."""
+
+    def __init__(self, store: PostgresStore, path: Path, busy_s: float) -> None:
+        super().__init__(path, busy_s=busy_s)
+        self._store = store
+
+    def _keep_doubts(self, games: Mapping[bytes, int]) -> None:
+        self._store.keep_doubts(games)
+
+    def _end_doubt(self, game_id: bytes) -> None:
+        self._store.end_doubt(game_id)
+
+
+_DOUBT = "doubt "
+_DOUBTED = "doubted"
+"""Fact when all games were put in doubt, in milliseconds since 1970: what a referee knew before that is dealt with."""
+
+
+def _last_times(session: Session) -> dict[bytes, int]:
+    return dict(games.last_times(session))
+
+
+def _doubt(game_id: bytes) -> str:
+    return _DOUBT + game_id.hex()
+
+
+def _doubts(session: Session) -> dict[bytes, int]:
+    found = session.execute("SELECT name, value FROM facts WHERE name LIKE ?", (f"{_DOUBT}%",))
+    return {bytes.fromhex(name.removeprefix(_DOUBT)): int(value) for name, value in found.fetchall()}
+
+
+def _keep_doubts(session: Session, games: Mapping[bytes, int]) -> None:
+    for game_id, copied_ms in games.items():
+        keep_fact(session, _doubt(game_id), str(copied_ms).encode())
+
+
+def _end_doubt(session: Session, game_id: bytes) -> None:
+    session.execute("DELETE FROM facts WHERE name = ?", (_doubt(game_id),))
 
 
 def _revoke(session: Session, beginning: bytes, now_ms: int) -> Grant | None:

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from time import sleep, time
+from typing import Final
 
-from referee.store.errors import StoreFailed
+import psycopg
+from psycopg.conninfo import make_conninfo
+
+from referee.store.cluster_mark import ClusterMark
+from referee.store.errors import Cause, StoreFailed
+from referee.store.postgres_nodes import beats_of
+from referee.store.postgres_session import PostgresSession
 from referee.store.session import Session
+from referee.store.sql import fact, keep_fact
 from referee.store.store import Standbys
 
 MOST_OFF_MS = 250
@@ -17,6 +26,14 @@ _AT_STANDBY = """WITH here AS MATERIALIZED (SELECT coalesce(?::text::pg_lsn, pg_
 """Whether a standby that commits wait for has all up to a place in the log, by default what the server has; NULL: there
 is none. The function is what is behind ``pg_stat_replication``, at a third of its cost. What replays nothing is no
 server but a copier, such as ``pg_basebackup``, for which commits wait as well if its name fits."""
+_WAIVED: Final = "standby waived"
+"""Fact that referees go on without a standby, and on which timeline: whoever is promoted later requires one again."""
+_TIMELINE: Final = "SELECT substr(pg_walfile_name(pg_current_wal_flush_lsn()), 1, 8)"
+_STREAMS: Final = """EXISTS (SELECT FROM pg_stat_get_wal_senders()
+    WHERE state = 'streaming' AND sync_state IN ('sync', 'quorum') AND replay_lsn IS NOT NULL)"""
+_ASK_S: Final = 2
+"""For how long a server may keep one waiting who asks what is wrong."""
+WAY_OUT: Final = "expected a standby; to play on without one see referee cluster waive-standby"
 
 _STANDBYS = """SELECT current_setting('synchronous_standby_names') <> '', pg_has_role('pg_read_all_stats', 'USAGE'),
     count(*) FILTER (WHERE waited), count(*) FILTER (WHERE NOT waited), (pg_current_wal_flush_lsn()
@@ -35,11 +52,22 @@ def check_clock(session: Session, url: str) -> None:
         raise StoreFailed(f"{url}: {what}; expected at most {MOST_OFF_MS / 1000} s: set both by NTP")
 
 
+def lost_since(session: Session, mark: ClusterMark) -> str:
+    """Return in what way the database is not, or not any more, what the mark remembers; empty: it has all of that."""
+    if mark.database != fact(session, "id"):
+        return "this is another database than the one that this referee knows"
+    beats = beats_of(session, mark.referee)
+    if beats is not None and beats >= mark.beats:
+        return ""
+    lost = "all" if beats is None else f"the last {mark.beats - beats}"
+    return f"the database went back: it lacks {lost} of {mark.beats} signs of life of this referee"
+
+
 def check_standby(session: Session, url: str) -> None:
     """Raise ``StoreFailed`` if commits wait for no standby, or this role cannot see what it has."""
-    if not standby_names(session):
+    if not standby_names(session) and not is_waived(session):
         what = "synchronous_standby_names is empty, so what is acknowledged can be lost with the primary"
-        raise StoreFailed(f"{url}: {what}; expected a standby, or no --require-standby")
+        raise StoreFailed(f"{url}: {what}; {WAY_OUT}")
     if session.execute("SELECT pg_has_role('pg_read_all_stats', 'USAGE')").fetchone() != (True,):
         what = "this role may not see what a standby has"
         raise StoreFailed(f"{url}: {what}; expected GRANT pg_monitor TO it, or no --require-standby")
@@ -47,6 +75,8 @@ def check_standby(session: Session, url: str) -> None:
 
 def await_standby(session: Session, url: str) -> None:
     """Return when a standby has whatever is committed by now. Raise ``StoreFailed`` if commits wait for none.
+
+    Where that is waived it returns at once if commits wait for none.
 
     That a commit returned does not show it: the server may have been told to wait for nobody, a moment ago or ever
     since, or to wait a moment ago, which it does as soon as its checkpointer has read that.
@@ -56,8 +86,10 @@ def await_standby(session: Session, url: str) -> None:
     while True:
         here, is_there = session.execute(_AT_STANDBY, (here,)).fetchone()
         if is_there is None:
+            if is_waived(session):
+                return
             what = "commits wait for no standby, so what is acknowledged can be lost with the primary"
-            raise StoreFailed(f"{url}: {what}; expected one, or no --require-standby")
+            raise StoreFailed(f"{url}: {what}; {WAY_OUT}")
         if is_there:
             return
         sleep(pause_s)
@@ -67,14 +99,60 @@ def await_standby(session: Session, url: str) -> None:
 def standbys(session: Session) -> Standbys:
     """Return what servers follow this one."""
     named, may_see, waited_for, others, lag = session.execute(_STANDBYS).fetchone()
-    return (
-        Standbys(named, waited_for, others, lag if lag is None else max(0, lag))
-        if may_see
-        else Standbys(named, None, None, None)
-    )
+    waived = is_waived(session)
+    if not may_see:
+        return Standbys(named, None, None, None, waived)
+    return Standbys(named, waited_for, others, lag if lag is None else max(0, lag), waived)
 
 
 def standby_names(session: Session) -> str:
     """Return whom commits wait for, as the server is told; empty: for nobody."""
     names: str = session.execute("SELECT current_setting('synchronous_standby_names')").fetchone()[0]
     return names
+
+
+def cause_now(url: str, *, require_standby: bool) -> Cause:
+    """Return why nothing can be written, found out on a connection of its own. May take as long as connecting does."""
+    try:
+        with closing(PostgresSession(url, _ASK_S)) as session:
+            waits = standby_names(session) or (require_standby and not is_waived(session))
+            return Cause.STANDBY if waits and not streams(session) else Cause.UNKNOWN
+    except (psycopg.Error, StoreFailed):
+        try:
+            psycopg.connect(make_conninfo(url, target_session_attrs="any", connect_timeout=_ASK_S)).close()
+        except psycopg.Error:
+            return Cause.DATABASE
+        return Cause.NO_PRIMARY
+
+
+def streams(session: Session) -> bool:
+    """Return whether a standby that commits wait for takes what is written as it is written."""
+    found: bool = session.execute(f"SELECT {_STREAMS}").fetchone()[0]
+    return found
+
+
+def waive_standby(session: Session) -> None:
+    """Have every referee go on without a standby on this server, until one streams or another server is promoted.
+
+    The fact is in this database and nowhere else: a primary that was lost, and comes back, does not have it.
+    """
+    # Nothing is there that this commit could wait for.
+    session.execute("SELECT set_config('synchronous_commit', 'local', false)")
+    keep_fact(session, _WAIVED, _timeline(session))
+
+
+def is_waived(session: Session) -> bool:
+    """Return whether ``waive_standby`` holds here and now."""
+    waived = fact(session, _WAIVED)
+    return waived is not None and waived == _timeline(session)
+
+
+def require_again(session: Session) -> bool:
+    """End what ``waive_standby`` began, if a standby streams by now. Return whether it did."""
+    ended = f"DELETE FROM facts WHERE name = ? AND {_STREAMS}"  # noqa: S608 - of our own
+    return session.execute(ended, (_WAIVED,)).rowcount > 0
+
+
+def _timeline(session: Session) -> bytes:
+    timeline: str = session.execute(_TIMELINE).fetchone()[0]
+    return timeline.encode()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from pathlib import Path
 from typing import NamedTuple
 
 from referee.store import postgres_schema
+from referee.store.cluster_mark import ClusterMark
 from referee.store.errors import StoreFailed
-from referee.store.postgres_checks import standby_names
+from referee.store.postgres_checks import is_waived, lost_since, standby_names, streams, waive_standby
 from referee.store.postgres_nodes import ALIVE_LOCK
 from referee.store.postgres_session import PostgresSession, postgres_errors
 from referee.store.sql import fact
@@ -58,6 +60,8 @@ class ClusterState(NamedTuple):
     standby_names: str
     """Whom commits wait for, as the server is told; empty: for nobody."""
     standbys: Sequence[Standby]
+    standby_waived: bool
+    """Referees go on without a standby, as the organiser said, until one streams."""
 
 
 def state(url: str) -> ClusterState:
@@ -72,7 +76,8 @@ def state(url: str) -> ClusterState:
             FROM pg_stat_replication ORDER BY 1"""
         standbys = [Standby(*row) for row in session.execute(following)]
         verifier = (fact(session, "verifier") or b"").decode()
-        return ClusterState(verifier, fact(session, "organiser") is not None, nodes, without, names, standbys)
+        is_cluster, waived = fact(session, "organiser") is not None, is_waived(session)
+        return ClusterState(verifier, is_cluster, nodes, without, names, standbys, waived)
 
 
 def drain(url: str, node: int) -> None:
@@ -85,6 +90,26 @@ def drain(url: str, node: int) -> None:
         if session.execute(told, (node,)).rowcount != 1:
             raise StoreFailed(f"no node {node} is running; see referee cluster status")
         session.heed()
+
+
+def waive(url: str, path: Path) -> str:
+    """Have referees that require a standby go on without one. Return whom PostgreSQL itself waits for; empty: nobody.
+
+    ``path``: of the mark that a referee of the cluster keeps. Raise ``StoreFailed`` if a standby streams, or if the
+    database lacks something that was acknowledged.
+    """
+    with _asking(url) as session:
+        if streams(session):
+            raise StoreFailed(f"{url}: a standby has whatever is acknowledged, so nothing has to be waived")
+        mark = ClusterMark.load(path)
+        if mark is None and fact(session, "organiser") is not None:
+            what = "whether this database has all that was acknowledged cannot be told"
+            raise StoreFailed(f"{url}: {what}; expected --data with the directory of a referee that ran on it")
+        if mark is not None and (lost := lost_since(session, mark)):
+            raise StoreFailed(f"{url}: {lost}; expected the newest standby, or see referee recover --accept-rollback")
+        waive_standby(session)
+        session.heed()
+        return standby_names(session)
 
 
 @contextmanager

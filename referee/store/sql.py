@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 from referee.store import certificates, games, grants, heads, remarks
-from referee.store.errors import StoreFailed, TakenOver
+from referee.store.errors import Cause, StoreFailed, TakenOver
 from referee.store.files import make_whole
 from referee.store.marks import Marks
 from referee.store.nodes import Nodes
@@ -67,6 +67,7 @@ class SqlStore(ABC):
         self._numbers: dict[bytes, int] = {}
         """Numbers of games that had a change since the start, by id; a change that closes a game takes it out."""
         self._writer = GroupWriter(self._write)
+        self.known_cause = Cause.UNKNOWN
 
     # --- what a database has its own way of ------------------------------------------------------------------
 
@@ -188,6 +189,12 @@ class SqlStore(ABC):
     @property
     def stuck_s(self) -> float:
         return self._writer.stuck_s
+
+    async def doubt_of(self, game_id: bytes) -> int:
+        return self.marks.doubts.get(game_id, 0)
+
+    async def find_cause(self) -> Cause:
+        return self.known_cause
 
     async def probe(self) -> None:
         await asyncio.to_thread(self._change, keep_fact, "probed", b"1")

@@ -146,13 +146,14 @@ class SqliteMarks:
             self._held.pop(game_id, None)
 
     def doubt(self, games: Mapping[bytes, int]) -> None:
-        kept = """INSERT INTO doubts VALUES (?, ?)
-            ON CONFLICT (game) DO UPDATE SET copied_ms = min(copied_ms, excluded.copied_ms)"""
+        least = {game_id: min(ms, self.doubts.get(game_id, ms)) for game_id, ms in games.items()}
+        self._keep_doubts(least)
+        self.doubts.update(least)
+
+    def _keep_doubts(self, games: Mapping[bytes, int]) -> None:
         with self._lock, store_errors(self.path), self._connection:
             self._connection.execute("BEGIN IMMEDIATE")
-            self._connection.executemany(kept, games.items())
-        for game_id, copied_ms in games.items():
-            self.doubts[game_id] = min(copied_ms, self.doubts.get(game_id, copied_ms))
+            self._connection.executemany("INSERT OR REPLACE INTO doubts VALUES (?, ?)", games.items())
 
     def probe(self) -> None:
         """Write something that means nothing, durably. Raise ``StoreFailed``."""
@@ -160,11 +161,13 @@ class SqliteMarks:
             self._connection.execute("INSERT OR REPLACE INTO facts VALUES ('probed', 1)")
 
     def settle(self, game_id: bytes) -> None:
-        if game_id not in self.doubts:
-            return
+        if game_id in self.doubts:
+            self._end_doubt(game_id)
+            del self.doubts[game_id]
+
+    def _end_doubt(self, game_id: bytes) -> None:
         with self._lock, store_errors(self.path), self._connection:
             self._connection.execute("DELETE FROM doubts WHERE game = ?", (game_id,))
-        del self.doubts[game_id]
 
     def is_permitted(self, game_id: bytes) -> bool:
         return game_id in self._permitted

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol
 
-from referee.store.errors import StoreFailed, TakenOver
+from referee.store.errors import Cause, StoreFailed, TakenOver
 from referee.store.marks import Marks
 from referee.store.nodes import Nodes
 
@@ -198,6 +198,8 @@ class Standbys(NamedTuple):
     lag_bytes: int | None
     """What the nearest lacks of the database's log, of those that are waited for if there are any; None: none follows.
     """
+    waived: bool = False
+    """Referees that require one go on without it, by `referee cluster waive-standby`."""
 
     @property
     def is_waited_for(self) -> bool | None:
@@ -280,6 +282,19 @@ class Store(Protocol):
 
     async def probe(self) -> None:
         """Write something that means nothing, durably. Raise ``StoreFailed``."""
+
+    async def doubt_of(self, game_id: bytes) -> int:
+        """Return when the copy was made that leaves the game in doubt, as ``Marks.doubts``; 0: it is not in doubt.
+
+        Another referee on this database may have found out by now. Raise ``StoreFailed``.
+        """
+
+    async def find_cause(self) -> Cause:
+        """Find out why nothing can be written, for ``known_cause``. Return that. May take some seconds."""
+
+    @property
+    def known_cause(self) -> Cause:
+        """Return what was found last."""
 
     @property
     def is_gathering(self) -> bool:

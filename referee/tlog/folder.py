@@ -1,10 +1,12 @@
 """Where the files of a log are kept: a folder, which any web server can serve.
 
-Knows paths and bytes, not what they mean. A tile or bundle that is there is never replaced by other bytes.
+Knows paths and bytes, not what they mean. A tile or bundle that is there is never replaced by other bytes,
+unless it was damaged.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from pathlib import Path
@@ -51,6 +53,12 @@ class Folder:
         there = self.read(path, max(len(data), 1))
         if there is not None and there != data:
             raise LogError(Code.CHECKPOINT, f"{self.path / path}: other bytes are there", "the same, or none")
+        self._replace(path, data)
+
+    def mend(self, path: str, data: bytes) -> None:
+        """Replace a tile or a bundle that was damaged, durably before this returns. Raise ``OSError``."""
+        if (there := self.path / path).is_dir():
+            raise IsADirectoryError(errno.EISDIR, "a folder is there; expected a file, or nothing", str(there))
         self._replace(path, data)
 
     def publish(self, note: bytes) -> None:

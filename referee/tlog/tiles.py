@@ -20,6 +20,8 @@ HEIGHT: Final = 8
 MAX_TILE_BYTES = WIDTH * HASH_BYTES
 MAX_BUNDLE_BYTES = WIDTH * (2 + 0xFFFF)
 MAX_SIZE = 1 << 62
+PARTIAL: Final = ".p/"
+"""In the path of a tile or a bundle that is not full."""
 _KEPT_TILES = 256
 _NAME = re.compile(r"tile/([0-9]|[1-5][0-9]|6[0-3]|entries)/(?:x[0-9]{3}/)*[0-9]{3}(?:\.p/[1-9][0-9]{0,2})?", re.ASCII)
 
@@ -149,6 +151,15 @@ class Edge:
             for peak in reversed(_peaks(row)):
                 root = peak if root is None else node_hash(peak, root)
         return EMPTY_ROOT if root is None else root
+
+    def partials(self) -> list[tuple[str, bytes]]:
+        """Return the bundle and the tiles that are not full, by their paths."""
+        files = [(bundle_path(self.size // WIDTH, len(self._bundle)), encode_bundle(self._bundle))]
+        files += [
+            (tile_path(level, (self.size >> HEIGHT * level) // WIDTH, len(row)), b"".join(row))
+            for level, row in enumerate(self._rows)
+        ]
+        return [(path, data) for path, data in files if data]
 
     def append(self, leaves: Sequence[bytes]) -> list[tuple[str, bytes]]:
         """Add leaves. Return the files to write, in this order: whatever a file hashes, comes before it."""

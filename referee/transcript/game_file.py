@@ -158,7 +158,7 @@ def as_text(game_file: GameFile) -> GameText:
     )
     texts = game_file.texts
     lines = happened(with_words(told.told, texts.get(told.seq, "")) for told in game_file.transcript.entries)
-    return GameText(setup, tuple(game_file.transcript.events()), game.contest(), lines)
+    return GameText(setup, tuple(game_file.transcript.events()), game.contest(), lines, game.result_waits)
 
 
 def told_by(game_file: GameFile) -> Told:

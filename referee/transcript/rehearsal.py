@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from referee.games.results import Wait
+from referee.log.errors import Code, LogError
 from referee.log.keys import PrivateKey
 from referee.notation.game_text import GameText
 from referee.notation.headers import Setup
@@ -24,11 +25,21 @@ def rehearse(game: GameText) -> Wait | None:
     """Judge what a text has beside its moves; return what its result waits for, if it does.
 
     Texts without acts of the table are not judged: reading them has judged them. Raise ``NotationError`` for a line
-    that no log has, ``LogError`` for other things.
+    that no log has, ``LogError`` for other things, such as a ruling that is awaited where no dispute is open.
     """
     acts = [each for each in game.happened if isinstance(each, TableAct)]
-    if not acts:
-        return None
+    return _waiting(game.waits, _judged(game, acts) if acts else None)
+
+
+def _waiting(told: Wait | None, judged: Wait | None) -> Wait | None:
+    """Return for what a result waits. ``told``: by the text, which alone knows of time that is left to protest."""
+    if told not in (None, judged, Wait.PROTESTS) or (told and judged not in (None, told)):
+        what = "the header Waits says what the lines below it do not"
+        raise LogError(Code.NOT_AWAITED, what, "what the result waits for by its protests, appeals and rulings")
+    return judged or told
+
+
+def _judged(game: GameText, acts: Sequence[TableAct]) -> Wait | None:
     recorder = _begun(game.setup, acts)
     recorder.lines(replace(game, happened=tuple(map(_without_time, game.happened))))
     return recorder.record.game.result_waits

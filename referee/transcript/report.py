@@ -94,7 +94,7 @@ def _of_log(
             *meaning,
             *(finding.words(say) for finding in audit.findings),
             *_signed(audit, say),
-            *([f"{sheet.upper(told.outcome(say))}."] if told.waits or not told.contest.is_plain else []),
+            *([f"{sheet.upper(told.outcome(say))}."] if told.needs_words else []),
         ),
         result=model.standings(told.result, say=say),
         about=_about(completed(setup), audit, game_file, heading, say),

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from statistics import median
 from tempfile import TemporaryDirectory
-from time import thread_time
-from typing import Any, TypeVar
+from time import perf_counter, thread_time
+from typing import Any, BinaryIO, TypeVar
 
 from referee.live.opening import prepare
 from referee.log.dsse import intent_encoding
@@ -22,6 +24,7 @@ from referee.log.v1 import log_pb2
 from referee.store.sqlite import SqliteStore
 from referee.store.store import Change, Opening, Row
 from referee.v1 import game_service_pb2 as pb
+from referee_clients.sdk.game_copy import GameCopy
 from tests.bench.acts import SCRIBE, SCRIPTS, SEATS, script
 from tests.bench.measure import Figure
 
@@ -90,6 +93,48 @@ def commits(steps: Steps) -> None:
         steps.spent["commit"] *= steps.acts / (199 * GAMES)
 
 
+def copies() -> Figure:
+    """A seat's own copy of its game, durable before the seat signs again; the floor is so many bytes alone."""
+    request = pb.CreateGameRequest(
+        rules_id="alhambra", seats=[log_pb2.Seat(scribed=True)] * SEATS, declaring_scribe_key=SCRIBE.public.raw
+    )
+    opening = prepare(request, installed(), "bench")
+    record, opened = Record.start(opening.open_data, Clock(1), engines=installed())
+    signer, entries, kept, bare = CheckpointSigner("referee.local", PrivateKey.generate()), [opened.data], [], []
+    with TemporaryDirectory(dir=".") as folder:
+        copy = GameCopy(Path(folder), record.game_id.hex(), "0", signer.verifier)
+        copy._header = opening.opening.header
+        with (Path(folder) / "floor").open("ab") as floor:
+            for is_move, data in script(0)[:_KEPT]:
+                make = move(record.place, Author(Role.SCRIBE, 0), SCRIBE, data)
+                signed = make if is_move else declare(record.place, 0, SCRIBE, data)
+                entries.append(record.admit(signed, Clock(1), decode_intent(signed.intent)).data)
+                while (due := record.due(0)) is not None:
+                    entries.append(record.write(due, Clock(1)).data)
+                note = signer.sign(record.game_id, record.size, record.root())
+                size = copy._end
+                kept.append(_us(partial(copy.keep, entries, note)))
+                bare.append(_us(partial(_write, floor, os.urandom(copy._end - size))))
+    what = "a seat keeps its copy before it signs, µs by the clock; the floor is the disk"
+    return Figure(what, median(kept), floor=median(bare))
+
+
+def _write(file: BinaryIO, data: bytes) -> None:
+    file.write(data)
+    file.flush()
+    os.fsync(file.fileno())
+
+
+_KEPT = 150
+"""Acts after which a seat keeps its copy."""
+
+
+def _us(work: Callable[[], object]) -> float:
+    start = perf_counter()
+    work()
+    return 1e6 * (perf_counter() - start)
+
+
 def figures() -> Iterator[Figure]:
     """Microseconds of an act by step."""
     steps = Steps()
@@ -98,3 +143,4 @@ def figures() -> Iterator[Figure]:
     commits(steps)
     for step, spent in steps.spent.items():
         yield Figure(f"{step}, µs of an act", 1e6 * spent / steps.acts)
+    yield copies()

@@ -17,6 +17,7 @@ from compiled_build import ROOT
 from referee.games import registry
 from tests.bench import acts, browser_audit, bulk, compiled, inspect, public_log, rules, shares, thinking, web
 from tests.bench.measure import Figure
+from tests.sizes import GATE
 from tests.store.postgres import Postgres
 from tests.web.conftest import BROWSERS
 from tests.web.in_browser import lacking
@@ -33,6 +34,9 @@ def test_every_step_of_an_act_is_timed() -> None:
     shares.game(steps, 0)
     assert steps.acts == len(acts.script(0))
     assert set(steps.spent) == {"decode", "verify", "rules", "entry", "sign", "encode"}
+    copies = shares.copies()
+    assert copies.floor
+    assert copies.value > 0
 
 
 def test_figures_of_the_rules(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,6 +85,7 @@ def test_a_revision_that_there_is_not_is_told(tmp_path: Path) -> None:
         compiled.extract("no-such", tmp_path, "referee")
 
 
+@GATE
 def test_acts_and_their_floors() -> None:
     """In a process of its own: it is bound to one processor."""
     done = subprocess.run([sys.executable, "-c", _ACTS], capture_output=True, text=True, check=False)
@@ -137,6 +142,7 @@ with TemporaryDirectory() as folder:
     assert done.returncode == 0, done.stderr
 
 
+@GATE
 def test_questions_a_second() -> None:
     """Every question is answered, and as many are asked as are said to be."""
     asked = inspect.questions(25, 10).splitlines()

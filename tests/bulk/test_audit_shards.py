@@ -293,7 +293,8 @@ def test_a_file_that_could_not_be_read_is_tried_again(games: Path) -> None:
     gone.symlink_to("nowhere")
     for _ in range(2):
         done = audit(games, "--resume", out)
-        assert (done.returncode, done.stderr) == (1, "")
+        # A machine that is slow prints how far it is.
+        assert (done.returncode, [line for line in done.stderr.splitlines() if " of 8 files" not in line]) == (1, [])
         assert "UNREADABLE    gone.gamelog: No such file or directory\n" in done.stdout
     gone.unlink()
     gone.write_bytes(b"")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import shutil
 from pathlib import Path
@@ -249,6 +250,10 @@ def test_files_are_compared_with_the_heads_of_their_games(watcher: Watcher, play
     (files / "two.gamelog").write_bytes(b"nothing")
     code, found = watcher.look("--files", files, "--key", vkey)
     assert (code, "two.gamelog was not compared" in str(found["comments"])) == (0, True)
+    os.mkfifo(files / "two.pipe.gamelog")
+    code, found = watcher.look("--files", files, "--key", vkey)
+    assert (code, "two.pipe.gamelog: it is a pipe or a device; expected a file" in str(found["error"])) == (1, True)
+    (files / "two.pipe.gamelog").unlink()
     later = Checkpoint(ORIGIN, played.record.game_id, size + 5, bytes(32))
     publish(watcher.log, [[leaf_of(later)]], *QUORUM)
     code, found = watcher.look("--files", files, "--key", vkey)

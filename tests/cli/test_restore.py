@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import shutil
 import sqlite3
@@ -237,6 +238,44 @@ async def test_stopped_between_the_entry_and_the_end_of_the_doubt(case: Gone) ->
     assert len(comments) == 1
 
 
+WINDOWS = {
+    "the entries": (STORE_FILE, "BEFORE INSERT ON entries"),
+    "the mark": (MARKS_FILE, "BEFORE UPDATE ON marks"),
+    "the declaration": (STORE_FILE, "BEFORE INSERT ON entries WHEN NEW.seq > {newest}"),
+    "the end of the doubt": (MARKS_FILE, "BEFORE DELETE ON doubts"),
+}
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+async def test_stopped_while_a_file_is_taken(window: str, case: Gone) -> None:
+    """Whatever was not written: what is in the file comes back, and the loss is declared once, before anybody acts."""
+    case.restore()
+    play = case.dealt
+    name, when = WINDOWS[window]
+    newest = play.record.size - 1
+    with closing(sqlite3.connect(case.data / name)) as database, database:
+        database.execute(
+            f"CREATE TRIGGER full {when.format(newest=newest)} BEGIN SELECT RAISE(ABORT, 'disk is full'); END"
+        )
+    assert "disk is full" in case.recover(play.id, "--from", case.file(play), code=1)
+    with closing(sqlite3.connect(case.data / name)) as database, database:
+        database.execute("DROP TRIGGER full")
+    assert f"game {play.id}: in doubt" in case.recover(code=1), "nothing is entered in it"
+    if window == "the entries":
+        case.recover(play.id, "--from", case.file(play))
+    else:
+        told = case.recover(play.id, "--from", case.file(play), code=1)
+        assert told.endswith("; expected another copy, or --continue or --end\n"), "it has been taken"
+        case.recover(play.id, "--continue")
+    now = await case.fetched(play)
+    assert list(entries(BytesIO(now.read_bytes())))[: newest + 1] == play.entries
+    assert case.proven(play, now) == (1, "NO FORK: the two do not contradict each other")
+    (comment,) = case.audit(now)["comments"]
+    assert "entries that it signed later may be lost" in comment
+    async with running(case.data) as (_, client):
+        await (await again(play, client)).steps(2)
+
+
 async def shown(play: Play, client: Client, size: int) -> str:
     """What comes of it when seat 0 comes back with its checkpoint of so many entries."""
     stream = client.games.PlayGame(metadata=bearer(play.created.seat_tokens[0]))
@@ -341,6 +380,12 @@ async def test_a_copy_that_was_changed(case: Gone) -> None:
     manifest = case.copy / "backup.json"
     manifest.write_text(manifest.read_text().replace('"copied_ms": 1', '"copied_ms": 2'))
     assert "backup.note does not fit backup.json" in case.restore()
+    for name in ("backup.json", "backup.note", VERIFIER_FILE):
+        kept = (case.copy / name).rename(case.path / "kept")
+        os.mkfifo(case.copy / name)
+        assert f"{case.copy / name}: it is a pipe or a device; expected a file" in case.restore()
+        (case.copy / name).unlink()
+        kept.rename(case.copy / name)
 
 
 async def test_only_where_no_games_are(case: Gone) -> None:

@@ -9,11 +9,13 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
 
+from referee.log.file import entries
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner
 from referee.log.v1.log_pb2 import ClockTerms, Increment, Terms
@@ -120,6 +122,8 @@ async def test_a_game_to_its_end(kings: Opened, tmp_path: Path, source: str) -> 
     result = await other
     assert f"(seat 0: {result.scores[0]}, seat 1: {result.scores[1]})" in done.stdout
     assert done.stdout.startswith("Seat 0 finished ")
+    whole = list(entries(BytesIO((KEYS / f"{kings.game_id}.gamelog").read_bytes())))
+    assert tuple(whole) == result.entries
 
 
 @pytest.mark.parametrize(("game", "seats"), [("kingdomino", 3), ("rollwrite", 1), ("rollwrite", 3)])
@@ -130,8 +134,9 @@ async def test_the_bots_of_every_game_by_their_names(referee: Referee, tmp_path:
     playing = [
         asyncio.create_task(play_async(join, maker(bot, 1))) for join, bot in zip(opened.joins[1:], others, strict=True)
     ]
-    done = await run(tmp_path, last, "--join", line(opened))
+    done = await run(tmp_path, last, "--join", line(opened), "--no-log-copy")
     assert done.returncode == 0, done
+    assert not list(KEYS.glob(f"{opened.game_id}*.gamelog"))
     for result in await asyncio.gather(*playing):
         scores = ", ".join(f"seat {seat}: {points}" for seat, points in enumerate(result.scores))
         assert f"({scores})" in done.stdout

@@ -17,7 +17,7 @@ from referee_clients.bots import load
 from referee_clients.sdk.organiser import Opened, organiser
 from tests.clients.javascript import Node, ended
 from tests.clients.referee_process import Referee
-from tests.sizes import sample_of
+from tests.sizes import GATE, sample_of
 
 CLIENT, ORGANISER = "update the client", "the organiser has to update the referee"
 SILENT = "from referee import api; api.KEY = 'another'"
@@ -98,6 +98,7 @@ async def test_a_client_of_another_generation(other: Other, monkeypatch: pytest.
             assert (await organising.game(opened.game_id)).size == 1
 
 
+@GATE
 async def test_the_bot_in_javascript(other: Other, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened = await a_game(other.referee, monkeypatch)
     code, out, err = await ended(await Node(tmp_path).bot(opened.joins[0]))

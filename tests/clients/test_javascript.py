@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import shutil
 import signal
+from base64 import b64encode
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,7 @@ from referee.games import registry
 from referee.kingdomino.v1 import kingdomino_pb2
 from referee.log.audit import Policy, audit
 from referee.log.keys import PrivateKey
-from referee.log.note import CheckpointSigner, VerifierKey
+from referee.log.note import Checkpoint, CheckpointSigner, Note, VerifierKey
 from referee.log.v1.log_pb2 import ClockTerms, Increment, Terms
 from referee.log.verdict import Verdict
 from referee.rollwrite.v1 import rollwrite_pb2
@@ -31,9 +33,12 @@ from referee_clients.bot_check.faults import Party, Way
 from referee_clients.bot_check.relay import Relay
 from referee_clients.bots import load
 from referee_clients.sdk.channel import Security
+from referee_clients.sdk.ledger import Ledger
 from referee_clients.sdk.organiser import Opened, organiser
-from tests.clients.javascript import SOURCE, Node, check, ended
+from tests.clients.javascript import BOT_S, SOURCE, Node, check, ended
+from tests.clients.kept import ENTRIES, GAME, declaring, note, note_of
 from tests.clients.referee_process import Referee
+from tests.log.games import SIGNER
 from tests.rig.network import Network, cutting
 from tests.service.certificates import Authority
 from tests.service.conftest import running
@@ -142,6 +147,92 @@ async def test_a_referee_that_is_killed_and_a_bot_that_is_killed(node: Node, tmp
         await check(referee, opened, bot, await asyncio.gather(*others), tmp_path)
     finally:
         referee.stop()
+
+
+async def test_a_referee_that_was_set_back_while_it_was_away(node: Node, tmp_path: Path) -> None:
+    """It shows the checkpoint that it keeps beside its key."""
+    data, key = tmp_path / "data", tmp_path / "key"
+    async with running(data) as (_, client):
+        created = await client.create(2, rules_id="kingdomino")
+    shutil.copytree(data, tmp_path / "old")
+    async with running(data) as (server, _):
+        joins = [Join(server.address, created.game.id, seat, created.seat_tokens[seat]) for seat in (0, 1)]
+        bot = await node.bot(joins[0], "--seed", "1", "--key", str(key))
+        enough = asyncio.Event()
+
+        def grown(ledger: Ledger) -> None:
+            if ledger.size > 15:
+                enough.set()
+
+        other = asyncio.create_task(play_async(joins[1], load("random", "kingdomino", 1), on_commit=grown))
+        await asyncio.wait_for(enough.wait(), BOT_S)
+        bot.kill()
+        await bot.communicate()
+        other.cancel()
+        await asyncio.gather(other, return_exceptions=True)
+    kept = key.with_name("key.checkpoint")
+    assert kept.stat().st_mode & 0o777 == 0o600
+    assert Checkpoint.parse(Note.parse(kept.read_bytes()).text).size > 10
+    shutil.rmtree(data)
+    (tmp_path / "old").rename(data)
+    async with running(data) as (server, _):
+        bot = await node.bot(replace(joins[0], address=server.address), "--key", str(key))
+        code, _, err = await ended(bot)
+        assert (code, err.startswith("SET_ASIDE: ")) == (1, True), err
+        assert list(server.live_games.aside) == [bytes.fromhex(created.game.id)]
+
+
+def test_what_it_keeps_is_held_against_the_game(node: Node) -> None:
+    """What is damaged or of something else counts as none. The referee may be one that compares nothing."""
+    stranger = CheckpointSigner(SIGNER.verifier.name, PrivateKey.generate())
+    root = Checkpoint.parse(Note.parse(note(9)).text).root
+    cases = {
+        "nothing": (b"", ENTRIES[:9]),
+        "an older one": (note(4), ENTRIES[:9]),
+        "the newest": (note(9), ENTRIES[:9]),
+        "entries are lost": (note(9), ENTRIES[:5]),
+        "another history": (note(4, root=bytes(32)), ENTRIES[:9]),
+        "declared": (note(9), declaring(4, copied_ms=1, declared_ms=2)),
+        "declared by name": (note(9), declaring(4, lost_size=9, lost_root=root)),
+        "another loss": (note(9), declaring(4, lost_size=8, lost_root=bytes(32))),
+        "no note": (b"nonsense", ENTRIES[:5]),
+        "half a note": (note(9)[:60], ENTRIES[:5]),
+        "of another game": (note(9, game="0" * 32), ENTRIES[:5]),
+        "of somebody else": (note(9, stranger), ENTRIES[:5]),
+    }
+    program = """
+        import { readFileSync } from "node:fs";
+        import { Ledger, parseVerifier } from "./log.mjs";
+        const { game, verifier, cases } = JSON.parse(readFileSync(0));
+        const bytes = (text) => Buffer.from(text, "base64");
+        const told = ({ before, entries, checkpoint }) => {
+          try {
+            const ledger = new Ledger(bytes(game), verifier && parseVerifier(verifier), bytes(before));
+            ledger.take({ entries: entries.map(bytes), checkpoint: bytes(checkpoint) }, entries.length - 1);
+            ledger.compare();
+            return ledger.checkpoint.equals(bytes(checkpoint)) ? "" : "keeps an older one";
+          } catch (error) {
+            return error.message;
+          }
+        };
+        console.log(JSON.stringify(cases.map(told)));
+    """
+
+    def text(data: bytes) -> str:
+        return b64encode(data).decode()
+
+    given = [
+        {"before": text(before), "entries": [*map(text, entries)], "checkpoint": text(note_of(entries))}
+        for before, entries in cases.values()
+    ]
+    question = {"game": text(bytes.fromhex(GAME)), "verifier": str(SIGNER.verifier), "cases": given}
+    told = json.loads(node.command("--input-type=module", "--eval", program, stdin=json.dumps(question)))
+    ending = "and the log does not declare a loss; ask the organiser"
+    assert {name: words for name, words in zip(cases, told, strict=True) if words} == {
+        "entries are lost": f"the referee has 5 entries, and had signed 9, {ending}",
+        "another history": f"the referee signed another history of 4 entries before, {ending}",
+        "another loss": f"the referee has 5 entries, and had signed 9, {ending}",
+    }
 
 
 async def test_over_tls(node: Node, tmp_path: Path) -> None:

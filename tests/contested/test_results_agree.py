@@ -165,13 +165,11 @@ TOOLS: dict[str, Callable[[Contested, Path], Said]] = {
 }
 ENDED_ONLY = ("bot",)
 """It speaks when the end is entered."""
-TELLS_NO_WAITING = ("notation read back",)
-"""A text has what the game has come to; that it was not entered is a comment, which nobody reads back."""
 
 
-def compared(said: Callable[[Row], Said], names: tuple[Row, ...], *, tells_waiting: bool) -> Iterator[str]:
+def compared(said: Callable[[Row], Said], names: tuple[Row, ...]) -> Iterator[str]:
     for row in names:
-        if wrong := said(row).wrong(row.result, is_held=row.is_held and tells_waiting):
+        if wrong := said(row).wrong(row.result, is_held=row.is_held):
             yield f"{row.name} ({row.made}, {row.result}): {wrong}"
 
 
@@ -185,8 +183,19 @@ def test_tools_of_files_agree(tmp_path: Path, tool: str, part: Part) -> None:
         return TOOLS[tool](row.made, path)
 
     shown = tuple(row for row in rows(part) if not (row.is_held and tool in ENDED_ONLY))
-    wrong = list(compared(said, shown, tells_waiting=tool not in TELLS_NO_WAITING))
+    wrong = list(compared(said, shown))
     assert not wrong, f"{tool}: {len(wrong)} of {len(shown)} wrong\n" + "\n".join(wrong)
+
+
+@IN_THIRDS
+def test_a_text_is_scored_and_adjudicated_as_its_log_is(tmp_path: Path, part: Part) -> None:
+    """Word for word on the sheet; an adjudication says of the same end that it waits, or does not."""
+    path, text = tmp_path / "game.gamelog", tmp_path / "game.txt"
+    for row in [row for row in rows(part) if row.is_held][:2]:
+        path.write_bytes(row.made.data)
+        text.write_text(referee("show", "--notation", path).stdout, encoding="utf-8")
+        assert referee("score", text).stdout == referee("score", path).stdout, row.name
+        assert not in_text(referee("adjudicate", text).stdout).wrong(row.result, is_held=row.is_held), row.name
 
 
 # --- tools of a server ------------------------------------------------------------------------------------------

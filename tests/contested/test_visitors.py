@@ -22,6 +22,7 @@ from referee.notation import game_text, position_text
 from referee.notation.position_text import Position
 from referee.store.store import Row
 from referee.transcript.game_file import GameFile, as_text, told_by
+from referee.transcript.rehearsal import rehearse
 from referee.transcript.transcript import Transcript
 from referee_clients.desk.history import History
 from referee_clients.sdk.ledger import Ledger
@@ -112,6 +113,7 @@ def test_texts_are_read_back(rules_id: str, part: Part) -> None:
                 reading = game_text.read(game_text.write(game))
                 assert (reading.state.digest(), reading.result) == (truth.digest, truth.result), told
                 assert reading.game.events == truth.events, told
+                assert rehearse(reading.game) is game_file.record.game.result_waits, told
 
 
 def stories(made: Contested) -> Iterator[tuple[int, GameFile]]:

@@ -6,10 +6,12 @@ import re
 from pathlib import Path
 
 from tests.docs.shell import ROOT, examples, is_shown, ran
+from tests.sizes import GATE
 
 PAGE = (ROOT / "docs" / "auditing.md").read_text(encoding="utf-8")
 
 
+@GATE
 def test_it_prints_what_stands_there(tmp_path: Path) -> None:
     for name in ("clients", "tests"):
         (tmp_path / name).symlink_to(ROOT / name)

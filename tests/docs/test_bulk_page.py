@@ -11,6 +11,7 @@ import pytest
 
 from tests.bulk.conftest import KEY, games, shards, template
 from tests.docs.shell import ENVIRONMENT, ROOT, examples, is_shown, ran
+from tests.sizes import GATE
 
 __all__ = ["games", "shards", "template"]
 
@@ -19,6 +20,7 @@ SLURM = PAGE.split("```sh\n")[1].split("```")[0]
 KUBERNETES = textwrap.dedent(PAGE.split("        args:\n        - |\n")[1].split("```")[0])
 
 
+@GATE
 def test_it_prints_what_stands_there(tmp_path: Path) -> None:
     (tmp_path / "tests").symlink_to(ROOT / "tests")
     found = examples(PAGE)

@@ -7,10 +7,12 @@ from pathlib import Path
 
 from referee.cli.event import event
 from tests.docs.shell import ROOT, examples, is_shown, ran
+from tests.sizes import GATE
 
 PAGE = (ROOT / "docs" / "events.md").read_text(encoding="utf-8")
 
 
+@GATE
 def test_it_prints_what_stands_there(tmp_path: Path) -> None:
     shown = examples(PAGE)
     assert len(shown) > 15

@@ -8,10 +8,12 @@ from pathlib import Path
 from referee_clients.match.journal import unline
 from referee_clients.match.schedule import Kind
 from tests.docs.shell import ROOT, examples, is_shown, ran
+from tests.sizes import GATE
 
 PAGE = (ROOT / "docs" / "matches.md").read_text(encoding="utf-8")
 
 
+@GATE
 def test_it_prints_what_stands_there(tmp_path: Path) -> None:
     shown = examples(PAGE)
     assert len(shown) == 4

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tests.cli.inside import referee
 from tests.docs.shell import ROOT, examples, is_shown, ran, running
+from tests.sizes import GATE
 from tests.waiting import until, waiting_for
 
 DOCS = ROOT / "docs"
@@ -23,6 +24,7 @@ REMOTE = re.compile(r"referee (fetch(?! --all)|rule \S+|docket \S+(?<!\.gamelog)
 """What asks the referee where it usually listens; commands with ``--data`` find it."""
 
 
+@GATE
 async def test_it_prints_what_stands_there(tmp_path: Path) -> None:
     folder = tmp_path / "empty"
     folder.mkdir()

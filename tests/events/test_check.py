@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -62,6 +63,7 @@ def test_results_are_those_of_audited_games(tmp_path: Path) -> None:
     assert (found.exit_code, found.games) == (0, ())
     assert (found.audited, found.by_sheet, found.not_found) == (2, 0, 0)
     assert check_event(path, POLICY, None, POLICY).not_found == 2
+    os.mkfifo(tmp_path / "pipe.gamelog")
     unknown = check_event(path, POLICY, tmp_path, Policy())
     assert (unknown.exit_code, unknown.audited) == (0, 2)
     assert "comment: no --games-key was given: who refereed the games is not known" in list(unknown.lines())

@@ -12,12 +12,13 @@ import pytest
 from referee.games.game import Ending
 from referee.live import recovery
 from referee.live.answers import Accepted, Refused
-from referee.live.errors import InDoubt, NotAwaited
+from referee.live.errors import InDoubt, NotAwaited, StaleHead
 from referee.live.game import LiveGame
 from referee.log.errors import LogError
 from referee.log.intent import Author, Role
 from referee.log.v1 import log_pb2
 from referee.store.errors import StoreFailed
+from referee.store.nodes import Node
 from tests.live.clocked import RECORDED, Clocked
 
 LAG_MS = 300
@@ -419,6 +420,112 @@ async def test_the_time_that_the_referee_was_down_is_nobodys(tmp_path: Path, ali
         answer = await game.move(after=1_000)
         assert isinstance(answer, Accepted)
         assert answer.clock[1:] == (1_000, 0, 0)
+    await game.check()
+    await game.close()
+
+
+GRACE_MS = 60_000
+
+
+async def after_an_outage(path: Path, **terms: Any) -> tuple[Clocked, int, int]:
+    """Return a game whose referee was away for ten minutes, the seat on turn, and what that had left before."""
+    game = await Clocked(path, clock=INCREMENT, grace_ms=GRACE_MS, **terms).begin()
+    game.time.advance(1_000)
+    seat = game.mover
+    left_ms = game.table.left_ms(seat)
+    assert left_ms == 9_000
+    await game.restart(alive_ms=game.time.now_ms(), down_ms=600_000)
+    return game, seat, left_ms
+
+
+async def test_after_an_outage_a_clock_waits_until_its_seat_is_back(tmp_path: Path) -> None:
+    game, seat, left_ms = await after_an_outage(tmp_path)
+    size, alive_ms = game.table.size, game.time.now_ms() - 600_000
+    for passed_ms, who in ((30_000, (seat + 1) % 3), (1_000, (seat + 2) % 3)):
+        game.time.advance(passed_ms)
+        await game.table.back(Author(Role.SEAT, who))
+    assert (game.table.size, game.table.left_ms(seat), game.table.waits_for_seats) == (size, left_ms, True)
+    await game.table.back(Author(Role.SEAT, seat))
+    entry = await game.last("interrupted")
+    assert (entry.seq, entry.interrupted.alive_ms, entry.referee_ms) == (size, alive_ms, game.time.now_ms())
+    assert (game.left(seat), game.table.waits_for_seats) == (left_ms, False)
+    answer = await game.move(after=500, thought_ms=500)
+    assert isinstance(answer, Accepted)
+    assert answer.clock.charged_ms == 500
+    await game.check()
+    await game.close()
+
+
+async def test_it_waits_no_longer_than_the_grace(tmp_path: Path) -> None:
+    game, seat, left_ms = await after_an_outage(tmp_path)
+    size = game.table.size
+    game.time.advance(GRACE_MS - 1)
+    await game.table.record()
+    assert (game.table.size, game.table.left_ms(seat)) == (size, left_ms)
+    game.time.advance(1)
+    entry = await game.last("interrupted")
+    assert (entry.seq, game.left(seat)) == (size, left_ms)
+    game.time.advance(left_ms + LAG_MS + 1)
+    assert (await game.last("timeout")).timeout.seat == seat
+    await game.check()
+    await game.close()
+
+
+async def test_another_seat_does_not_start_the_clock_of_one_that_is_away(tmp_path: Path) -> None:
+    """What it does counts, when it has seen how long nobody could act; however long it waits for that."""
+    game, seat, left_ms = await after_an_outage(tmp_path, take_backs=True)
+    other = (seat + 1) % 3
+    late = 0
+    for waits_ms in (0, 3_000, 1_000):
+        game.time.advance(waits_ms)
+        await game.table.record()
+        try:
+            await game.act(Role.SEAT, other, log_pb2.Resign())
+        except StaleHead:
+            late += 1
+    assert (late, game.game.arbitration.out) == (2, {other: Ending.RESIGNED})
+    game.time.advance(20_000)
+    await game.table.back(Author(Role.SEAT, seat))
+    assert game.left(seat) == left_ms - 1_000
+    await game.check()
+    await game.close()
+
+
+async def test_an_act_that_nobody_signed_ends_no_wait(tmp_path: Path) -> None:
+    game, _, _ = await after_an_outage(tmp_path)
+    size, move = game.table.size, game.a_move()
+    with pytest.raises(LogError):
+        await game.submit(move._replace(signature=bytes(64)))
+    assert (game.table.size, game.table.waits_for_seats) == (size, True)
+    with pytest.raises(StaleHead):
+        await game.submit(move)
+    assert (game.table.size, game.table.waits_for_seats) == (size + 1, False)
+    await game.close()
+
+
+async def test_a_clock_that_cannot_be_said_to_go_on_waits_on(tmp_path: Path) -> None:
+    game, seat, left_ms = await after_an_outage(tmp_path)
+    game.store.fails = True
+    with pytest.raises(StoreFailed):
+        await game.table.back(Author(Role.SEAT, seat))
+    game.store.fails = False
+    game.time.advance(20_000)
+    await game.table.record()
+    assert (game.table.left_ms(seat), game.table.waits_for_seats) == (left_ms, True)
+    await game.table.back(Author(Role.SEAT, seat))
+    assert game.left(seat) == left_ms
+    await game.check()
+    await game.close()
+
+
+async def test_a_game_that_is_handed_over_meanwhile_says_since_when_nobody_could_act(tmp_path: Path) -> None:
+    """The next referee counts from the hand-over, as the seats could act before it."""
+    game, seat, left_ms = await after_an_outage(tmp_path)
+    game.time.advance(10_000)
+    await game.table.leave(Node(2, "another", "there:1"))
+    await game.take_up(game.time.now_ms())
+    await game.table.back(Author(Role.SEAT, seat))
+    assert game.left(seat) == left_ms
     await game.check()
     await game.close()
 

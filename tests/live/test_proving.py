@@ -40,6 +40,7 @@ from referee.service.files import STORE_FILE
 from referee.service.server import Server
 from referee.store.errors import StoreDamaged, StoreFailed
 from referee.store.store import Change, Row
+from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
 from tests.log.certificates import LenientGame, slip
 from tests.log.proved import an_attempt
@@ -97,6 +98,21 @@ async def attempt(play: Play) -> bool:
     if response.refused.HasField("recorded"):
         await play.catch_up(response.refused.recorded.size)
     return True
+
+
+async def test_a_game_in_doubt_is_proved_as_far_as_it_goes(tmp_path: Path) -> None:
+    """A certificate is of an entry that was signed, and no act."""
+    async with running(tmp_path / "data") as (server, client):
+        play = await client.play(2, rules_id="kingdomino", terms=ALL)
+        await play.until_play()
+        await play.steps(7)
+        server.data.store.marks.doubt({play.record.game_id: play.record.last_ms})
+    async with running(tmp_path / "data") as (server, client):
+        moved(play, client)
+        report = await proved(play, server)
+        assert report.proofs.checked
+        game = (await client.games.GetGame(pb.GetGameRequest(game_id=play.id))).game
+        assert (game.state, game.size) == (game_pb2.GAME_STATE_IN_DOUBT, play.record.size), "nothing is entered"
 
 
 async def play_with_attempts(play: Play, refusals: int | None = None) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from referee.games.game import Ending
 from referee.games.results import Result
+from referee.games.table_rules import VERSION
 from referee.log import deck
 from referee.log.audit import Policy
 from referee.log.errors import Code, LogError
@@ -244,7 +245,7 @@ def test_a_later_version_is_unsupported_whatever_it_holds() -> None:
     whole = started().play().played
     opened = log_pb2.Entry.FromString(whole.entries[0])
     later = log_pb2.GameOpen.FromString(opened.open)
-    later.terms.table_rules = 3
+    later.terms.table_rules = VERSION + 1
     unknown = b"\xfa\x01\x01x"  # field 31
     opened.open = later.SerializeToString(deterministic=True) + unknown
     entries = [opened.SerializeToString(deterministic=True), *(entry + unknown for entry in whole.entries[1:])]

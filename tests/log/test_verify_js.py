@@ -19,6 +19,8 @@ import pytest
 from referee.games.table_rules import VERSION
 from referee.log import merkle
 from referee.log.audit import Policy, audit
+from referee.log.certificates import encode_proof
+from referee.log.engines import installed
 from referee.log.errors import LogError
 from referee.log.frames import MAGIC, FrameType, encode_frame
 from referee.log.keys import PublicKey
@@ -26,12 +28,13 @@ from referee.log.note import CheckpointSigner
 from referee.log.remarks import commitment, encode_remark, is_plain
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Verdict
+from referee.words.catalogue import load
 from tests.attacks import corpus
 from tests.attacks.everything import ATTACKS
 from tests.attacks.forge import act_in, acts, put_act, reopened
 from tests.log import evil, games, seated, vectors
 from tests.log.games import ORIGIN, SIGNER, Played, abort, join_and_reveal, key, play, seat_key, step
-from tests.log.registered import KINDS, at_random, opened, play_with_attempts
+from tests.log.registered import KINDS, at_random, codec, header, opened, play_with_attempts
 from tests.log.verifier import FOLDER, node, verify
 from tests.log.verify_js import (
     NAMES,
@@ -112,6 +115,67 @@ def test_how_far_a_pinned_key_holds_is_told_alike() -> None:
             standing = audit(BytesIO(data), policy).seats[seat].standing.removeprefix("pinned")
             assert " entry " in standing
             assert f"seat {seat}: the key that you gave holds{standing}" in theirs["remarks"]
+
+
+@pytest.mark.parametrize("is_dealt", [True, False], ids=["dealt", "declared"])
+def test_a_key_in_two_roles_and_one_player_in_several_seats_are_commented_on_alike(is_dealt: bool) -> None:
+    """Seat 0 is an arbiter; seat 1 a scribe and the referee; seat 2 has seat 0's player and a key of its own."""
+    begun = games.game_open(
+        header("kingdomino"),
+        dealt=is_dealt,
+        seats=3,
+        rules=("kingdomino", 1),
+        tables=codec("kingdomino").encode_components(None),
+    )
+    begun.arbiter_keys.append(seat_key(0).public.raw)
+    begun.scribe_keys[:] = [seat_key(1).public.raw, key("scribe 1").public.raw]
+    begun.seats[2].player = begun.seats[0].player
+    played = games.start(begun, header=header("kingdomino"), engines=installed())
+    join_and_reveal(played)
+    abort(played)
+    referee = CheckpointSigner(ORIGIN, seat_key(1))
+    note = referee.sign(played.record.game_id, played.record.size, played.record.root())
+    job = (played.file(note=note), Policy(referee.verifier))
+    assert agree([job]) == {Verdict.COMPLETE}
+    expected = [
+        "seat 0 plays with the key of arbiter 1",
+        "seat 1 plays with the key of scribe 0",
+        "seat 1 plays with the referee's own key",
+        "the game was opened with one player for seats 0, 2",
+    ]
+    (theirs,) = verified([job])
+    assert [each for each in theirs["remarks"] if each in expected] == expected
+    assert [each for each in audit(BytesIO(job[0]), job[1]).remarks if each in expected] == expected
+
+
+@pytest.mark.parametrize(
+    ("payload", "code"),
+    [
+        pytest.param(lambda _: bytes(65_536), "MALFORMED", id="zeros"),
+        pytest.param(lambda _: b"\x08", "MALFORMED", id="cut off"),
+        pytest.param(lambda _: encode_proof(1, b"short", b"x"), "MALFORMED", id="a short leaf"),
+        pytest.param(lambda leaves: encode_proof(len(leaves), bytes(32), b"x"), "PROOF", id="of an entry to come"),
+        pytest.param(lambda leaves: encode_proof(6, leaves[7], b"x"), "PROOF", id="another leaf"),
+    ],
+)
+def test_the_form_of_a_certificate(payload: Callable[[list[bytes]], bytes], code: str) -> None:
+    played = dealt("kingdomino")
+    frames = evil.frames(played.file())
+    proof = encode_frame(FrameType.CERTIFICATE, payload([merkle.leaf_hash(entry) for entry in played.entries]))
+    job = (evil.ended([*frames[:-2], proof, *frames[-2:]]), TRUSTED)
+    assert agree([job]) == {Verdict.CORRUPT}
+    (theirs,) = verified([job])
+    assert (theirs["verdict"], theirs["code"], theirs["layer"]) == ("CORRUPT", code, "certificates")
+
+
+def test_what_is_not_checked_is_said_with_the_verdict() -> None:
+    """By the command, and on the page, whose documentation has the same words."""
+    page = " ".join((FOLDER.parents[1] / "docs" / "web.md").read_text().split())
+    assert f'"{load("web")("verify.verdict.COMPLETE")}"' in page
+    (theirs,) = verified([(dealt("kingdomino").file(), TRUSTED)])
+    assert theirs["message"].endswith(
+        "not checked: the rules of the game, whether chance is the deck's, what certificates prove"
+    )
 
 
 # --- attacks ---------------------------------------------------------------------------------------------------

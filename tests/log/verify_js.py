@@ -70,9 +70,9 @@ def of_the_game(finding: Finding) -> bool:
         ("move:", "outcome:", "options:", "tables:", "Join")
     )
     dealing = finding.code in (Code.DECK, Code.UNDISCLOSED) and finding.what.startswith("chance ")
-    # Texts are beside the entries as certificates are, but need no rules.
-    text = finding.code is Code.REMARK or finding.what.startswith("remark")
-    return (finding.layer in ABOVE and not text) or content or dealing
+    # Texts and the form of certificates are beside the entries, but need no rules.
+    beside = finding.code is Code.REMARK or finding.what.startswith(("remark", "proof", "a certificate for "))
+    return (finding.layer in ABOVE and not beside) or content or dealing
 
 
 def agree(jobs: list[Job]) -> set[Verdict]:
@@ -98,6 +98,7 @@ def found(theirs: dict[str, Any]) -> Found:
 def expected(ours: Report, theirs: dict[str, Any]) -> list[Found]:
     """What somebody may say who does not look at the rules; mostly one thing."""
     failures = [f for f in ours.findings if not f.is_shortfall]
+    above = [f for f in failures if of_the_game(f) and f.layer is not Layer.PROOFS]
     below = [f for f in failures if not of_the_game(f) or f.code is Code.UNSUPPORTED]
     answers: list[Found] = []
     if below:
@@ -113,6 +114,12 @@ def expected(ours: Report, theirs: dict[str, Any]) -> list[Found]:
     if failures and failures[0].code is Code.MALFORMED:
         # A game's message that is none by section 3 either.
         answers.append(("CORRUPT", "MALFORMED", "decode", failures[0].entry, failures[0].offset))
+    if not below and failures and failures[0].layer is Layer.PROOFS:
+        # What an entry claims is the rules' to say. Of a leaf that is not its entry's they say the same.
+        answers.append(("CORRUPT", "PROOF", "certificates", failures[0].entry, failures[0].offset))
+    if above and theirs["layer"] == "certificates":
+        # Where the rules object, the auditor compares no certificates with entries further on.
+        answers.append(found(theirs))
     if ours.verdict is Verdict.RULES and theirs["layer"] in ("deck", "rules") and theirs["code"] != "NOT_AWAITED":
         # Where the rules object, the auditor looks at seeds and acts no further; without them, one does.
         answers.append(found(theirs))

@@ -32,6 +32,8 @@ def main() -> int:
         problems = asyncio.run(rig.run(chosen.faults, Fault[chosen.only] if chosen.only else None))
     for fault, number in sorted(rig.faults.items()):
         print(f"{number:5} {fault}")
+    if rig.waited_s:
+        print(f"{max(rig.waited_s):.1f} s at most from the command that requires no standby until all games went on")
     if len(rig.possible) < len(Fault):
         print("no library can be put under the server here: its disk and its clock were left alone")
     print(f"{rig.let_out} heads let out, {len(problems)} problems")

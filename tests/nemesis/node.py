@@ -215,7 +215,7 @@ def entry(game: int, seq: int, head: bytes) -> Change:
     return Change(identity(game), [Row(seq, os.urandom(8) + head)], opening)
 
 
-def opened(url: str, folder: Path, name: str, *, alone: bool = False) -> PostgresStore:
+def opened(url: str, folder: Path, name: str, *, alone: bool = False, require_standby: bool = False) -> PostgresStore:
     """No head is in the marks: here nothing but the database keeps histories apart."""
     return PostgresStore(
         url,
@@ -225,10 +225,11 @@ def opened(url: str, folder: Path, name: str, *, alone: bool = False) -> Postgre
         verifier="club.example+1",
         lease_s=LEASE_S,
         alone=alone,
+        require_standby=require_standby,
     )
 
 
-async def main(url: str, folder: Path, name: str, *, ends_when_refused: bool) -> None:
+async def main(url: str, folder: Path, name: str, *, ends_when_refused: bool, require_standby: bool) -> None:
     ending = asyncio.Event()
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTERM, ending.set)
@@ -236,7 +237,7 @@ async def main(url: str, folder: Path, name: str, *, ends_when_refused: bool) ->
         loop.add_signal_handler(number, killed_in, phase)
     while not ending.is_set():
         try:
-            store = await asyncio.to_thread(opened, url, folder, name)
+            store = await asyncio.to_thread(opened, url, folder, name, require_standby=require_standby)
         except StoreFailed as error:
             if ends_when_refused:
                 print(error, file=sys.stderr)
@@ -255,4 +256,5 @@ if __name__ == "__main__":
     if without:
         WITHOUT[without]()
     setattr(postgres_checks, time.__name__, lambda: time() + float(off_s))
-    asyncio.run(main(url_, Path(folder_), name_, ends_when_refused=off_s != "0"))
+    # What is taken away in a control shows only where nothing else protects.
+    asyncio.run(main(url_, Path(folder_), name_, ends_when_refused=off_s != "0", require_standby=not without))

@@ -47,8 +47,7 @@ class Pair:
         self._dump = ""
         self._shims: dict[Path, Shim] = {}
         # From the next connection on; the standby takes it along.
-        primary.ask("postgres", "ALTER SYSTEM SET synchronous_standby_names = '*'")
-        primary.ask("postgres", "SELECT pg_reload_conf()")
+        self._name_standbys("*")
         self._attach()
 
     def url_by(self, folders: Sequence[Path]) -> str:
@@ -99,6 +98,20 @@ class Pair:
         await asyncio.to_thread(self._standby.start)
         await asyncio.to_thread(self._promote)
         await asyncio.to_thread(self._attach)
+
+    @asynccontextmanager
+    async def without_standby(self) -> AsyncIterator[None]:
+        """The primary is lost, and its standby takes its place without one of its own for a while."""
+        await asyncio.to_thread(self._primary.stop, signal.SIGQUIT)
+        await asyncio.to_thread(self._promote)
+        await asyncio.to_thread(self._name_standbys, "")
+        yield
+        await asyncio.to_thread(self._name_standbys, "*")
+        await asyncio.to_thread(self._attach)
+
+    def _name_standbys(self, names: str) -> None:
+        self._primary.ask("postgres", f"ALTER SYSTEM SET synchronous_standby_names = '{names}'")
+        self._primary.ask("postgres", "SELECT pg_reload_conf()")
 
     @asynccontextmanager
     async def old_primary(self, *, waits: bool) -> AsyncIterator[Callable[[], int]]:

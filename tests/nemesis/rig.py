@@ -13,9 +13,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
+from time import monotonic
 
 import psycopg
 
+from referee.store import postgres_cluster
+from referee.store.errors import StoreFailed
 from referee.store.postgres_nodes import ALIVE_LOCK
 from tests.crash.shim import library_if_any as shim_library
 from tests.nemesis.node import BEAT_S, GAMES, LEASE_S, REFUSED, WITHOUT_STANDBY, next_head, opened
@@ -44,6 +47,7 @@ class Fault(StrEnum):
     SESSION = "the sessions of all nodes ended"
     DATABASE = "the primary stopped at once, and started"
     PRIMARY = "the primary lost, the standby promoted"
+    WAIVED = "the primary lost, the standby promoted, and no other standby required for a while"
     AHEAD = "waits for the standby cancelled, then the primary lost"
     OLD_PRIMARY = "the old primary back beside the new one"
     COPY = "an earlier copy of the disk in the place of the database"
@@ -108,6 +112,8 @@ class Rig:
         self.faults: Counter[Fault] = Counter()
         self.let_out = 0
         """Heads that somebody has."""
+        self.waited_s: list[float] = []
+        """From the command by which no standby is required until every game went on, in seconds."""
 
     async def run(self, faults: int, only: Fault | None = None) -> list[str]:
         """Return what is wrong with what was let out."""
@@ -196,6 +202,8 @@ class Rig:
                 await self._database.restart()
             case Fault.PRIMARY:
                 await self._database.lose_primary()
+            case Fault.WAIVED:
+                await self._without_standby()
             case Fault.AHEAD:
                 await self._database.lose_primary_that_is_ahead()
             case Fault.SESSION:
@@ -260,6 +268,26 @@ class Rig:
                 self._database.set_clock(0)
             case Fault.NODE_CLOCK:
                 await self._refused_for_its_clock()
+
+    async def _without_standby(self) -> None:
+        """Nodes go on by one command, with what a node remembers, and require a standby when there is one again."""
+        await self._until(self._all_serve, "every node to be there")
+        path = next(
+            self._folder / f"node{at}.mark" for at, node in enumerate(self._nodes, 1) if node.returncode is None
+        )
+        async with self._database.without_standby():
+            began_s = monotonic()
+            while True:
+                with suppress(StoreFailed):  # of the first moments after the promotion
+                    await asyncio.to_thread(postgres_cluster.waive, self._database.url, path)
+                    break
+            await self._progress()
+            self.waited_s.append(monotonic() - began_s)
+
+        def is_required() -> bool:
+            return not postgres_cluster.state(self._database.url).standby_waived
+
+        await self._until(is_required, "a standby to be required again")
 
     async def _owner(self) -> int:
         """Return which of the nodes, one that has games."""

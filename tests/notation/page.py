@@ -80,7 +80,8 @@ guesses.
 | `Boards` | makes the text that of boards alone, to be scored: see [Boards alone](#boards-alone) |
 | `Forfeits`, `Penalties` | events beside the moves: see [A contested game](#a-contested-game) |
 | `Result` | the points of the seats in their order, less penalties; `*` for a game that goes on. If the rules did not end the game, how it ended: `resigned`, `flag`, `disconnected`, `crashed` or `illegal moves` after forfeits; `adjudicated`, `voided`, `aborted`, `referee fault` or `stalled` (the log was full). Without this header the position and the headers above give the result; with it, the result must agree with them |
-| `Points`, `Places` | a result that the moves alone do not give: see [A contested game](#a-contested-game) |
+| `Points`, `Places` | a result that the points alone do not give, such as a tie that a rule breaks: see [A contested game](#a-contested-game) |
+| `Waits` | for what a result waits that the game has come to: `protests`, as there is still time, or `a ruling`; without it, for what the lines say that an arbiter has to rule on |
 
 The options, by game, have the same names and values everywhere: here, in `referee new --options`, in questions to
 `referee inspect`, at the desk and in reports. docs/rules explains each.
@@ -108,8 +109,7 @@ of one colour may come in any order; hands, rows, markets and rolls keep the ord
 other short forms. A tile has its whole name: `garden-10` is a tile, and so are `garden-10-N` and `garden-10-W`.
 
 **What a text leaves out** is only in the log: keys and signatures, seats' players, the terms, a series, times, refused
-moves and the strikes for them, what the clocks showed, and slips of a scribe's pen that were corrected. If a result
-still waits for protests, the text has it as the result that the game has come to.
+moves and the strikes for them, what the clocks showed, and slips of a scribe's pen that were corrected.
 
 ## A contested game
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+import re
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import pytest
@@ -11,14 +13,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.games import forfeits, registry
+from referee.games.alhambra import Options
 from referee.games.game import Ending, Over
 from referee.games.kingdomino.moves import PlaceDomino
-from referee.games.results import Result
+from referee.games.results import Contest, Result
 from referee.notation import contest_text, game_text, position_text
 from referee.notation.errors import Kind, NotationError
 from referee.notation.game_text import GameText
 from referee.notation.headers import Setup
 from referee.notation.position_text import Position
+from referee.report import sheet
 from tests.games.rulings import CANDIDATES
 from tests.log.slow_table import OF_A_SEAT
 from tests.notation.contested import GAMES, at, contested, contests, states
@@ -277,6 +281,26 @@ def test_an_end_of_which_nobody_says_whose_it_was_is_read_and_has_no_places(endi
     found = game_text.read(f'{KINGS}[Result "{ending.words}"]\n')
     assert found.result == Result(ending)
     assert game_text.read(game_text.write(found.game)).game == found.game
+
+
+@pytest.mark.parametrize(
+    ("places", "header"), [((1, 2, 3), ['[Places "1 2 3"]']), ((1, 1, 3), [])], ids=["a tie that is broken", "shared"]
+)
+def test_places_are_told_where_the_points_alone_say_others(places: tuple[int, ...], header: list[str]) -> None:
+    over = Over(Ending.RULES, (14, 14, 11), places)
+    assert contest_text.write(Contest(), 3, (over,)) == ['[Result "14 14 11"]', *header]
+
+
+def test_a_game_that_stalled_says_so_in_its_text_and_on_its_sheet() -> None:
+    setup = Setup("alhambra", 2, 2, Options(max_turns=1))
+    state, events = setup.start(), list[Any]()
+    while not isinstance(state.pending()[0], Over):
+        events.append(next(chain((event for event, _ in state.chance_outcomes()), state.legal_moves())))
+        state.apply(events[-1])
+    text = game_text.write(GameText(setup, tuple(events)))
+    assert re.search(r"^; .*: the game reached the limit of turns$", text, re.MULTILINE)
+    assert sheet.read(text).sheet().remarks[0].endswith(": the game reached the limit of turns.")
+    assert game_text.write(game_text.read(text).game) == text
 
 
 @pytest.mark.parametrize("setup", PLAIN, ids=name_of)

@@ -26,6 +26,9 @@ from referee_clients import parse_join, play_async
 from referee_clients.bots import load
 from referee_clients.sdk.organiser import organiser
 from tests.service.conftest import running
+from tests.sizes import GATE
+
+pytestmark = GATE
 
 ROOT = Path(__file__).parent.parent.parent
 SOURCES = {"referee": ROOT, "referee_solver": ROOT / "solver", "referee_clients": ROOT / "clients"}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner, VerifierKey
-from referee.publishing.sequencer import Sequencer
+from referee.publishing.sequencer import EVERY_S, Sequencer
 from referee.store.store import Change, Store
 from referee.tlog.checkpoint import Witnessed, demand_quorum, open_log_checkpoint
 from referee.tlog.folder import CHECKPOINT, Folder
@@ -43,8 +43,8 @@ def policy(witnesses: Mapping[str, SmallWitness], quorum: str = "any", key: Veri
     return LogPolicy.parse("\n".join(lines).encode())
 
 
-def sequencer(store: Store, folder: Path, trusted: LogPolicy | None = None) -> Sequencer:
-    return Sequencer(store, ORIGIN, SIGNER, folder, trusted)
+def sequencer(store: Store, folder: Path, trusted: LogPolicy | None = None, every_s: float = EVERY_S) -> Sequencer:
+    return Sequencer(store, ORIGIN, SIGNER, folder, trusted, every_s)
 
 
 def published(folder: Path, trusted: LogPolicy) -> Witnessed:

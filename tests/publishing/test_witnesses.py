@@ -9,12 +9,14 @@ from threading import Event, Thread
 from time import monotonic
 
 import pytest
+from structlog.testing import capture_logs
 
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner, TreeHead
 from referee.publishing import witnesses
 from referee.publishing.sequencer import NoQuorum, Sequencer, WentBack
 from referee.publishing.witnesses import Outcome
+from referee.tlog.checkpoint import open_log_checkpoint
 from referee.tlog.folder import CHECKPOINT
 from referee.tlog.policy import LogPolicy, Peer
 from tests.publishing.club import LOG, SIGNER, opened, policy, published, sequencer
@@ -88,6 +90,24 @@ async def test_each_is_shown_how_the_log_grew_since_it_last_signed(
     await club.round()
     assert _olds(pair[0])[3:] == [b"old 0", b"old 3"], "it is asked what it has seen, and then shown the rest"
     assert pair[0].size == 4
+
+
+async def test_an_empty_log_is_signed_by_its_witnesses_and_goes_on_from_there(
+    club: Club, pair: tuple[SmallWitness, SmallWitness]
+) -> None:
+    pair[0].answer = pair[1].answer = lambda _: (500, b"")
+    await club.log.start()
+    with pytest.raises(NoQuorum):
+        await club.log.round()
+    note = (club.folder / CHECKPOINT).read_bytes()
+    witnessed = open_log_checkpoint(note, club.trusted)
+    assert (witnessed.head.size, {*witnessed.cosigned}) == (0, set()), "whoever looks sees that no witness has signed"
+    await club.log.stop()
+    pair[0].answer, pair[1].answer = pair[0].honest, pair[1].honest
+    await club.again().start()
+    await club.log.round()
+    assert {*published(club.folder, club.trusted).cosigned} == {"w1", "w2"}
+    assert await club.round() == {"w1", "w2"}
 
 
 async def test_one_that_was_away_or_set_back_is_shown_all_that_it_lacks(
@@ -270,6 +290,26 @@ async def test_a_claim_that_the_logs_key_did_not_sign_halts_nothing(
     assert await club.round() == {"w2"}
     assert not club.log.halted
     assert club.outcomes("w1").keys() == {"claimed" if answer[0] == 409 else "forked"}
+
+
+async def test_one_of_three_that_lies_stops_nothing(tmp_path: Path, pair: tuple[SmallWitness, SmallWitness]) -> None:
+    """With a quorum of two: not when it says so first, nor at the next start. The operator is told whom to ask."""
+    with serving(SmallWitness("w3.example")) as liar:
+        liar.answer = lambda _: (409, b"999999999\n")
+        club = Club(tmp_path / "log", policy({"w1": pair[0], "w2": pair[1], "w3": liar}, "2"))
+        with capture_logs() as told:
+            assert await club.round() == {"w1", "w2"}
+            await club.log.stop()
+            await club.again().start()
+            assert await club.round() == {"w1", "w2"}
+            await club.log.stop()
+    assert not club.log.halted
+    wrong = [each for each in told if each["log_level"] == "error"]
+    assert [(each["event"], each["witness"], each["outcome"]) for each in wrong] == [
+        ("witness refuses", "w3", "claimed")
+    ] * 2
+    assert all("ask its operator, or take it out of the policy" in each["why"] for each in wrong)
+    assert "recover" not in str(told)
 
 
 @pytest.mark.parametrize("answer", [(409, b"999999999\n"), (422, b"")], ids=["more", "forked"])

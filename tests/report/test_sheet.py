@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from referee.games.alhambra.scoring import score_round
-from referee.games.game import Over
+from referee.games.game import Ending, Over
 from referee.games.kingdomino.dominoes import TERRAINS
 from referee.games.rollwrite.options import Solo
 from referee.notation import position_text
@@ -66,8 +66,9 @@ def test_the_rounds_of_alhambra_are_itemised_or_taken_over(setup: Setup) -> None
         assert {item.what: item.points for item in itemised.items if item.group == "round 3"}["wall"] == state.wall(
             seat
         )
-    assert bool(alone.remarks) == (state.scorings > 1)
-    assert not whole.remarks
+    assert any("limit of turns" not in remark for remark in alone.remarks) == (state.scorings > 1)
+    assert all(remark.endswith(": the game reached the limit of turns.") for remark in whole.remarks)
+    assert len(whole.remarks) == (state.ending is Ending.STALLED)
 
 
 def test_a_position_gets_its_last_scoring() -> None:

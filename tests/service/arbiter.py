@@ -28,6 +28,7 @@ TERMS = log_pb2.Terms(
     illegal_moves=log_pb2.ILLEGAL_MOVE_POLICY_RECORDED,
     strikes=9,
     take_backs=True,
+    grace_ms=0,
 )
 
 

@@ -20,4 +20,7 @@ async def directories(url: str | None, *paths: Path) -> None:
         shutil.copytree(paths[0], path, ignore=shutil.ignore_patterns(*OF_A_NODE, "organiser.token"))
 
 
-CLOCKS = log_pb2.Terms(clock=log_pb2.ClockTerms(increment=log_pb2.Increment(base_ms=600_000, increment_ms=1_000)))
+CLOCKS = log_pb2.Terms(
+    clock=log_pb2.ClockTerms(increment=log_pb2.Increment(base_ms=600_000, increment_ms=1_000)), grace_ms=0
+)
+"""Whoever takes a game over says so at once, whether its seats are back or not."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from referee.log.intent import Author, Role, SignedIntent
 from referee.log.keys import PrivateKey
 from referee.log.v1 import log_pb2
 from referee.v1 import game_service_pb2 as pb
+from tests.service.conftest import running
 from tests.service.player import (
     IDENTITY_POINT,
     SCRIBE,
@@ -204,6 +206,51 @@ async def test_no_seat_has_the_key_of_another_or_reveals_before_all_have_joined(
     found = await refused(play.submit(play.reveal(0), token_of(play, 0)))
     assert (found.reason, found.metadata["awaited"]) == ("NOT_AWAITED", "join by seat 1")
     assert await whole(play) == joined
+
+
+async def test_no_seat_plays_with_the_key_of_an_arbiter_of_a_scribe_or_of_the_referee(tmp_path: Path) -> None:
+    """Whether it joins with that key or changes to it, also by a ruling. At a declared table the scribe may play."""
+    async with running(tmp_path / "data", log=tmp_path / "log") as (server, client):
+        assert server.public_log is not None
+        own = [server.data.signer.verifier.key, server.public_log.verifier.key]
+        await _keeps_roles_apart(client, own)
+
+
+async def _keeps_roles_apart(client: Client, own: list[bytes]) -> None:
+    """``own``: the referee's keys."""
+    arbiter, scribe = OTHER, SCRIBE
+    for raw in own:
+        for field in ({"arbiter_keys": [raw]}, {"scribe_keys": [raw]}, {"declaring_scribe_key": raw}):
+            assert "none of the referee's own keys" in (await refused(client.create(**field))).message
+    found = await refused(client.create(arbiter_keys=[scribe.public.raw], scribe_keys=[scribe.public.raw]))
+    assert (found.reason, "none that is a scribe's key as well" in found.message) == ("INVALID_ARGUMENT", True)
+    terms = log_pb2.Terms(table_rules=2)
+    play = await client.play(arbiter_keys=[arbiter.public.raw], scribe_keys=[scribe.public.raw], terms=terms)
+    await play.catch_up(1)
+    empty = await whole(play)
+    for other, words in ((arbiter, "the key of arbiter 0 of this game"), (scribe, "the key of scribe 0 of this game")):
+        found = await refused(play.submit(intent.join(play.place, 0, other, seat_seed(0)), token_of(play, 0)))
+        assert found.reason == "WEAK_KEY"
+        assert words in found.message
+    for raw in own:
+        join = log_pb2.Join(key=raw, commitment=bytes(32))
+        found = await refused(play.submit(signed(play, OTHER, seat=0, join=join), token_of(play, 0)))
+        assert (found.reason, "a key of the referee's own" in found.message) == ("WEAK_KEY", True)
+    assert await whole(play) == empty
+    await play.until_play()
+    before = await whole(play)
+    for raw in (arbiter.public.raw, scribe.public.raw, *own):
+        change = by(play, 0, change_key=log_pb2.ChangeKey(key=raw))
+        assert (await refused(play.submit(change, token_of(play, 0)))).reason == "WEAK_KEY"
+        ruled = signed(play, arbiter, arbiter=0, change_key=log_pb2.ChangeKey(seat=0, key=raw))
+        assert (await refused(play.submit(ruled, play.created.arbiter_token))).reason == "WEAK_KEY"
+    assert await whole(play) == before
+
+
+async def test_at_a_declared_table_the_scribe_may_play(client: Client) -> None:
+    play = await client.play(2, rules_id="kingdomino", declaring_scribe_key=SCRIBE.public.raw)
+    await play.catch_up(1)
+    await play.act(intent.join(play.place, 0, SCRIBE, None), token_of(play, 0))
 
 
 async def test_another_seed_than_the_committed_one_is_not_revealed(client: Client) -> None:

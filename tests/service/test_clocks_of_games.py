@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import grpc
 import pytest
 
 from referee.games.table_rules import VERSION
@@ -219,7 +220,8 @@ async def test_a_bot_says_what_it_thought_and_resigns(tmp_path: Path) -> None:
         assert clock == bots[0].ledger.record.game.clocks.seat(0)  # type: ignore[union-attr]
 
 
-async def test_no_clock_runs_while_a_killed_referee_is_down(tmp_path: Path) -> None:
+async def test_no_clock_runs_while_a_killed_referee_is_down_or_seats_are_not_back(tmp_path: Path) -> None:
+    """Not either if it is stopped again before anybody is back."""
     data, log = tmp_path / "data", tmp_path / "log"
     first = await serve(data, log)
     async with connected(first.address, first.token) as client:
@@ -232,9 +234,15 @@ async def test_no_clock_runs_while_a_killed_referee_is_down(tmp_path: Path) -> N
         first.process.kill()
         await first.process.wait()
     alive_ms = alive.stat().st_mtime_ns // 1_000_000
+    meanwhile = await serve(data, log)
+    meanwhile.process.terminate()
+    await meanwhile.process.wait()
     again = await serve(data, log)
     async with connected(again.address, again.token) as client:
         play.client, play.stream = client, None
+        assert (await get(play)).size == play.record.size
+        with pytest.raises(grpc.aio.AioRpcError, match="the head is entry"):
+            await play.step()
         await play.catch_up(play.record.size + 1)
         entry = decode_entry(play.entries[-1])
         assert entry.interrupted.alive_ms == max(alive_ms, since_ms)

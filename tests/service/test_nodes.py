@@ -12,7 +12,7 @@ from asyncio.subprocess import PIPE
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
-from io import StringIO
+from io import BytesIO, StringIO
 from pathlib import Path
 from time import time
 from typing import Any
@@ -26,19 +26,21 @@ from referee.live.errors import Unsound
 from referee.live.games import LiveGames
 from referee.live.watch import Ending
 from referee.log.entry import decode_entry
+from referee.log.file import entries
 from referee.service import play_stream, seats_elsewhere
 from referee.service.data import DataError
 from referee.service.forwarding import Forwarder
 from referee.service.play_stream import SeatStreams
 from referee.service.server import Config, Server
 from referee.store import postgres_checks, postgres_nodes
-from referee.store.errors import StoreFailed
+from referee.store.errors import Cause, StoreFailed
 from referee.store.nodes import Node
 from referee.store.postgres_owners import PostgresNodes
 from referee.v1 import access_service_pb2 as access
 from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
 from tests.cli.command import REFEREE
+from tests.cli.inside import referee
 from tests.service.access import SHORT, Office, with_principal
 from tests.service.conftest import running
 from tests.service.engines import PostgreSQL
@@ -269,7 +271,9 @@ async def test_a_stream_of_a_seat_follows_the_game_to_another_node_and_back(
         await play.to_the_end()
         await until(lambda: told.is_over, "the end", every_s=0.01)
         assert told.seq == play.record.size - 1
-        assert told.closings == [pb.CLOSING_REASON_DRAINING, pb.CLOSING_REASON_DRAINING, pb.CLOSING_REASON_GAME_OVER]
+        assert told.closings[-1] == pb.CLOSING_REASON_GAME_OVER
+        # On a machine that is too busy for a sign of life, the other one takes the game without an end of this stream.
+        assert {*told.closings[:-1]} <= {pb.CLOSING_REASON_DRAINING}
         assert not watching.done(), "the stream is of all games"
 
 
@@ -473,7 +477,10 @@ async def test_what_goes_wrong_once_does_not_end_the_sharing_of_games(
         handed_over, taken_up = fails_once("hand_over"), fails_once("alive_ms")
         asked(url, "UPDATE nodes SET draining = true WHERE id = %s RETURNING id", both.node(owner))
         await both.owned(play, 1 - owner)
-        assert (len(handed_over), len(taken_up)) == (2, 2)
+        # One that was too busy for a sign of life is dead, and has nothing to hand over any more.
+        is_dead = asked(url, "SELECT dead FROM nodes WHERE id = %s", both.node(owner)) == [(True,)]
+        assert len(handed_over) == 2 or is_dead
+        assert len(taken_up) == 2
 
 
 async def test_a_game_that_cannot_be_handed_over_goes_on_where_it_was(
@@ -592,6 +599,30 @@ async def test_a_clock_that_is_off_and_a_database_without_standby_are_refused(
             pass
 
 
+async def test_who_would_open_a_game_is_told_that_the_standby_is_missing(
+    url: str, postgres: Postgres, tmp_path: Path
+) -> None:
+    """Two referees run, and the database answers what reads; commits wait for a standby that there is not."""
+
+    def waiting_for_names(names: str) -> None:
+        postgres.ask("postgres", f"ALTER SYSTEM SET synchronous_standby_names = '{names}'")
+        postgres.ask("postgres", "SELECT pg_reload_conf()")
+
+    async with AsyncExitStack() as stack:
+        both = await two(stack, url, tmp_path)
+        waiting_for_names("gone")
+        try:
+            store = both.servers[0].data.store
+            await until(lambda: store.known_cause is Cause.STANDBY, "the cause to be found", every_s=0.05)
+            refusal = await refused(both.clients[0].create())
+        finally:
+            waiting_for_names("")
+        assert refusal.reason == "STORE_FAILED"
+        assert refusal.message.startswith("2 referees run, and none of them can enter anything now: the database waits")
+        await until(lambda: both.servers[0].readiness.is_ready, "commits to go through again", every_s=0.05)
+        await both.clients[0].play()
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
 async def test_the_games_of_a_node_that_dies_or_hangs_go_on_at_another(
@@ -631,6 +662,50 @@ async def test_the_games_of_a_node_that_dies_or_hangs_go_on_at_another(
         await first.process.wait()
     second.process.terminate()
     assert await second.process.wait() == 0
+
+
+async def test_a_database_that_went_back_leaves_open_games_in_doubt_at_every_node(
+    postgres: Postgres, tmp_path: Path
+) -> None:
+    """The marks are lost with the machine: nothing else says what was let out. Decided once, for all of them."""
+    paths = [tmp_path / "one", tmp_path / "two"]
+    engine = PostgreSQL(paths[0], postgres)
+    await directories(engine.place(paths[0]), *paths)
+    async with running(paths[0]) as (_, client):
+        play = await client.play()
+        await play.steps(3)
+    engine.back_up()
+    async with running(paths[0]) as (_, client):
+        moved(play, client)
+        await play.steps(2)
+        mark = (paths[0] / "cluster.mark").read_text()
+        await until(lambda: (paths[0] / "cluster.mark").read_text() != mark, "a sign of life", every_s=0.05)
+    engine.restore()
+    for name in ("cluster.mark", "organiser.token"):
+        shutil.copy2(paths[0] / name, paths[1])
+    (paths[0] / "marks.db").unlink()
+
+    async def recovered(*words: object) -> tuple[int, str]:
+        done = await asyncio.to_thread(referee, "recover", *words)
+        return done.returncode, done.stdout + done.stderr
+
+    code, said = await recovered("--data", paths[0], "--accept-rollback")
+    assert (code, f"game {play.id}" in said, "in doubt" in said) == (1, True, True), said
+    shutil.copy2(paths[1] / "cluster.mark", tmp_path / "kept")
+    (paths[1] / "cluster.mark").unlink()
+    async with running(paths[1]) as (_, client):
+        moved(play, client)
+        act = play.next_act()
+        assert act is not None
+        assert (await refused(play.submit(*act))).reason == "IN_DOUBT"
+    code, said = await recovered(play.id, "--continue", "--data", paths[0])
+    assert code == 0, said
+    shutil.copy2(tmp_path / "kept", paths[1] / "cluster.mark")
+    code, said = await recovered("--data", paths[1], "--accept-rollback")
+    assert (code, said.splitlines()[-1]) == (0, "every game can go on"), said
+    async with running(paths[1]) as (_, client):
+        log = await client.log(play.id)
+        assert any(decode_entry(data).HasField("recovered") for data in entries(BytesIO(log)))
 
 
 @pytest.mark.long

@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
+from io import StringIO
 from pathlib import Path
 
 import grpc
 import pytest
+from rich.console import Console
 
-from referee.log.note import Checkpoint, Note, VerifierKey
+from referee.cli.status import picture
+from referee.log.note import Checkpoint, Note, TreeHead, VerifierKey
 from referee.log.tlog_proof import TlogProof
+from referee.publishing import upkeep
 from referee.service.data import DataError
 from referee.service.files import LOG_KEY_FILE, LOG_VERIFIER_FILE
 from referee.service.server import Config, Server
+from referee.tlog.folder import CHECKPOINT
 from referee.tlog.policy import LogPolicy
 from referee.tlog.proof import check_head_logged
 from referee.v1 import game_service_pb2 as pb
 from referee_clients.sdk.errors import answer_of
+from tests.cli.inside import referee
 from tests.publishing.club import published
 from tests.publishing.witness import SmallWitness, serving
 from tests.service.conftest import running
 from tests.service.engines import Engine
+from tests.service.facts import status
 from tests.service.metrics import scrape
 from tests.service.player import Client, Play
 from tests.service.public_log import proved
@@ -79,6 +87,45 @@ async def test_a_game_is_logged_when_it_opens_and_when_it_ends(engine: Engine, t
             assert (again.index, again.size) == (1, ended.size), "and after a start as before"
 
 
+@pytest.mark.parametrize("is_witnessed", [False, True], ids=["alone", "witnessed"])
+async def test_the_log_of_a_referee_without_a_game_is_empty_and_holds(tmp_path: Path, is_witnessed: bool) -> None:
+    data, folder, trusted = tmp_path / "data", tmp_path / "log", tmp_path / "trusted"
+    with serving(SmallWitness()) as witness:
+        config = {"log_policy": _witnessed_by(witness, tmp_path)} if is_witnessed else {}
+        async with running(data, log=folder, **config) as (server, _):
+            log = server.public_log
+            assert log is not None
+            await until(lambda: log.published is not None, "it is published")
+            lines = [f"log {log.verifier}"]
+            lines += [f"witness w1 {witness.verifier}", "quorum w1"] if is_witnessed else ["quorum none"]
+            trusted.write_text("\n".join(lines))
+            for words in (("check",), ("watch", "--state", tmp_path / "seen")):
+                done = await asyncio.to_thread(referee, "log", *words, folder, "--policy", trusted)
+                expected = f"{log.verifier.name}: the log is empty, as no game was opened yet, cosigned by "
+                assert (done.returncode, done.stdout.splitlines()[0]) == (0, "HOLDS"), done
+                assert done.stdout.splitlines()[1].startswith(expected + ("w1" if is_witnessed else "nobody")), done
+
+
+async def test_a_damaged_file_that_cannot_be_made_again_is_told_by_status_and_metrics(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(upkeep, "REST_S", 0.0)
+    folder = tmp_path / "log"
+    async with running(tmp_path / "data", log=folder, metrics="127.0.0.1:0") as (server, client):
+        await proved(client, await client.play(seed=2))
+        tile, log = folder / "tile/0/000.p/1", server.public_log
+        assert log is not None
+        tile.unlink()
+        tile.mkdir()
+        await until(lambda: log.trouble, "it has looked")
+        found = await status(client)
+        assert found.server.log_trouble == f"damaged files in {folder}: tile/0/000.p/1"
+        shown = StringIO()
+        Console(file=shown, width=400).print(picture(found, 400))
+        assert f"public log: {found.server.log_trouble}\n" in shown.getvalue()
+        assert (await scrape(server.metrics_address)).of("referee_log_damaged_files") == 1
+
+
 async def test_who_has_no_log_says_so(client: Client, play: Play) -> None:
     assert await _missing(client, play.id) == "log"
     with pytest.raises(grpc.aio.AioRpcError) as caught:
@@ -111,7 +158,7 @@ async def test_games_go_on_while_no_witness_signs(tmp_path: Path) -> None:
             assert log is not None
             await until(lambda: log.size == 2, "it is written")
             assert await _missing(client, play.id) == "checkpoint"
-            assert not (folder / "checkpoint").exists()
+            assert TreeHead.parse(Note.parse((folder / CHECKPOINT).read_bytes()).text).size == 0
         witness.answer = witness.honest
         async with running(data, **config) as (_, client):
             assert (await proved(client, play)).index == 1

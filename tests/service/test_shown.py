@@ -14,19 +14,24 @@ import pytest
 from referee.live import recovery
 from referee.live.context import Context
 from referee.log.engines import installed
+from referee.log.file import entries
 from referee.log.fork import find_fork, read_side
-from referee.log.note import Checkpoint, CheckpointSigner, Note, VerifierKey
+from referee.log.keys import PrivateKey
+from referee.log.note import CheckpointSigner, VerifierKey
 from referee.service.data import open_data, origin_of
+from referee.service.files import STORE_FILE
 from referee.v1 import game_service_pb2 as pb
 from referee_clients.bots import load
 from referee_clients.join import Join
 from referee_clients.sdk.errors import ClientError
-from referee_clients.sdk.head_file import HeadFile
 from referee_clients.sdk.ledger import Ledger
 from referee_clients.sdk.player import GameResult, play_async
+from referee_clients.seat.keys import SeatKeys
+from referee_clients.seat.seat import Seat
+from tests.cli.inside import referee
 from tests.log import games
 from tests.log.games import SIGNER, key
-from tests.service.conftest import running
+from tests.service.conftest import of_sqlite, running
 from tests.service.player import Play, bearer, refused
 from tests.service.resend import moved
 
@@ -58,6 +63,7 @@ async def gone_back(path: Path, more: int = 3) -> tuple[Play, int]:
     return play, before
 
 
+@of_sqlite
 async def test_what_is_lost_is_found_when_a_seat_comes_back(tmp_path: Path) -> None:
     play, before = await gone_back(tmp_path)
     newest = play.notes[play.record.size]
@@ -96,6 +102,7 @@ async def continued(path: Path, play: Play, file: bytes = b"") -> None:
         await opened.close()
 
 
+@of_sqlite
 @pytest.mark.parametrize("mended", [False, True])
 async def test_who_comes_back_first_need_not_have_the_newest(mended: bool, tmp_path: Path) -> None:
     """What is shown is lost for sure, and more may be: the declaration covers all of it, and a file brings back all."""
@@ -119,6 +126,7 @@ async def test_who_comes_back_first_need_not_have_the_newest(mended: bool, tmp_p
         assert fork.declared_by == before
 
 
+@of_sqlite
 async def test_another_history_that_is_not_longer_counts_as_well(tmp_path: Path) -> None:
     play, before = await gone_back(tmp_path, 2)
     newest = play.notes[play.record.size]
@@ -187,24 +195,100 @@ async def test_nothing_comes_of_anything_else(tmp_path: Path) -> None:
         assert (await refused(stream.read())).reason == "UNAUTHENTICATED", "only a seat of the game shows anything"
 
 
+@of_sqlite
 async def test_a_bot_that_was_stopped_finds_the_loss(tmp_path: Path) -> None:
-    """It keeps the newest checkpoint beside its key. Its referee was set back with its marks, and says nothing."""
+    """Its referee was set back with its marks, and says nothing. The files beside the bots' keys mend the game."""
     data, keys = tmp_path / "data", [tmp_path / f"{seat}.pem" for seat in (0, 1)]
     async with running(data) as (server, client):
-        created = await client.create(2)
-        await played(server.address, created, keys, until=30)
+        created = await client.create(2, rules_id="kingdomino")
+        await played(server.address, created, keys, until=12)
     shutil.copytree(data, tmp_path / "old")
     async with running(data) as (server, _):
-        await played(server.address, created, keys, until=60)
-    kept = [key_file.with_name(f"{key_file.name}.checkpoint") for key_file in keys]
-    assert all(file.stat().st_mode & 0o077 == 0 for file in kept)
-    assert max(Checkpoint.parse(Note.parse(file.read_bytes()).text).size for file in kept) >= 59
+        await played(server.address, created, keys, until=30)
+    kept = [tmp_path / f"{created.game.id}-{seat}.gamelog" for seat in (0, 1)]
+    seen = max((entries_of(file) for file in kept), key=len)
+    assert len(seen) > 20
     shutil.rmtree(data)
     (tmp_path / "old").rename(data)
+    copy = tmp_path / f"{created.game.id}.gamelog"
     async with running(data) as (server, _):
-        with pytest.raises(ClientError, match="the game is set aside"):
-            await played(server.address, created, keys, until=90)
+        with pytest.raises(ClientError, match=f"the game is set aside.*; your copy of the game is {copy}: give it to"):
+            await played(server.address, created, keys, until=50)
         assert list(server.live_games.aside) == [bytes.fromhex(created.game.id)]
+    assert len(entries_of(copy)) > 20
+    for file in (*kept, copy):
+        assert file.stat().st_mode & 0o177 == 0
+        assert not any(PrivateKey.load(key)._seed in file.read_bytes() for key in keys)
+    files = tmp_path / "files"
+    files.mkdir()
+    for file in (*kept, copy):
+        shutil.copy(file, files)
+    shutil.move(data / STORE_FILE, tmp_path)
+    done = referee("restore", tmp_path / STORE_FILE, "--data", data, "--from", files)
+    assert (done.returncode, "no game is in doubt" in done.stdout) == (0, True), done
+    async with running(data) as (server, client):
+        bots = [
+            play_async(join, load("random", "kingdomino", 1), key_file=key)
+            for join, key in joined(server.address, created, keys)
+        ]
+        await asyncio.gather(*bots)
+        now = list(entries(BytesIO(await client.log(created.game.id))))
+    assert now[: len(seen)] == seen, "nothing is lost"
+    assert entries_of(copy) == now, "the file of the whole game is in the place of what was lost"
+    assert not any(file.exists() for file in kept)
+
+
+@of_sqlite
+async def test_a_person_at_a_terminal_is_told_and_has_the_file(tmp_path: Path) -> None:
+    """Also if the program was not stopped meanwhile; a game that was opened after the copy is lost as well."""
+    data, keys = tmp_path / "data", [tmp_path / "0" / "seat.pem", tmp_path / "1" / "seat.pem"]
+    for key_file in keys:
+        key_file.parent.mkdir()
+    async with running(data):
+        pass
+    shutil.copytree(data, tmp_path / "older")
+    async with running(data) as (_, client):
+        created = await client.create(2, rules_id="kingdomino")
+    shutil.copytree(data, tmp_path / "old")
+    async with running(data) as (server, _):
+        begun = asyncio.Event()
+        seats = [seated(join, key, begun) for join, key in joined(server.address, created, keys)]
+        following = [asyncio.create_task(seat.run()) for seat in seats]
+        await begun.wait()
+    for folder, why in (("old", "the game is set aside"), ("older", "the referee does not know this token")):
+        shutil.rmtree(data)
+        (tmp_path / folder).rename(data)
+        async with running(data) as (server, _):
+            if folder == "old":
+                for task in following:
+                    task.cancel()
+                await asyncio.gather(*following, return_exceptions=True)
+            join, key_file = joined(server.address, created, keys)[0]
+            copy = key_file.parent / f"{created.game.id}.gamelog"
+            copy.unlink(missing_ok=True)
+            with pytest.raises(ClientError, match=f"{why}.*your copy of the game is {copy}"):
+                await seated(join, key_file, asyncio.Event()).run()
+            assert len(entries_of(copy)) > 3
+
+
+def seated(join: Join, key_file: Path, begun: asyncio.Event) -> Seat:
+    """Somebody who takes the seat, and waits until the game has begun."""
+
+    def grown() -> None:
+        if seat.ledger.size > 4:
+            begun.set()
+
+    seat = Seat(join, SeatKeys(key_file), on_commit=grown, on_way=lambda _: None)
+    return seat
+
+
+def entries_of(file: Path) -> list[bytes]:
+    return list(entries(BytesIO(file.read_bytes())))
+
+
+def joined(address: str, created: pb.CreateGameResponse, keys: list[Path]) -> list[tuple[Join, Path]]:
+    tokens = created.seat_tokens
+    return [(Join(address, created.game.id, seat, tokens[seat]), key) for seat, key in enumerate(keys)]
 
 
 async def played(address: str, created: pb.CreateGameResponse, keys: list[Path], until: int) -> None:
@@ -215,33 +299,15 @@ async def played(address: str, created: pb.CreateGameResponse, keys: list[Path],
         if ledger.size >= until:
             enough.set()
 
-    def bot(seat: int) -> asyncio.Task[GameResult]:
-        join = Join(address, created.game.id, seat, created.seat_tokens[seat])
+    def bot(join: Join, key: Path) -> asyncio.Task[GameResult]:
         return asyncio.create_task(
-            play_async(join, load("random", seed=1), key_file=keys[seat], on_commit=grown, patience_s=60)
+            play_async(join, load("random", "kingdomino", 1), key_file=key, on_commit=grown, patience_s=60)
         )
 
-    tasks = [asyncio.create_task(enough.wait()), *map(bot, (0, 1))]
+    tasks = [asyncio.create_task(enough.wait()), *(bot(*each) for each in joined(address, created, keys))]
     done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
     for task in done:
         task.result()
-
-
-def test_a_disk_that_fails_stops_no_game(tmp_path: Path) -> None:
-    (tmp_path / "seat.pem.checkpoint").mkdir()
-    file = HeadFile.beside(tmp_path / "seat.pem")
-    file.keep(b"newest")
-    assert (file.note, file.problem("00" * 16, [])) == (b"", "")
-
-
-@pytest.mark.parametrize("kept", [b"", b"nonsense", b"x" * 9000])
-def test_a_file_that_is_no_checkpoint_is_none(kept: bytes, tmp_path: Path) -> None:
-    (tmp_path / "seat.pem.checkpoint").write_bytes(kept)
-    file = HeadFile.beside(tmp_path / "seat.pem")
-    assert file.problem("00" * 16, []) == ""
-    file.keep(b"newer")
-    assert HeadFile.beside(tmp_path / "seat.pem").note == b"newer"
-    assert [each.name for each in tmp_path.iterdir()] == ["seat.pem.checkpoint"]

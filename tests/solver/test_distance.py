@@ -22,7 +22,7 @@ from tests.bench import solver_turns
 from tests.games import oracle
 from tests.games.layouts import HABITS, grow
 from tests.games.oracle import HOME, START, Board
-from tests.sizes import sample_of
+from tests.sizes import GATE, sample_of
 from tests.solver import slow_turns
 
 SPIRAL = {
@@ -121,6 +121,7 @@ def test_long_ways(seed: int) -> None:
     assert walked(start, reserve, found.moves) == goal
 
 
+@GATE
 def test_a_way_with_two_turns_to_spare_is_proven() -> None:
     """Between layouts that have nothing in common; where turns may be lost is what makes the question long."""
     found = distance(*solver_turns.ends(4, 12, 2), limit=60, rlimit=20_000_000)

@@ -10,7 +10,7 @@ from time import perf_counter
 
 from referee.log.errors import LogError
 from referee.log.note import Checkpoint, Note
-from referee.store.errors import Contradiction, StoreFailed, TakenOver
+from referee.store.errors import Cause, Contradiction, StoreFailed, TakenOver
 from referee.store.marks import Mark
 from referee.store.nodes import Alone
 from referee.store.store import (
@@ -149,6 +149,14 @@ class MemoryStore:
 
     async def probe(self) -> None:
         """Memory takes everything."""
+
+    known_cause = Cause.UNKNOWN
+
+    async def doubt_of(self, _: bytes) -> int:
+        return 0
+
+    async def find_cause(self) -> Cause:
+        return self.known_cause
 
     @property
     def is_gathering(self) -> bool:

@@ -6,19 +6,23 @@ import asyncio
 import os
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from referee.store import postgres, postgres_nodes
+from referee.store.cluster_mark import ClusterMark
 from referee.store.errors import StoreFailed
+from referee.store.postgres import PostgresStore
+from referee.store.postgres_cluster import state, waive
 from referee.store.store import Change, Standbys
+from tests.cli.inside import referee
 from tests.sizes import sample_of
 from tests.store.changes import committed, identity, opening, row
 from tests.store.postgres import USER, Postgres, made, on_postgres
-from tests.waiting import until
+from tests.waiting import until, waiting_for
 
 A = bytes(32)
 NAMES = "SHOW synchronous_standby_names"
@@ -223,3 +227,84 @@ async def test_a_role_that_cannot_see_what_a_standby_has_is_refused(
     store = await asyncio.to_thread(on_postgres, url, tmp_path, require_standby=True)
     await committed(store, Change(identity(1), [row(0)], opening(1), root=A))
     await store.close()
+
+
+async def _entries(store: PostgresStore) -> list[Any]:
+    with suppress(StoreFailed):
+        return list(await store.entries(identity(1), 0, 9))
+    return []
+
+
+async def test_after_a_promotion_acts_go_on_without_a_restart_until_a_standby_streams(
+    pair: Pair, tmp_path: Path
+) -> None:
+    """The fact is in the new primary alone: the old one, which comes back, still requires a standby."""
+    await pair.followed()
+    store = await asyncio.to_thread(on_postgres, pair.url, tmp_path, require_standby=True)
+    await committed(store, Change(identity(1), [row(0)], opening(1), root=A))
+    with pytest.raises(StoreFailed, match="nothing has to be waived"):
+        waive(pair.url, tmp_path / "none")
+    await pair.lose_primary()
+    new = Pair.__new__(Pair)
+    new.primary, new.standby, new.name, new.url = pair.standby, pair.primary, pair.name, pair.url
+    done = await asyncio.to_thread(referee, "cluster", "waive-standby", "--data", tmp_path, "--store", new.url)
+    assert "synchronous_standby_names is *" in done.stdout, done
+    new.name_standbys("")
+    done = await asyncio.to_thread(referee, "cluster", "status", "--store", new.url)
+    assert "standby: waived until one streams" in done.stdout, done
+    # The connection is one to the lost primary, and of the next some are to one that waited for a moment.
+    async with waiting_for("a commit to go through"):
+        while len(await _entries(store)) < 2:
+            with suppress(StoreFailed):
+                await committed(store, Change(identity(1), [row(1)], root=A))
+    assert await store.entries(identity(1), 0, 9) == [row(0), row(1)]
+
+    pair.primary.start(synchronous_standby_names="")
+    old = f"postgresql://{USER}@/{pair.name}?host={pair.primary.folder}"
+    assert not (await asyncio.to_thread(state, old)).standby_waived
+    with pytest.raises(StoreFailed, match=r"synchronous_standby_names is empty.*waive-standby"):
+        await asyncio.to_thread(on_postgres, old, tmp_path / "other", require_standby=True)
+    pair.primary.stop(signal.SIGQUIT)
+
+    new.name_standbys("*")
+    new.standby.follow(new.primary)
+    new.standby.start()
+    await new.followed()
+    await until(lambda: not state(new.url).standby_waived, "the requirement to hold again", every_s=0.1)
+    await committed(store, Change(identity(1), [row(2)], root=A))
+    with told_to_wait_for_nobody(new), pytest.raises(StoreFailed, match="standby"):
+        await committed(store, Change(identity(1), [row(3)], root=A))
+    await store.close()
+
+
+async def test_without_a_standby_no_referee_goes_on_where_something_is_lost(pair: Pair, tmp_path: Path) -> None:
+    await pair.followed()
+    store = await asyncio.to_thread(on_postgres, pair.url, tmp_path, require_standby=True)
+    await store.close()
+    pair.name_standbys("")
+    pair.standby.stop()
+    ((database,),) = pair.primary.ask(pair.name, "SELECT value FROM facts WHERE name = 'id'")
+    ((referee, beats),) = pair.primary.ask(pair.name, "SELECT referee, beats FROM nodes")
+    ahead, path = ClusterMark(database, referee, beats + 1), tmp_path / "cluster.mark"
+    for mark, why in (
+        (ahead, "the database went back: it lacks the last 1 of"),
+        (ahead._replace(referee=bytes(16)), "it lacks all of"),
+        (ahead._replace(database=bytes(16)), "another database"),
+    ):
+        mark.save(path)
+        with pytest.raises(StoreFailed, match=why):
+            waive(pair.url, path)
+    assert not state(pair.url).standby_waived
+    ahead._replace(beats=beats).save(path)
+    assert waive(pair.url, path) == ""
+    assert state(pair.url).standby_waived
+
+
+async def test_a_start_that_cannot_commit_leaves_no_node(pair: Pair, tmp_path: Path) -> None:
+    await pair.followed()
+    store = await asyncio.to_thread(on_postgres, pair.url, tmp_path, require_standby=True)
+    await store.close()
+    before = pair.primary.ask(pair.name, "SELECT count(*) FROM nodes")
+    with told_to_wait_a_moment_ago(pair), pytest.raises(StoreFailed, match="commits wait for no standby"):
+        await asyncio.to_thread(on_postgres, pair.url, tmp_path, require_standby=True)
+    assert pair.primary.ask(pair.name, "SELECT count(*) FROM nodes") == before

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from referee.games.results import Wait
 from referee.log.errors import LogError
 from referee.notation import game_text
 from referee.notation.errors import NotationError
-from referee.transcript.rehearsal import rehearse
+from referee.report import sheet
+from referee.transcript.rehearsal import adjudicated, rehearse
 
 APPEALED = '[Game "rollwrite"]\n[Seats "2"]\n{arbiters}\narbiter: penalty seat 1 points 2\n1: appeal against 1 TBL-33\n'
 
@@ -24,6 +26,47 @@ def test_an_appeal_waits_for_an_arbiter_who_has_not_acted_yet() -> None:
 def test_without_another_arbiter_there_is_no_appeal(arbiters: str) -> None:
     with pytest.raises((LogError, NotationError), match="this game has no other arbiter"):
         rehearse(game_text.read(APPEALED.format(arbiters=arbiters)).game)
+
+
+OVER = '[Game "rollwrite"]\n[Seats "2"]\n[Waits "{waits}"]\n{more}\n1: resign\n'
+
+
+def test_a_text_says_that_there_is_time_to_protest() -> None:
+    game = game_text.read(OVER.format(waits="protests", more="")).game
+    assert rehearse(game) is Wait.PROTESTS
+    text = game_text.write(game)
+    assert '[Waits "protests"]\n; seat 0 wins: seat 1 resigned; this waits for protests\n' in text
+    assert game_text.read(text).game == game
+    assert adjudicated(text).waits is Wait.PROTESTS
+
+
+def test_what_a_result_waits_for_is_not_against_the_lines() -> None:
+    with pytest.raises(LogError, match="the header Waits says what the lines below it do not"):
+        rehearse(game_text.read(OVER.format(waits="a ruling", more="")).game)
+    protested = OVER.format(waits="protests", more="") + "0: protest against 1 TBL-3\n"
+    with pytest.raises(LogError, match="the header Waits says what the lines below it do not"):
+        rehearse(game_text.read(protested).game)
+    assert rehearse(game_text.read(protested.replace('[Waits "protests"]\n', "")).game) is Wait.RULING
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (OVER.format(waits="rain", more=""), "expected protests or a ruling"),
+        (OVER.format(waits="protests", more="").replace("1: resign\n", ""), "as the game goes on"),
+    ],
+    ids=["unknown", "no result"],
+)
+def test_a_wait_that_is_none(text: str, message: str) -> None:
+    with pytest.raises(NotationError, match=message):
+        game_text.read(text)
+
+
+@pytest.mark.parametrize("name", ["Position", "Boards"])
+def test_a_text_that_is_not_of_a_game_says_nothing_of_it(name: str) -> None:
+    text = f'[Game "rollwrite"]\n[Seats "2"]\n[{name} "…"]\n[Waits "protests"]\n'
+    with pytest.raises(NotationError, match="only the text of a game says what its result waits for"):
+        sheet.read(text)
 
 
 @pytest.mark.parametrize("number", ["513", "-1", "many"])

@@ -31,7 +31,7 @@ def told(log: Path) -> Iterator[GameFile]:
 
 
 @in_parts(2)
-@pytest.mark.parametrize("log", sample_of(LOGS, 12), ids=lambda log: log.stem)
+@pytest.mark.parametrize("log", sample_of(LOGS, 6), ids=lambda log: log.stem)
 def test_what_is_printed_of_a_log_is_read_back(log: Path, part: Part) -> None:
     """Positions at every entry of those that are contested, and the game wherever it was changed beside its moves."""
     size = sum(1 for _ in told(log))

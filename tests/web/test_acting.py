@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import random
-from base64 import b64decode
+from base64 import b64decode, b64encode
 from collections.abc import AsyncIterator
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 import pytest
@@ -123,6 +124,20 @@ async def test_a_seat_calls_an_arbiter_who_reads_it_in_the_docket(club: Club, br
     assert [(call["caller"], call["seat"], call["text"]) for call in docket["calls"]] == [("CALLER_SEAT", 1, text)]
     refused = await sent(browser, f"{play.id}/call", b'{"text": 7}', token, "application/json")
     assert check_refusal(refused, 400, "INVALID_ARGUMENT")["field"] == "text"
+
+
+async def test_the_checkpoint_of_a_seat_is_a_note_or_refused(club: Club, browser: httpx.AsyncClient) -> None:
+    """The referee judges what is in it: here it is one that it signed."""
+    play = await kingdomino(club.client)
+    headers = {"Authorization": f"Bearer {play.created.seat_tokens[0]}"}
+    for text in ("?", "AAA", "A" * 8192):
+        refused = await browser.get(f"/api/v1/games/{play.id}/seat?after=-1&checkpoint={text}", headers=headers)
+        assert check_refusal(refused, 400, "INVALID_ARGUMENT")["field"] == "checkpoint"
+    note = quote(b64encode(play.notes[play.record.size]), safe="")
+    async with browser.stream(
+        "GET", f"/api/v1/games/{play.id}/seat?after=-1&checkpoint={note}", headers=headers
+    ) as found:
+        assert found.status_code == 200
 
 
 @pytest.mark.parametrize("path", ["acts", "table"])

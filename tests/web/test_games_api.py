@@ -529,6 +529,7 @@ async def test_nothing_is_beyond_the_head(served: tuple[Server, Client]) -> None
         for path in (
             f"/live?g={play.id}:{size}",
             f"/games/{play.id}/positions?from={size + 1}",
+            f"/games/{play.id}/positions?from=0&size={size + 1}",
             f"/live?g={play.id}:9999",
         ):
             metadata = await web.refused(path, 416, "SEQ_OUT_OF_RANGE")

@@ -12,6 +12,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import grpc
 import httpx
 import pytest
 from playwright.async_api import Page, Request, expect
@@ -25,11 +26,13 @@ from referee.log.v1 import log_pb2
 from referee.v1 import access_service_pb2 as access
 from referee_clients.rulings import Bench
 from referee_clients.sdk.arbiter import Arbiter
+from tests.cli.inside import referee as in_process
 from tests.clients.referee_process import Referee
 from tests.service.access import Office
 from tests.service.arbiter import ARBITERS, RULE
-from tests.service.player import against_the_rules, connected
+from tests.service.player import Client, against_the_rules, connected, refusal
 from tests.sizes import sample_of
+from tests.waiting import MOST_S
 from tests.web.club import Club, Pages, started
 from tests.web.hand import ENTER, TAKE, Hand, acts, audited, bots
 from tests.web.meddler import Meddler, meddling
@@ -39,6 +42,7 @@ from tests.web.way import opened
 pytestmark = pytest.mark.cut_off  # browsers complain by themselves of what is refused
 
 STOPPED = "Stopped: what the server sent is not what the referee signed."
+SET_BACK = "The referee's record of this game lacks what it had confirmed to you"
 
 
 @pytest.fixture
@@ -178,45 +182,71 @@ async def test_moves_that_are_none(page: Page, club: Club, meddler: Meddler) -> 
     await audited(club.client, made)
 
 
-@pytest.mark.long
-async def test_a_history_that_forgets_what_was_entered(page: Page, tmp_path: Path) -> None:
-    """The referee's data are those of before again, and the game goes on from there: the receipt says otherwise."""
+@pytest.mark.parametrize("reason", ["STALE", pytest.param("FORK", marks=pytest.mark.long)])
+async def test_a_history_that_forgets_what_was_entered(reason: str, page: Page, tmp_path: Path) -> None:
+    """The referee's data are those of before again, marks and all. What the browser keeps shows it. The game stops for
+    everybody, and goes on once the organiser has declared the loss; not if two histories are as long as each other.
+    """
     referee = Referee(tmp_path / "data")
     await asyncio.to_thread(referee.start)
     async with connected(referee.address, referee.token) as client:
         made = await client.create(2, rules_id="kingdomino", arbiter_keys=[ARBITERS[0].public.raw])
-        pages = Pages(referee.address, made.verifier_key)
-        await pages.start()
-        hand = Hand.of(page, pages.address, made)
-        async with bots(referee.address, made, 1):
-            await hand.sit()
-            await hand.on_turn()
-        await asyncio.to_thread(referee.stop)
-        await asyncio.to_thread(shutil.copytree, referee.folder, tmp_path / "before")
-        await asyncio.to_thread(referee.start)
-        await hand.move()
-        await expect(page.locator(".stands")).to_be_visible()
-        await page.goto("about:blank")
-        await pages.stop()
-        await asyncio.to_thread(referee.stop)
-        await asyncio.to_thread(shutil.rmtree, referee.folder)
-        await asyncio.to_thread((tmp_path / "before").rename, referee.folder)
-        await asyncio.to_thread(referee.start)
-        await pages.start()
-    for reason in ("STALE", "FORK"):
-        await hand.come_back()
-        await expect(hand.state).to_have_text(STOPPED)
-        await expect(hand.stopped).to_contain_text(reason)
-        await expect(page.locator(".seat")).to_have_count(0)
-        async with connected(referee.address, referee.token) as client:
-            bench = Bench(
-                Arbiter(client.channel, made.game.id, made.arbiter_token), Author(Role.ARBITER, 0), ARBITERS[0]
-            )
-            for _ in range(3):
-                warning = log_pb2.Rule(rule_id=RULE, penalty=log_pb2.Penalty(seat=1))
-                await bench.enter(await bench.look(), warning, "")
+    pages = Pages(referee.address, made.verifier_key)
+    await pages.start()
+    hand = Hand.of(page, pages.address, made)
+    async with bots(referee.address, made, 1):
+        await hand.sit()
+        await hand.on_turn()
+    await asyncio.to_thread(referee.stop)
+    await asyncio.to_thread(shutil.copytree, referee.folder, tmp_path / "before")
+    await asyncio.to_thread(referee.start)
+    await hand.move()
+    await page.goto("about:blank")
     await pages.stop()
     await asyncio.to_thread(referee.stop)
+    await asyncio.to_thread(shutil.rmtree, referee.folder)
+    await asyncio.to_thread((tmp_path / "before").rename, referee.folder)
+    await asyncio.to_thread(referee.start)
+    await pages.start()
+    async with connected(referee.address, referee.token) as client:
+        bench = Bench(Arbiter(client.channel, made.game.id, made.arbiter_token), Author(Role.ARBITER, 0), ARBITERS[0])
+        warning = log_pb2.Rule(rule_id=RULE, penalty=log_pb2.Penalty(seat=1))
+        for _ in range(3 if reason == "FORK" else 0):
+            await bench.enter(await bench.look(), warning, "")
+        await hand.come_back()
+        await expect(hand.stopped).to_contain_text(SET_BACK)
+        await expect(hand.stopped).to_contain_text(reason)
+        await expect(page.locator(".seat")).to_have_count(0)
+        await until_set_aside(client, made.game.id)
+        await page.reload()
+        await expect(hand.stopped).to_contain_text(SET_BACK)
+        await expect(page.locator(".seat")).to_have_count(0)
+    await asyncio.to_thread(referee.stop)
+    if reason == "STALE":
+        words = ("recover", made.game.id, "--continue", "--data", referee.folder)
+        recovered = await asyncio.to_thread(in_process, *words)
+        assert recovered.returncode == 0, recovered
+        await asyncio.to_thread(referee.start)
+        async with bots(referee.address, made, 1):
+            await page.reload()
+            await hand.move()
+        await asyncio.to_thread(referee.stop)
+    await pages.stop()
+
+
+async def until_set_aside(client: Client, game_id: str) -> None:
+    """Wait until the referee has seen what the page shows it."""
+    async with asyncio.timeout(MOST_S):
+        while not await is_set_aside(client, game_id):  # noqa: ASYNC110 - nobody is told
+            await asyncio.sleep(0.05)
+
+
+async def is_set_aside(client: Client, game_id: str) -> bool:
+    try:
+        await client.log(game_id)
+    except grpc.aio.AioRpcError as error:
+        return refusal(error).reason == "SET_ASIDE"
+    return False
 
 
 # --- texts ---------------------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ GAMES = ("alhambra-2-dealt-3", "kingdomino-1-dealt-4", "rollwrite-1-dealt-5")
 ONE_FILE = (FROZEN.parent.parent / "clients" / "verify-js" / "index.html").as_uri()
 
 
-INTACT = "Record intact and signed. Rules: not checked here."
+INTACT = "Record intact and signed. Not checked here: the rules, whether chance is the deck's, what certificates prove."
 
 
 def payload(data: bytes, name: str = "game.gamelog") -> FilePayload:

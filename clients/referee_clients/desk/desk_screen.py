@@ -65,7 +65,7 @@ Esc goes back to the list of games, Ctrl+Q leaves the desk. What was accepted is
             self._folder.key,
             verifier=VerifierKey.parse(self._known.verifier),
             security=self._place.security,
-            head_file=self._folder.head_file(self._known.game_id),
+            copy=self._folder.copy(self._known.game_id),
             on_commit=self.moved_on,
             on_way=self.on_way,
         )

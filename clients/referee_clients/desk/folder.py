@@ -14,7 +14,7 @@ from referee.games.game import UnknownRules
 from referee.log.errors import LogError
 from referee.log.keys import PrivateKey
 from referee.log.note import VerifierKey
-from referee_clients.sdk.head_file import HeadFile
+from referee_clients.sdk.game_copy import GameCopy
 from referee_clients.sdk.organiser import Table
 
 KEY_FILE, ARBITER_FILE, GAMES_FILE, NAMES_FILE, REFEREE = (
@@ -125,9 +125,9 @@ class Folder:
     def log_file(self, game_id: str) -> Path:
         return self.path / f"{game_id}.gamelog"
 
-    def head_file(self, game_id: str) -> HeadFile:
-        """Return the file in which the newest checkpoint of a game is kept."""
-        return HeadFile(self.path / f"{game_id}.checkpoint")
+    def copy(self, game_id: str) -> GameCopy:
+        """Return the desk's copy of a game while that is played; ``log_file`` is the one of afterwards."""
+        return GameCopy(self.path, game_id, "desk", keeps_end=False)
 
     def key_file(self, game_id: str) -> Path:
         """Return the referee's verifier key, beside the game's file."""

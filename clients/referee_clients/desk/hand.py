@@ -11,6 +11,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from referee.log import intent
 from referee.log.intent import Author, SignedIntent, TableAct
@@ -21,7 +22,7 @@ from referee_clients.sdk.arbiter import Arbiter
 from referee_clients.sdk.channel import Security
 from referee_clients.sdk.connection import SILENCE_S, Connection, Cut, cuts
 from referee_clients.sdk.errors import ClientError, Distrust, answer_of_failure, denied
-from referee_clients.sdk.head_file import HeadFile
+from referee_clients.sdk.game_copy import GameCopy
 from referee_clients.sdk.ledger import Ledger
 
 
@@ -45,15 +46,17 @@ class Hand(ABC):
         verifier: VerifierKey | None = None,
         security: Security | None = None,
         silence_s: float = SILENCE_S,
-        head_file: HeadFile | None = None,
+        copy: GameCopy | None = None,
         on_commit: Callable[[], None],
         on_way: Callable[[str], None],
     ) -> None:
         """``on_commit`` is called when there are new entries, and when all have come that there were at the beginning;
-        ``on_way`` with why there is no connection, or "" when there is one. ``head_file`` keeps the newest checkpoint.
-        The referee is shown the one that is there at the start, and has to have its entries.
+        ``on_way`` with why there is no connection, or "" when there is one. ``copy`` keeps what was seen: the
+        referee is shown the newest checkpoint that is there at the start, and has to have its entries.
         """
-        self._head_file = head_file or HeadFile(None)
+        self._copy = copy or GameCopy(None, game_id, "")
+        self.file: Path | None = None
+        """Where the file of the game is, once that is over and kept."""
         self.ledger = Ledger(game_id, verifier)
         self.address = address
         self.game_id = game_id
@@ -88,7 +91,7 @@ class Hand(ABC):
             security=security,
             on_cut=self._cut,
         )
-        self._connection.checkpoint = self._head_file.note
+        self._connection.checkpoint = self._copy.note
 
     @property
     @abstractmethod
@@ -116,8 +119,13 @@ class Hand(ABC):
             async with self._connection as connection:
                 await connection.play(self.ledger, self._take)
         except ClientError as error:
+            self._copy.tell(error, self.ledger)
             self._settled(error)
             raise
+        else:
+            self.file = self._copy.finish(self.ledger)
+        finally:
+            self._copy.keep(self.ledger.entries, self.ledger.checkpoint)
         self._settled(NotEntered("the game is over"))
 
     async def move(self, data: bytes) -> int:
@@ -196,7 +204,7 @@ class Hand(ABC):
     def _make(self, signed: SignedIntent) -> None:
         """Keep an act that is to be sent: for one head always the same bytes."""
         # Before it is sent: whatever becomes of us and the referee, one of us knows this head.
-        self._head_file.keep(self.ledger.checkpoint)
+        self._copy.keep(self.ledger.entries, self.ledger.checkpoint)
         self._connection.checkpoint = self.ledger.checkpoint
         self._sent, self._sent_on = (signed, self.ledger.size), -1
         self._thought_ms = self.thought_ms()
@@ -228,9 +236,11 @@ class Hand(ABC):
             self._grown.set()
             self._on_commit()
         has_all = said.HasField("turn") or said.HasField("heartbeat")  # that there was before
-        if has_all and not self.is_current:
-            if problem := self._head_file.problem(self.game_id, self.ledger.entries):
+        if has_all:
+            if problem := self._copy.compare(self.ledger.entries):
                 raise Distrust(problem)
+            await self._copy.begin(self._connection, self.token, self.ledger.record.opened.header_hash)
+        if has_all and not self.is_current:
             self.is_current = True
             self._on_commit()
         if has_all and self._sent is None and (signed := self.owed()) is not None:

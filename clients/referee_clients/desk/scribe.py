@@ -17,7 +17,7 @@ from referee_clients.desk.acts import NO_KEY, Meant, message
 from referee_clients.desk.hand import Hand, NotEntered
 from referee_clients.sdk.channel import Security
 from referee_clients.sdk.errors import Denied
-from referee_clients.sdk.head_file import HeadFile
+from referee_clients.sdk.game_copy import GameCopy
 from referee_clients.sdk.organiser import organiser
 
 
@@ -33,7 +33,7 @@ class Scribe(Hand):
         *,
         verifier: VerifierKey | None = None,
         security: Security | None = None,
-        head_file: HeadFile | None = None,
+        copy: GameCopy | None = None,
         on_commit: Callable[[], None],
         on_way: Callable[[str], None],
     ) -> None:
@@ -44,7 +44,7 @@ class Scribe(Hand):
             token,
             verifier=verifier,
             security=security,
-            head_file=head_file,
+            copy=copy,
             on_commit=on_commit,
             on_way=on_way,
         )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from referee.games.results import Result
 from referee.log.game import Phase
 from referee.log.replay import Record
-from referee.notation.outcomes import named, outcome
+from referee.notation.outcomes import named, needs_words, outcome
 from referee.render.words import seat_words
 from referee.v1 import game_pb2
 from referee_clients.desk.reading import Desk, seat_name
@@ -44,7 +44,7 @@ def _open(record: Record) -> list[str]:
 def _ended(record: Record, result: Result, names: Sequence[str]) -> str:
     over, contest = record.game.is_over, record.game.contest()
     parts = ["The game is over" if over else "The game has come to its end"]
-    if not over or not contest.is_plain:
+    if not over or needs_words(result, contest):
         parts.append(outcome(result, contest, waits=record.game.result_waits))
     if result.places:
         order = sorted(range(len(result.places)), key=lambda seat: (result.places[seat], seat))

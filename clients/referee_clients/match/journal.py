@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from referee.games.game import Ending
+from referee.log.audited import regular
 from referee_clients.match.game import FAULTS, Act, Outcome
 from referee_clients.match.worker import Task
 
@@ -188,7 +189,8 @@ def read(folder: Path) -> tuple[dict[str, Any], list[Game]]:
 def _read(path: Path) -> tuple[dict[str, Any], list[Game], int]:
     """Return the configuration, the games, and where the last whole line ends."""
     try:
-        data = path.read_bytes()
+        with regular(path) as stream:
+            data = stream.read()
     except FileNotFoundError:
         raise JournalError(f"{path}: there is no match in this folder") from None
     lines = data.split(b"\n")

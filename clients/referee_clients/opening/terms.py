@@ -21,6 +21,7 @@ def terms(  # noqa: PLR0917 - as they stand in the wishes
     absence: str | None,
     take_backs: bool,
     protest_time: str | None,
+    grace: str | None = None,
 ) -> log_pb2.Terms:
     """Raise ``BadWord`` for what is no such term; whether they go together the referee says."""
     made = log_pb2.Terms(take_backs=take_backs)
@@ -36,6 +37,8 @@ def terms(  # noqa: PLR0917 - as they stand in the wishes
         made.absence_ms = _more_than_none("absence", absence)
     if protest_time is not None:
         made.protest_ms = _more_than_none("protest-time", protest_time)
+    if grace is not None:
+        made.grace_ms = milliseconds("grace", grace)
     return made
 
 

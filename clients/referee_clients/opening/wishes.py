@@ -59,6 +59,7 @@ class Wishes:
     absence: str | None = None
     take_backs: bool = False
     protest_time: str | None = None
+    grace: str | None = None
     arbiter_keys: Sequence[bytes] = ()
     event: int | None = None
     round: int | None = None
@@ -91,7 +92,7 @@ class Wishes:
         request.arbiter_keys.extend(self.arbiter_keys)
         self._add_occasion(request)
         request.terms.CopyFrom(
-            terms(self.clock, self.lag, self.illegal, self.absence, self.take_backs, self.protest_time)
+            terms(self.clock, self.lag, self.illegal, self.absence, self.take_backs, self.protest_time, self.grace)
         )
         if self.proofs is Proofs.REFUSALS and not request.terms.illegal_moves:
             unproved = " refusals: only recorded refusals are proved; expected illegal to be record or strikes:N"
@@ -126,6 +127,7 @@ _WORDS: Final[Mapping[str, str]] = {
     "terms.penalty_ms": "illegal penalty",
     "terms.absence_ms": "absence",
     "terms.protest_ms": "protest-time",
+    "terms.grace_ms": "grace",
     "terms.take_backs": "take-backs",
     "terms.proofs": "proofs",
 }

@@ -30,6 +30,10 @@ class ClientError(Exception):
         super().__init__(message)
         self.in_doubt = in_doubt
 
+    def add(self, words: str) -> None:
+        """Put more words at the end of the message."""
+        self.args = (f"{self}; {words}",)
+
 
 class Unreachable(ClientError):
     """The referee did not answer for longer than the client's patience."""
@@ -37,6 +41,9 @@ class Unreachable(ClientError):
 
 class Denied(ClientError):
     """The referee does not admit this token, key or game."""
+
+    is_lost = False
+    """The referee cannot go on with the game, or knows neither it nor the token: it may have lost what it had."""
 
 
 class WentOn(Denied):
@@ -135,7 +142,7 @@ _PLAIN = {
     "UNKNOWN_GAME": "the referee has no such game; check that the join string is for this referee",
     "UNAUTHENTICATED": "the referee does not know this token; check that the join string is complete",
     "PERMISSION_DENIED": "the token is for another game or seat, or was already used",
-    "WEAK_KEY": "the referee refuses this key: it is weak, or already in use at another seat",
+    "WEAK_KEY": "the referee refuses this key: it is weak, or somebody else in this game already has it",
     "GAME_OVER": "the game is over",
 }
 
@@ -164,4 +171,7 @@ def denied(answer: Answer, expired_on: datetime | None = None) -> ClientError:
     plain = _PLAIN.get(answer.reason)
     if answer.reason == "UNAUTHENTICATED" and "state" in answer.metadata:
         plain = "this token is no longer valid; ask the organiser for another"
-    return Denied(f"{plain} ({answer})" if plain else f"the referee refused the call: {answer}", in_doubt=True)
+    error = Denied(f"{plain} ({answer})" if plain else f"the referee refused the call: {answer}", in_doubt=True)
+    forgets = answer.reason == "UNAUTHENTICATED" and "state" not in answer.metadata
+    error.is_lost = forgets or answer.reason in ("SET_ASIDE", "UNKNOWN_GAME")
+    return error

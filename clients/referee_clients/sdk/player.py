@@ -25,7 +25,7 @@ from referee_clients.sdk.channel import Security
 from referee_clients.sdk.connection import SILENCE_S, Connection, Cut
 from referee_clients.sdk.deciding import Deciding
 from referee_clients.sdk.errors import ClientError, Distrust, answer_of_failure, denied
-from referee_clients.sdk.head_file import HeadFile
+from referee_clients.sdk.game_copy import GameCopy
 from referee_clients.sdk.ledger import Ledger
 from referee_clients.sdk.taking import check_seat, owed
 
@@ -64,7 +64,7 @@ class Player:
         bot: Bot | MakeBot,
         *,
         key: PrivateKey | None = None,
-        head_file: HeadFile | None = None,
+        copy: GameCopy | None = None,
         verifier: VerifierKey | None = None,
         patience_s: float = 300.0,
         silence_s: float = SILENCE_S,
@@ -73,10 +73,10 @@ class Player:
         on_commit: Callable[[Ledger], None] | None = None,
         security: Security | None = None,
     ) -> None:
-        """``key``: a fresh one if none is given. ``head_file``: where the newest checkpoint is kept, if it is.
+        """``key``: a fresh one if none is given. ``copy``: where what the seat has seen is kept, if it is.
 
-        The one that is there from before is shown to the referee, and held against the game. ``on_commit`` is called
-        after every commit, to show progress.
+        What is there from before is shown to the referee, and held against the game. ``on_commit`` is called after
+        every commit, to show progress.
 
         ``bot``: itself, or what makes it once the game is known, before the seat is taken. ``move_limit_s``: the bot
         has failed if it takes longer for a move. ``resign_on_failure``: the seat resigns before the bot's failure is
@@ -91,10 +91,10 @@ class Player:
         )
         self._deciding = Deciding(self.ledger, join.seat, self.key, move_limit_s=move_limit_s, answered=self._answered)
         self._on_commit = on_commit
-        self._head_file = head_file or HeadFile(None)
+        self._copy = copy or GameCopy(None, join.game_id, str(join.seat))
         self._is_compared = False
-        """The checkpoint from before was held against the game."""
-        self.connection.checkpoint = self._head_file.note
+        """What was kept before was held against the game."""
+        self.connection.checkpoint = self._copy.note
         self._sent: tuple[SignedIntent, int] | None = None
         """Our act for the head as we know it, and its seq, until the entry there is known."""
         self._thought_ms = 0
@@ -121,11 +121,16 @@ class Player:
                 await asyncio.wait((self._playing,))
                 with suppress(_Left, asyncio.CancelledError):
                     self._playing.result()
+                    self._copy.finish(self.ledger)
+            except ClientError as error:
+                self._copy.tell(error, self.ledger)
+                raise
             finally:
                 tasks = [self._playing, *self._deciding.tasks]
                 for task in tasks:
                     task.cancel()
                 await asyncio.gather(*tasks, return_exceptions=True)
+                self._copy.keep(self.ledger.entries, self.ledger.checkpoint)
                 await self._leave()
         if self._deciding.failure is not None:
             raise self._deciding.failure
@@ -213,7 +218,7 @@ class Player:
         if self._is_compared:
             return
         self._is_compared = True
-        if problem := self._head_file.problem(self.join.game_id, self.ledger.entries):
+        if problem := self._copy.compare(self.ledger.entries):
             raise Distrust(problem)
 
     def _check_seat(self) -> None:
@@ -228,10 +233,11 @@ class Player:
         """Sign and send what the game awaits from this seat, if it does; for one head always the same bytes."""
         async with self._sending:
             if self._sent is None:
-                if not self._is_compared and self._head_file.note:
+                if not self._is_compared and self._copy.note:
                     return  # the game is not here as a whole yet
                 # Before the next act is signed: whatever becomes of us and the referee, one of us knows this head.
-                self._head_file.keep(self.ledger.checkpoint)
+                await self._copy.begin(self.connection, self.join.token, self.ledger.record.opened.header_hash)
+                self._copy.keep(self.ledger.entries, self.ledger.checkpoint)
                 signed = self._due()
                 if signed is None:
                     return
@@ -292,6 +298,7 @@ async def play_async(
     bot: Bot | MakeBot,
     *,
     key_file: Path | None = None,
+    log_copy: bool = True,
     verifier: str | None = None,
     patience_s: float = 300.0,
     move_limit_s: float | None = None,
@@ -301,16 +308,17 @@ async def play_async(
 ) -> GameResult:
     """Play as ``play`` does, within an event loop."""
     try:
-        key, head_file = _key(key_file), HeadFile.beside(key_file)
+        key = _key(key_file)
         trusted = VerifierKey.parse(verifier.strip()) if verifier else None
     except (LogError, OSError) as error:
         raise ClientError(str(error)) from error
     place = parse_join(join) if isinstance(join, str) else join
+    copy = GameCopy.beside(key_file, place.game_id, place.seat, trusted, keeps_end=log_copy)
     player = Player(
         place,
         bot,
         key=key,
-        head_file=head_file,
+        copy=copy,
         verifier=trusted,
         patience_s=patience_s,
         move_limit_s=move_limit_s,
@@ -326,6 +334,7 @@ def play(
     bot: Bot | MakeBot,
     *,
     key_file: Path | None = None,
+    log_copy: bool = True,
     verifier: str | None = None,
     patience_s: float = 300.0,
     move_limit_s: float | None = None,
@@ -337,16 +346,18 @@ def play(
 
     ``bot``: itself, or what makes it once the game is known: ``referee_clients.bots.maker`` finds ours by name.
     ``key_file``: where the seat's private key is kept, so that a bot that was stopped can be started again; without
-    it the key dies with the process. Beside it the newest checkpoint is kept, as ``KEY_FILE.checkpoint``.
-    ``verifier``: the referee's verifier key, to check what it signs. ``move_limit_s``, ``resign_on_failure``: as for
-    ``Player``. ``security``: as the environment says, if not given. A seat that forfeits ends at once, though others
-    may play on. Raise ``JoinError`` and ``ClientError``, and whatever the bot raises.
+    it the key dies with the process. Beside it is the seat's copy of the game, ``GAME-SEAT.gamelog``. ``log_copy``: a
+    game that is over leaves ``GAME.gamelog`` there, and the newest 200 of these files stay. ``verifier``: the
+    referee's verifier key, to check what it signs. ``move_limit_s``, ``resign_on_failure``: as for ``Player``.
+    ``security``: as the environment says, if not given. A seat that forfeits ends at once, though others may play on.
+    Raise ``JoinError`` and ``ClientError``, and whatever the bot raises.
     """
     return asyncio.run(
         play_async(
             join,
             bot,
             key_file=key_file,
+            log_copy=log_copy,
             verifier=verifier,
             patience_s=patience_s,
             move_limit_s=move_limit_s,

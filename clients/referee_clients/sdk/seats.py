@@ -29,6 +29,7 @@ async def play_all(
     *,
     at_once: int | None = None,
     key_file: Callable[[Join], Path] | None = None,
+    log_copy: bool = True,
     verifier: str | None = None,
     patience_s: float = 300.0,
     move_limit_s: float | None = None,
@@ -40,8 +41,8 @@ async def play_all(
     ``on_end`` is told each game's id, with the result or with what went wrong there: the other games go on, and one
     that failed is not tried again. ``at_once``: no further seat is taken while so many are played; the games then come
     in the order in which they were opened, so that players who share games never wait for each other. ``key_file``
-    returns where a seat's key is kept: with it, games are gone on with after a restart. Raise ``ClientError`` when the
-    referee is away for too long or does not admit the token.
+    returns where a seat's key is kept: with it, games are gone on with after a restart. ``log_copy``: as for ``play``.
+    Raise ``ClientError`` when the referee is away for too long or does not admit the token.
     """
     players: dict[str, asyncio.Task[GameResult]] = {}
     waiting: dict[str, Join] = {}
@@ -53,6 +54,7 @@ async def play_all(
             join,
             make_bot,
             key_file=key_file(join) if key_file is not None else None,
+            log_copy=log_copy,
             verifier=verifier,
             patience_s=patience_s,
             move_limit_s=move_limit_s,

@@ -23,10 +23,13 @@ class SeatApp(TerminalApp[ClientError]):
         *,
         verifier: VerifierKey | None = None,
         security: Security | None = None,
+        log_copy: bool = True,
         ascii_only: bool = False,
     ) -> None:
         super().__init__()
-        self._screen = SeatScreen(join, keys, verifier=verifier, security=security, ascii_only=ascii_only)
+        self._screen = SeatScreen(
+            join, keys, verifier=verifier, security=security, log_copy=log_copy, ascii_only=ascii_only
+        )
 
     def on_mount(self) -> None:
         self.push_screen(self._screen)

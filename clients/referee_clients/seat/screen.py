@@ -54,12 +54,14 @@ Ctrl+Q leaves. The seat stays yours: start the same command again to go on. Your
         *,
         verifier: VerifierKey | None = None,
         security: Security | None = None,
+        log_copy: bool = True,
         ascii_only: bool = False,
     ) -> None:
         self._join = join
         self._keys = keys
         self._verifier = verifier
         self._security = security
+        self._log_copy = log_copy
         self._was_on_turn = False
         super().__init__(ascii_only=ascii_only)
 
@@ -69,6 +71,7 @@ Ctrl+Q leaves. The seat stays yours: start the same command again to go on. Your
             self._keys,
             verifier=self._verifier,
             security=self._security,
+            log_copy=self._log_copy,
             on_commit=self.moved_on,
             on_way=self.on_way,
         )
@@ -83,6 +86,8 @@ Ctrl+Q leaves. The seat stays yours: start the same command again to go on. Your
             self.add(self.over())
 
     def over(self) -> str:
+        if self.hand.file is not None:
+            return f"The game is over. Its file, which you can audit, is\n{self.hand.file}"
         return f"The game is over. Get its file with:\nreferee fetch {self.hand.game_id} --server {self.hand.address}"
 
     # --- moves -------------------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from referee_clients.desk.hand import Hand, NotEntered
 from referee_clients.join import Join
 from referee_clients.sdk.arbiter import TRIES
 from referee_clients.sdk.channel import Security
-from referee_clients.sdk.head_file import HeadFile
+from referee_clients.sdk.game_copy import GameCopy
 from referee_clients.sdk.taking import check_seat, owed
 from referee_clients.seat.keys import SeatKeys
 
@@ -34,6 +34,7 @@ class Seat(Hand):
         *,
         verifier: VerifierKey | None = None,
         security: Security | None = None,
+        log_copy: bool = True,
         on_commit: Callable[[], None],
         on_way: Callable[[str], None],
     ) -> None:
@@ -44,7 +45,7 @@ class Seat(Hand):
             join.token,
             verifier=verifier,
             security=security,
-            head_file=HeadFile.beside(keys.path),
+            copy=GameCopy.beside(keys.path, join.game_id, join.seat, verifier, keeps_end=log_copy),
             on_commit=on_commit,
             on_way=on_way,
         )

@@ -6,8 +6,9 @@ What is signed passes as the exact bytes. The gateway has no key, and no token f
 from __future__ import annotations
 
 import asyncio
+import binascii
 import re
-from base64 import b64encode
+from base64 import b64decode, b64encode
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import ExitStack, asynccontextmanager, suppress
 from functools import partial
@@ -40,6 +41,8 @@ from referee_clients.web.upstream import CALL_S, Upstream
 
 _PAGE: Final = re.compile("[!-~]{0,1000}", re.ASCII)
 _PAGE_SIZE: Final = 5000
+_CHECKPOINT: Final = 4096
+"""Letters of a checkpoint in base64: it is in an address."""
 
 
 def routes(referee: Upstream) -> list[Route]:
@@ -110,21 +113,25 @@ class _Acting:
         return JSONResponse({"call": as_json(answer.call)})
 
     async def seat(self, request: Request) -> Response:
-        """Stream what happens in the game to a seat, which counts as present at the referee meanwhile."""
+        """Stream what happens in the game to a seat, which counts as present at the referee meanwhile.
+
+        The newest checkpoint that the seat has, if it sends one, is shown to the referee.
+        """
         metadata = self._referee.metadata(token_of(request, undone="sent"))
         game_id = game_id_of(request.path_params["id"])
         after = request.query_params.get("after", "")
         known = -1 if after == "-1" else number_of("after", after)
-        return Live(self._referee.hub, {game_id: known}, partial(self._present, request, game_id, known, metadata))
+        enter = pb.Enter(game_id=game_id, after_seq=known, checkpoint=_checkpoint(request))
+        return Live(self._referee.hub, {game_id: known}, partial(self._present, request, enter, metadata))
 
     @asynccontextmanager
     async def _present(
-        self, request: Request, game_id: str, after: int, metadata: Metadata
+        self, request: Request, enter: pb.Enter, metadata: Metadata
     ) -> AsyncIterator[asyncio.Task[None]]:
         call = self._games.PlayGame(metadata=metadata)
         try:
             with suppress(grpc.aio.AioRpcError, asyncio.InvalidStateError):  # reading tells why
-                await call.write(pb.PlayGameRequest(enter=pb.Enter(game_id=game_id, after_seq=after)))
+                await call.write(pb.PlayGameRequest(enter=enter))
             async with asyncio.timeout(CALL_S):
                 await call.read()  # raises if the referee does not admit who asks
             request.scope[ADMITTED] = True
@@ -204,6 +211,17 @@ async def _read_on(call: Any) -> None:
         while (message := await call.read()) is not grpc.aio.EOF:
             if message.WhichOneof("item") == "closing":
                 return
+
+
+def _checkpoint(request: Request) -> bytes:
+    """Raise ``Refusal``."""
+    text = request.query_params.get("checkpoint", "")
+    try:
+        if len(text) <= _CHECKPOINT:
+            return b64decode(text, validate=True)
+    except binascii.Error:
+        pass
+    raise bad_field("checkpoint", phrase("a signed checkpoint in base64"))
 
 
 def _over() -> Refusal:

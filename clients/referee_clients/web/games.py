@@ -190,10 +190,11 @@ class _Games:
 
     async def positions(self, request: Request) -> Response:
         game_id = game_id_of(request.path_params["id"])
-        first = number_of("from", request.query_params.get("from", "0"))
+        first, size = (number_of(name, request.query_params.get(name, "0")) for name in ("from", "size"))
         hub = self._referee.hub
         with ExitStack() as stack:
-            feed = await hub.hold(stack, game_id, first)
+            # The file of the game comes from the referee at once, and may be ahead of what is followed here.
+            feed = await hub.hold(stack, game_id, max(first, size))
             await hub.read(feed)
             body, count = _prefixed(feed, first)
             headers = {"Vary": "Accept-Encoding", **_NEVER_STORE}

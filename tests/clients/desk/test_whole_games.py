@@ -15,7 +15,7 @@ from tests.cli.inside import referee as command
 from tests.clients.desk.desk import Desk, running
 from tests.clients.referee_process import Referee
 from tests.notation.setups import PLAIN, name_of, play, text_of
-from tests.sizes import sample_of
+from tests.sizes import GATE, sample_of
 from tests.waiting import until
 
 GAMES = [Setup("alhambra", 2, 2, alhambra.Options(max_turns=10)), *PLAIN[1:]]
@@ -29,6 +29,7 @@ async def take_back(desk: Desk, to_seq: int) -> None:
     await desk.answered()
 
 
+@GATE
 @pytest.mark.parametrize("setup", sample_of(GAMES, 1), ids=name_of)
 async def test_a_game_that_was_entered_and_corrected_is_complete_and_says_what_was_typed(
     setup: Setup, referee: Referee, tmp_path: Path

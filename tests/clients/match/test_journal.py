@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,14 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
     first, second = map(json.loads, (tmp_path / NAME).read_text().splitlines()[:2])
     assert {"match", "hash", "crc"} < first.keys()
     assert second["out"] == [[1, "CRASHED"]]
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    begun(tmp_path).unlink()
+    os.mkfifo(tmp_path / NAME)
+    for reading in (lambda: read(tmp_path), lambda: Journal.resume(tmp_path).__enter__()):
+        with pytest.raises(OSError, match="it is a pipe or a device; expected a file"):
+            reading()
 
 
 def test_a_last_line_that_was_cut_off_anywhere_is_dropped(tmp_path: Path) -> None:

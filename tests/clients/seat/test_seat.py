@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import stat
 from collections.abc import AsyncIterator
+from io import BytesIO
 from pathlib import Path
 
 import pytest
 from textual.widgets import OptionList
 
+from referee.log.file import entries
 from referee.log.game import Phase
 from referee.log.keys import PrivateKey
 from referee_clients.desk import acts
@@ -109,7 +111,9 @@ async def test_a_resignation_is_confirmed_and_ends_the_game(seat: AtSeat, game: 
     does = "0: resign: seat 0 gives up; the game ends: seat 1 wins: seat 0 resigned."
     assert told == f"{does} Press Enter again to enter it."
     await seat.pilot.press("enter")
-    await until(lambda: f"referee fetch {game.id}" in seat.text("verdict"), "the end")
+    await until(lambda: "The game is over. Its file, which you can audit, is" in seat.text("verdict"), "the end")
+    assert seat.screen.hand.file is not None
+    assert len([*entries(BytesIO(seat.screen.hand.file.read_bytes()))]) == seat.screen.hand.ledger.size
     assert seat.text("awaited").startswith("The game is over: seat 1 wins: seat 0 resigned")
     await seat.pilot.press("f1")
     await seat.shows(Help)

@@ -13,11 +13,12 @@ from referee_clients.bots import maker
 from tests.cli.inside import referee as command
 from tests.clients.referee_process import Referee
 from tests.clients.seat.seat import open_game, running
-from tests.sizes import sample_of
+from tests.sizes import GATE, sample_of
 
 _SHORT = '{"max_turns": 12}'
 
 
+@GATE
 @pytest.mark.parametrize(
     ("rules", "seats", "options"),
     sample_of(

@@ -1,6 +1,6 @@
 // What the browser believes of a live game. Whoever delivers it may lie: nothing counts that the referee did not sign.
 
-import { Audit } from "./verify/audit.mjs";
+import { Audit, Losses } from "./verify/audit.mjs";
 import { Refusal, equal, hex, sha256 } from "./verify/bytes.mjs";
 import { isOffered, linkFault, readActs } from "./verify/entries.mjs";
 import { CHECKPOINT, ENTRY, MAX_ENTRIES, MAX_ENTRY, OLDER } from "./verify/frames.mjs";
@@ -192,7 +192,7 @@ export class Feed {
   /** Takes a checkpoint of entries that are known, as it comes again after a break: it has to be of the same history. */
   again(checkpoint) {
     return this.#step({ checkpoint }, async (key) => {
-      await goesOn(this.#known, key, [checkpoint]);
+      await goesOn(this.#known, key, checkpoint);
       return this.#known;
     });
   }
@@ -233,23 +233,23 @@ export class Feed {
     if (last.type === ENTRY) throw refusal("CHECKPOINT", covered, "no checkpoint covers the last entries");
     await known.sign(last.payload, key, 0);
     if (this.#gameId !== null && hex(known.gameId) !== this.#gameId) throw refusal("WRONG_GAME", null, "the file of another game");
-    await goesOn(known, key, this.#known ? [...this.#receipts, this.#known.checkpoint] : this.#receipts);
+    const losses = new Losses(known.entries);
+    for (const receipt of this.#receipts) await goesOn(known, key, receipt, losses);
+    if (this.#known) await goesOn(known, key, this.#known.checkpoint);
     for (const [digest, position] of this.#known?.positions ?? []) known.positions.set(digest, position);
     if (positions) await known.show(0, positions);
     return known;
   }
 }
 
-/** Refuses a history, signed as it is, that does not contain what these checkpoints are of. */
-const goesOn = async (known, key, checkpoints) => {
-  for (const bytes of checkpoints) {
-    const head = await openCheckpoint(bytes, key);
-    const size = Number(head.size);
-    if (head.gameId !== hex(known.gameId)) throw refusal("WRONG_GAME", null, "another game than was seen before");
-    const sizes = { seen: size, entries: known.size };
-    if (size > known.size) throw refusal("STALE", null, `${size} entries were seen before, and now there are ${known.size}`, sizes);
-    if (!equal(head.root, await known.root(size))) {
-      throw refusal("FORK", size - 1, "the referee signed another history of this game");
-    }
-  }
+/** Refuses a history, signed as it is, that does not contain what this checkpoint is of, nor is among the losses that it declares. */
+const goesOn = async (known, key, bytes, losses) => {
+  const head = await openCheckpoint(bytes, key);
+  const size = Number(head.size);
+  if (head.gameId !== hex(known.gameId)) throw refusal("WRONG_GAME", null, "another game than was seen before");
+  if (size <= known.size && equal(head.root, await known.root(size))) return;
+  if (losses?.covering({ size, root: head.root }) !== undefined) return;
+  const sizes = { seen: size, entries: known.size };
+  if (size > known.size) throw refusal("STALE", null, `${size} entries were seen before, and now there are ${known.size}`, sizes);
+  throw refusal("FORK", size - 1, "the referee signed another history of this game");
 };

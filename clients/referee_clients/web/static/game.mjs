@@ -46,7 +46,7 @@ export const pinKey = (anew = false) => {
 const positionsOf = async (id, size) => {
   const found = [];
   while (found.length < size) {
-    const data = await bytes(`/games/${id}/positions?from=${found.length}`);
+    const data = await bytes(`/games/${id}/positions?from=${found.length}&size=${size}`);
     const before = found.length;
     for (let at = 0; at + 4 <= data.length; at += 4 + u32(data, at)) found.push(data.subarray(at + 4, at + 4 + u32(data, at)));
     if (found.length === before) break;
@@ -266,9 +266,13 @@ const trust = () => {
   location.reload();
 };
 
-/** Shows the error of a game in the page's place for it; returns the headline. `isOpen`: something of the game is shown. */
-export const showTrouble = (error, { id, isOpen }) => {
-  const [headline, ...lines] = problemWords(error, isOpen);
+/**
+ * Shows the error of a game in the page's place for it; returns the headline. `isOpen`: something of the game is shown; `first`:
+ * what is said before the rest.
+ */
+export const showTrouble = (error, { id, isOpen }, first = []) => {
+  const [headline, ...rest] = problemWords(error, isOpen);
+  const lines = [...first, ...rest];
   const button = (label, onclick) => h("button", { type: "button", onclick }, w(label));
   const buttons = [
     error.evidence && button("watch.evidence", () => saveEvidence(error, id)),

@@ -50,6 +50,13 @@ export const read = async (address, how, options) => {
   }
 };
 
+/** Begins a stream and leaves it at once. Throws nothing: it may be refused, or not be answered. */
+export const touch = async (path, headers) => {
+  const attempt = new AbortController();
+  await ask(API + path, { signal: attempt.signal, headers }).catch(() => {});
+  attempt.abort();
+};
+
 /** The answer to a question; with a token, or without one. */
 export const json = (path, token = "") => read(API + path, "json", token ? { headers: { Authorization: `Bearer ${token}` } } : {});
 export const bytes = async (path) => new Uint8Array(await read(API + path, "arrayBuffer"));

@@ -3,11 +3,13 @@
 import { forget as taken, isSeat, ofText, place } from "./seat/link.mjs";
 import { chooserOf } from "./choosing/chooser.mjs";
 import { h } from "./dom.mjs";
+import { Lie } from "./feed.mjs";
 import { Game, pinKey, showTrouble } from "./game.mjs";
-import { follow } from "./gateway.mjs";
+import { Refused, follow, touch } from "./gateway.mjs";
 import { NoKey } from "./seat/keys.mjs";
 import { Table } from "./seat/playing.mjs";
 import { fits } from "./seat/player.mjs";
+import { base64 } from "./verify/bytes.mjs";
 import { saveFile, taking } from "./seat/taking.mjs";
 import * as vault from "./seat/vault.mjs";
 import { w } from "./words.mjs";
@@ -77,6 +79,8 @@ let stream = null;
 let table = null;
 let isLost = false;
 let isConnected = false;
+/** The stream of the seat after an entry, and what it is asked with; there is none before the seat is known. */
+let told = null;
 /** Brings a page without a table up to date. */
 let redraw = () => {};
 const NOT_ADMITTED = new Set([401, 403]);
@@ -89,12 +93,20 @@ const leave = () => {
   scrollTo(0, 0); // where it is said why
 };
 
+/** The referee may lack what it had signed: it is shown that, and stops the game for everybody if it does. */
+const isSetBack = (error) => {
+  if (error instanceof Refused) return error.reason === "SET_ASIDE";
+  if (!(error instanceof Lie && ["STALE", "FORK"].includes(error.reason))) return false;
+  if (told) void touch(told.at(-1), told.headers);
+  return true;
+};
+
 const failed = (error) => {
   if (isLost) return;
   leave();
   if (error instanceof vault.NoVault) return stop("seat.no_vault");
   if (error instanceof NoKey) return stop(`seat.key.${error.reason}`);
-  tell(showTrouble(error, game ?? { id: "", isOpen: false }), true);
+  tell(showTrouble(error, game ?? { id: "", isOpen: false }, isSetBack(error) ? [w("seat.set_back")] : []), true);
 };
 
 const enter = async ({ game: id, seat, token }) => {
@@ -114,6 +126,9 @@ const open = async (id, seat, token) => {
   let kept = await vault.get(vault.idOf(id, seat));
   if (kept && token && kept.token !== token) await vault.put((kept = { ...kept, token }));
   if (!kept && !token) return stop("seat.no_token");
+  const newest = () => game.head?.checkpoint ?? kept?.receipts[0];
+  const shown = () => (newest() ? `&checkpoint=${encodeURIComponent(base64(newest()))}` : "");
+  told = { at: (n) => `/games/${id}/seat?after=${n}${shown()}`, headers: { Authorization: `Bearer ${token || kept.token}` } };
   game = new Game(id, kept?.receipts);
   await game.arrive(() => tell(w("watch.broken"), true));
   title.textContent = w("seat.of", { n: seat, game: game.title });
@@ -162,6 +177,7 @@ const open = async (id, seat, token) => {
         table?.connected(false);
       },
       refused: async (error) => {
+        if (error.reason === "SET_ASIDE") throw error;
         if (!NOT_ADMITTED.has(error.status)) return game.open();
         leave();
         return stop("seat.not_admitted", { message: error.message });
@@ -169,7 +185,7 @@ const open = async (id, seat, token) => {
       failed,
     },
     // The referee then knows that the player is there.
-    { stays: true, at: ([[, n]]) => `/games/${id}/seat?after=${n}`, headers: { Authorization: `Bearer ${token || kept.token}` } },
+    { stays: true, at: ([[, n]]) => told.at(n), headers: told.headers },
   );
   stream.start();
   setInterval(() => !isLost && table?.tick(), 500);

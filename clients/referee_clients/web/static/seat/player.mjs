@@ -46,6 +46,8 @@ export class Player {
   #working = Promise.resolve();
   #storing = Promise.resolve();
   #waiting = [];
+  /** Entries that the newest checkpoint covers that was kept since the page was opened. */
+  #seen = 0;
   isStopped = false;
 
   /**
@@ -113,6 +115,7 @@ export class Player {
     const { pending, next } = this.kept;
     // Why the referee refused it, only the answer says.
     if (pending && this.game.last >= pending.seq && !this.#isRefused(pending)) {
+      this.#seen = this.game.head.size;
       await this.#keep({ pending: null, receipts: [this.game.head.checkpoint] });
     }
     for (const go of this.#waiting.splice(0)) go();
@@ -172,7 +175,9 @@ export class Player {
       const schema = path === "acts" ? SubmitIntentRequest : SubmitActRequest;
       const body = encode(schema, { game_id: this.game.id, intent, signature, ...more });
       const pending = { seq: size, path, intent, body };
-      await this.#keep({ pending });
+      // With the act: whatever becomes of this browser and the referee, one of them knows this head.
+      const receipts = size > this.#seen ? [this.game.head.checkpoint] : this.kept.receipts;
+      await this.#keep({ pending, receipts });
       return this.#send(pending);
     });
   }
@@ -248,6 +253,7 @@ export class Player {
       const head = await openCheckpoint(bytes, await this.game.verifier());
       if (head.gameId !== this.game.id) throw new Refusal("WRONG_GAME", "an answer with a checkpoint of another game");
       if (Number(head.size) <= seq) throw new Refusal("CHECKPOINT", "an answer with a checkpoint that is older than the act");
+      this.#seen = Number(head.size);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       throw new Lie(error, seq, { checkpoint: bytes, sent: body });

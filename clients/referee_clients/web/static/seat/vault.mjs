@@ -56,7 +56,7 @@ const within = async (mode, act, name = SEATS) => {
 /**
  * One seat: `{id, game, seat, token, key, publicKey, share, pending, next, receipts}`.
  * `id`: of `idOf`. `pending`: an act that may be on its way, or null. `next`: a key that was named and has not signed yet,
- * `{key, publicKey}`, or null. `receipts`: checkpoints over its own acts.
+ * `{key, publicKey}`, or null. `receipts`: the newest checkpoint that was seen, over its own acts; none before the first.
  */
 export const idOf = (game, seat) => `${game}/${seat}`;
 
