@@ -311,6 +311,7 @@ class LiveGame:
             return
         hold.back.add(author)
         if record.size == self._stood_size and self._context.time.now_ms() - record.last_ms < _SEEN_MS:
+            self._go_on_if_back()
             return
         await self._went_on()
         record = await self._ready()
@@ -320,6 +321,11 @@ class LiveGame:
         reply = AwaitedReply()
         if self._go_on(reply):
             await reply.answer
+
+    def _go_on_if_back(self) -> None:
+        """Have clocks wait no more if all are back, where the last entry is of now: none has to say so."""
+        if self._keeper.hold is not None and self._keeper.are_back(self._record.game):
+            self._keeper.go_on()
 
     def _go_on(self, reply: Reply) -> bool:
         """Enter how long nobody could act; return whether anything is entered, of which ``reply`` gets the answer.
@@ -488,6 +494,7 @@ class LiveGame:
                 raise
             finally:
                 self._publish(commit, served)
+                self._go_on_if_back()  # of those who are awaited now
                 self._keeper.published(self._record.game, acted, stamp_ms)
         finally:
             self._idle.set()
@@ -574,6 +581,7 @@ class LiveGame:
         if record.is_final:
             raise GameOver("the game is over")
         self._left_for = node
+        self._keeper.hold = None
         for watcher in self._watchers:
             watcher.over(self.game_id, Ending.DRAINING)
         self._watchers.clear()

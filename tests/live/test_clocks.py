@@ -491,6 +491,30 @@ async def test_another_seat_does_not_start_the_clock_of_one_that_is_away(tmp_pat
     await game.close()
 
 
+async def test_a_seat_that_is_back_when_it_gets_the_turn_has_no_time_for_free(tmp_path: Path) -> None:
+    """Another one has the turn when the clocks go on, and acts without a stream, right after an entry about it."""
+    game, seat, _ = await after_an_outage(tmp_path, take_backs=True)
+    following = (seat + 1) % 3
+    for _ in range(2):
+        try:
+            await game.act(Role.SEAT, following, log_pb2.TakeBack(to_seq=game.record.size - 1))
+        except (StaleHead, NotAwaited):
+            await game.table.record()
+    waits = [game.table.waits_for_seats]
+    game.time.advance(500)
+    await game.table.record()
+    await game.submit(game.a_move())
+    assert [*waits, game.table.waits_for_seats] == [True, False]
+    while game.mover == seat:
+        await game.move(after=100)
+    mover = game.mover
+    left_ms = game.left(mover)
+    game.time.advance(3_000)
+    assert game.table.left_ms(mover) == left_ms - 3_000
+    await game.check()
+    await game.close()
+
+
 async def test_an_act_that_nobody_signed_ends_no_wait(tmp_path: Path) -> None:
     game, _, _ = await after_an_outage(tmp_path)
     size, move = game.table.size, game.a_move()
