@@ -12,8 +12,9 @@ from typing import Any, Final
 from referee.bulk.results import Line
 from referee.cli.output import write
 from referee.console import printable
-from referee.log.audited import UNREADABLE, regular
+from referee.log.audited import UNREADABLE
 from referee.log.errors import LogError
+from referee.log.file import regular
 from referee.log.fork import find_fork, read_side
 from referee.log.note import VerifierKey
 from referee.log.verdict import Verdict

@@ -28,8 +28,9 @@ from referee.cli.bulk import telling
 from referee.cli.failure import EXIT_FAILED, Failure
 from referee.console import printable
 from referee.log.audit import Policy
-from referee.log.audited import UNREADABLE, Question, audited, regular, unreadable
+from referee.log.audited import UNREADABLE, Question, audited, unreadable
 from referee.log.errors import LogError
+from referee.log.file import regular
 from referee.log.frames import MAGIC
 from referee.log.note import VerifierKey
 from referee.notation.outcomes import counted

@@ -19,8 +19,8 @@ from referee.cli.log_policy import log_policy
 from referee.cli.log_reading import EMPTY, PolicyFile, Where, headline, source, verdict
 from referee.cli.output import write
 from referee.console import printable
-from referee.log.audited import regular
 from referee.log.errors import Code, LogError
+from referee.log.file import regular
 from referee.log.fork import Side, read_file
 from referee.log.merkle import leaf_hash, root
 from referee.log.note import VerifierKey

@@ -26,10 +26,10 @@ from referee.games.event.scoring import Scores
 from referee.games.game import InputError
 from referee.log import file
 from referee.log.audit import Policy
-from referee.log.audited import regular
 from referee.log.entry import decode_entry
 from referee.log.errors import LogError, RulesError
 from referee.log.events import Moved
+from referee.log.file import regular
 from referee.log.identity import game_id
 from referee.log.keys import PrivateKey
 from referee.log.replay import Record

@@ -13,7 +13,7 @@ from google.protobuf.message import DecodeError
 from referee.live.answers import Answer
 from referee.live.archive import HASHED_AT_ONCE, Archive, Replays
 from referee.live.context import Context
-from referee.live.errors import RETRY_S, BadField, Draining, Elsewhere, LimitReached, UnknownGame, Unsound
+from referee.live.errors import RETRY_S, Draining, Elsewhere, LimitReached, UnknownGame, Unsound
 from referee.live.game import LiveGame
 from referee.live.history import History
 from referee.live.listing import Wanted
@@ -276,12 +276,7 @@ class LiveGames:
         """
         self._check_room()
         own_keys = self.context.own_keys | {self.context.signer.verifier.key}
-        for field in ("arbiter_keys", "scribe_keys"):
-            if own_keys & set(getattr(request, field)):
-                raise BadField(field, "none of the referee's own keys")
-        if request.declaring_scribe_key in own_keys:
-            raise BadField("declaring_scribe_key", "none of the referee's own keys")
-        prepared = prepare(request, self.context.engines, self._producer)
+        prepared = prepare(request, self.context.engines, self._producer, own_keys)
         return await self._begin(prepared), prepared
 
     async def create_event(self, request: CreateEventRequest) -> tuple[LiveGame, Prepared]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final
@@ -62,8 +62,11 @@ GRACE_MS: Final = 60_000
 """How long clocks wait for the seats after the referee was not running, unless the terms say otherwise."""
 
 
-def prepare(request: CreateGameRequest, engines: Engines, producer: str) -> Prepared:
-    """Prepare a game. Raise ``BadField``, ``UnknownRules``, and ``LogError`` for a weak key."""
+def prepare(request: CreateGameRequest, engines: Engines, producer: str, own_keys: Collection[bytes] = ()) -> Prepared:
+    """Prepare a game. Raise ``BadField``, ``UnknownRules``, and ``LogError`` for a weak key.
+
+    ``own_keys``: the referee's, which nobody else may have.
+    """
     if request.rules_id == event.GAME.rules_id:
         raise UnknownRules("an event is no game; EventService.CreateEvent begins one")
     if request.event_id == EVENTS:
@@ -98,6 +101,9 @@ def prepare(request: CreateGameRequest, engines: Engines, producer: str) -> Prep
     if request.declaring_scribe_key:
         opened.scribe_keys.append(request.declaring_scribe_key)
     opened.scribe_keys.extend(request.scribe_keys)
+    for field, keys in (("arbiter_keys", opened.arbiter_keys), ("scribe_keys", opened.scribe_keys)):
+        if not set(keys).isdisjoint(own_keys):
+            raise BadField(field, "none of the referee's own keys")
     if set(opened.arbiter_keys) & set(opened.scribe_keys):
         raise BadField("arbiter_keys", "none that is a scribe's key as well")
     if request.declaring_scribe_key:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
-import stat
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from hashlib import file_digest
-from io import BufferedReader, BytesIO
-from pathlib import Path
+from io import BytesIO
 from typing import Any, BinaryIO, Final
 
 from referee.bulk.results import LOST
 from referee.log.audit import Policy, audit
+from referee.log.file import regular
 from referee.log.verdict import Report
 
 UNREADABLE: Final = "UNREADABLE"
@@ -69,22 +67,6 @@ def audited(question: Question) -> dict[str, Any]:
 def unreadable(problem: str, why: str = "file") -> dict[str, Any]:
     """Return the line of a file that could not be audited, which is tried again when the run goes on."""
     return {"verdict": UNREADABLE, "problem": problem, LOST: why}
-
-
-def regular(path: str | Path) -> BufferedReader:
-    """Open a file at once, whatever it is: a pipe would wait for its writer, a device has no end.
-
-    Raise ``OSError``.
-    """
-    stream = open(path, "rb", opener=_at_once)  # noqa: SIM115 - for whoever calls
-    if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
-        stream.close()
-        raise OSError(errno.EINVAL, "it is a pipe or a device; expected a file", str(path))
-    return stream
-
-
-def _at_once(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def _opened(question: Question) -> AbstractContextManager[BinaryIO]:

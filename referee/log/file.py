@@ -6,9 +6,13 @@ written whole from what the referee has stored; nothing repairs one or goes on w
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from collections.abc import Iterator
 from hashlib import sha256
+from io import BufferedReader
+from pathlib import Path
 from typing import BinaryIO
 
 from referee.log.entry import MAX_ENTRIES
@@ -252,3 +256,19 @@ class Writer:
         self._order.take(frame, data)
         self._stream.write(data)
         self._offset += len(data)
+
+
+def regular(path: str | Path) -> BufferedReader:
+    """Open a file at once, whatever it is: a pipe would wait for its writer, a device has no end.
+
+    Raise ``OSError``.
+    """
+    stream = open(path, "rb", opener=_at_once)  # noqa: SIM115 - for whoever calls
+    if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+        stream.close()
+        raise OSError(errno.EINVAL, "it is a pipe or a device; expected a file", str(path))
+    return stream
+
+
+def _at_once(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK)

@@ -16,8 +16,8 @@ from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import Final
 
-from referee.log.audited import regular
 from referee.log.errors import LogError
+from referee.log.file import regular
 from referee.log.keys import PrivateKey
 from referee.log.note import Checkpoint, CheckpointSigner, Note, TreeHead, VerifierKey
 from referee.service.data import DataError, origin_of, store_address

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from referee.log.audit import Policy, audit
-from referee.log.audited import regular
 from referee.log.errors import Code, LogError
+from referee.log.file import regular
 from referee.log.note import Checkpoint
 from referee.log.tlog_proof import MAX_PROOF_BYTES, TlogProof
 from referee.log.verdict import Finding, Layer, LoggedHead, Report

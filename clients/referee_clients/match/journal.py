@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from referee.games.game import Ending
-from referee.log.audited import regular
+from referee.log.file import regular
 from referee_clients.match.game import FAULTS, Act, Outcome
 from referee_clients.match.worker import Task
 
