@@ -32,6 +32,8 @@ def how_it_stands(game: pb.GameStatus, now_ms: int) -> Text:
             text.append("waits for seeds of the deal: ").append(_awaited(game, now_ms))
         case game_pb2.GAME_STATE_PLAYING:
             text.append("in play: ").append(_awaited(game, now_ms))
+            if any(seat.awaited and not clock.running for seat, clock in zip(game.seats, game.clocks, strict=False)):
+                text.append("; the referee was away, so clocks wait until those on turn are back", "yellow")
         case game_pb2.GAME_STATE_IN_DOUBT:
             text.append("in doubt: the organiser has to decide, see referee recover", "yellow")
         case game_pb2.GAME_STATE_PAUSED:

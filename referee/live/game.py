@@ -284,9 +284,12 @@ class LiveGame:
     # --- after an outage -----------------------------------------------------------------------------------
 
     @property
-    def waits_for_seats(self) -> bool:
-        """Whether clocks stand after an outage until the awaited seats are back, which the log does not say yet."""
-        return self._keeper.hold is not None
+    def stood_ms(self) -> int:
+        """Since when clocks stand, as the referee was away and the awaited seats are not back.
+
+        In milliseconds since 1970. 0: they do not, or the log says it.
+        """
+        return self._keeper.hold.alive_ms if self._keeper.hold is not None else 0
 
     async def back(self, author: Author) -> None:
         """Note that the author can act again. Return when it is durable that clocks go on, if that was all they waited
@@ -439,6 +442,7 @@ class LiveGame:
             finally:
                 self._idle.set()
                 self._set_alarm()
+        self._record.stood_ms = self.stood_ms
         return self._record
 
     def _settle(self, rows: list[Row], stamp_ms: int) -> None:
@@ -662,6 +666,7 @@ class LiveGame:
 
     def peek(self) -> Record | None:
         """Return the record to look at, unless something is under way just now."""
+        self._record.stood_ms = self.stood_ms
         return self._record if self._is_ready() else None
 
     async def legal_moves(self) -> tuple[Record, int | None, list[bytes]]:

@@ -114,11 +114,8 @@ def asked_to_consent(record: Record) -> list[int]:
 def clock_messages(record: Record) -> Iterator[pb.SeatClock]:
     """Yield the clock of every seat; nothing in a game without clocks."""
     clocks = record.game.clocks
-    for clock in clocks.saved() if clocks is not None else ():
-        free_ms = max(0, clocks.control.delay_ms - clock.used_ms) if clocks is not None else 0
-        yield pb.SeatClock(
-            left_ms=clock.left_ms, running=clock.since_ms is not None, since_ms=clock.since_ms or 0, free_ms=free_ms
-        )
+    for left_ms, since_ms, free_ms in clocks.shown(record.stood_ms) if clocks is not None else ():
+        yield pb.SeatClock(left_ms=left_ms, running=since_ms is not None, since_ms=since_ms or 0, free_ms=free_ms)
 
 
 def awaited_seats(record: Record) -> list[int]:

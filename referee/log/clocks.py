@@ -36,6 +36,17 @@ class SeatClock(NamedTuple):
     """Running since then, by the referee's clock; None: it stands."""
 
 
+class Shown(NamedTuple):
+    """One seat's clock as it is shown: after the entry that is the head, or since an outage."""
+
+    left_ms: int
+    """Charged until ``since_ms``; what passed from then on is still to be taken off, once ``free_ms`` have passed."""
+    since_ms: int | None
+    """Running since then; None: it stands."""
+    free_ms: int
+    """So much of the decision at hand costs nothing any more (a delay)."""
+
+
 class Clocks:
     """All seats' clocks; immutable values inside, so a copy is cheap."""
 
@@ -56,6 +67,17 @@ class Clocks:
     def seat(self, seat: int) -> SeatClock:
         """Return the seat's clock."""
         return self._seats[seat]
+
+    def shown(self, stood_ms: int = 0) -> list[Shown]:
+        """Return the clocks for people. ``stood_ms``: above 0, they stand since then, which no entry says yet."""
+        return [self._shown(clock, stood_ms) for clock in self._seats]
+
+    def _shown(self, clock: SeatClock, stood_ms: int) -> Shown:
+        free_ms = max(0, self.control.delay_ms - clock.used_ms)
+        if clock.since_ms is None or not stood_ms:
+            return Shown(clock.left_ms, clock.since_ms, free_ms)
+        used_ms = max(0, stood_ms - clock.since_ms)
+        return Shown(max(0, clock.left_ms - max(0, used_ms - free_ms)), None, max(0, free_ms - used_ms))
 
     # --- what an entry may say ----------------------------------------------------------------------------
 

@@ -63,6 +63,8 @@ class Record:
         self.copied_ms = 0
         """Above 0: the game was restored from a copy of this time, in milliseconds since 1970. It may lack entries that
         were signed later, so nothing is entered in it."""
+        self.stood_ms = 0
+        """Above 0: clocks stand since then, as the referee was away and seats are not back. No entry says it yet."""
         self.tree = Tree()
         self.keyring = Keyring(self.opened)
         engines = engines or installed()

@@ -61,7 +61,7 @@ class PlayStream:
                     if await self._turns.tell(message.turn):
                         data = message.SerializeToString()
                     else:
-                        data = heartbeat(self._seq, self._live_games.context.time.now_ms())
+                        data = heartbeat(self._seq, self._live_games.context.time.now_ms(), self._game.stood_ms)
                     await responses.send(data)
                 reader = asyncio.create_task(self._read(requests, take))
                 ending = await self._write(responses)
@@ -80,7 +80,8 @@ class PlayStream:
         while not isinstance(item := await watcher.next(), Ending):
             data = b""
             if item is None:
-                await responses.send(heartbeat(self._seq, self._live_games.context.time.now_ms()))
+                now_ms = self._live_games.context.time.now_ms()
+                await responses.send(heartbeat(self._seq, now_ms, self._game.stood_ms))
                 item = Item()  # of its own it tells nothing, but a turn may be still to be told
             if item.commit is not None:
                 self._seq, data = item.commit.seq, item.commit.message

@@ -230,9 +230,11 @@ async def watch(
 
     try:
         seq = await begin(live_games, game, after_seq, watcher, send)
+        if game.stood_ms and watcher.is_empty:
+            await responses.send(heartbeat(seq, live_games.context.time.now_ms(), game.stood_ms))
         while not isinstance(found := await watcher.next(), Ending):
             if found is None:
-                await responses.send(heartbeat(seq, live_games.context.time.now_ms()))
+                await responses.send(heartbeat(seq, live_games.context.time.now_ms(), game.stood_ms))
             elif found.commit is not None:
                 seq = found.commit.seq
                 await responses.send(found.commit.message)
@@ -267,9 +269,10 @@ async def tell(
     await responses.send(closing(seq, watcher.ending or Ending.GAME_OVER))
 
 
-def heartbeat(seq: int, now_ms: int) -> bytes:
-    """Return the exact bytes of a ``WatchGameResponse``."""
-    return pb.WatchGameResponse(seq=seq, heartbeat=pb.Heartbeat(referee_ms=now_ms)).SerializeToString()
+def heartbeat(seq: int, now_ms: int, stood_ms: int = 0) -> bytes:
+    """Return the exact bytes of a ``WatchGameResponse``. ``stood_ms``: as ``LiveGame.stood_ms``."""
+    told = pb.Heartbeat(referee_ms=now_ms, stood_ms=stood_ms)
+    return pb.WatchGameResponse(seq=seq, heartbeat=told).SerializeToString()
 
 
 def closing(seq: int, ending: Ending) -> bytes:

@@ -444,11 +444,11 @@ async def test_after_an_outage_a_clock_waits_until_its_seat_is_back(tmp_path: Pa
     for passed_ms, who in ((30_000, (seat + 1) % 3), (1_000, (seat + 2) % 3)):
         game.time.advance(passed_ms)
         await game.table.back(Author(Role.SEAT, who))
-    assert (game.table.size, game.table.left_ms(seat), game.table.waits_for_seats) == (size, left_ms, True)
+    assert (game.table.size, game.table.left_ms(seat), bool(game.table.stood_ms)) == (size, left_ms, True)
     await game.table.back(Author(Role.SEAT, seat))
     entry = await game.last("interrupted")
     assert (entry.seq, entry.interrupted.alive_ms, entry.referee_ms) == (size, alive_ms, game.time.now_ms())
-    assert (game.left(seat), game.table.waits_for_seats) == (left_ms, False)
+    assert (game.left(seat), bool(game.table.stood_ms)) == (left_ms, False)
     answer = await game.move(after=500, thought_ms=500)
     assert isinstance(answer, Accepted)
     assert answer.clock.charged_ms == 500
@@ -500,11 +500,11 @@ async def test_a_seat_that_is_back_when_it_gets_the_turn_has_no_time_for_free(tm
             await game.act(Role.SEAT, following, log_pb2.TakeBack(to_seq=game.record.size - 1))
         except (StaleHead, NotAwaited):
             await game.table.record()
-    waits = [game.table.waits_for_seats]
+    waits = [bool(game.table.stood_ms)]
     game.time.advance(500)
     await game.table.record()
     await game.submit(game.a_move())
-    assert [*waits, game.table.waits_for_seats] == [True, False]
+    assert [*waits, bool(game.table.stood_ms)] == [True, False]
     while game.mover == seat:
         await game.move(after=100)
     mover = game.mover
@@ -520,10 +520,10 @@ async def test_an_act_that_nobody_signed_ends_no_wait(tmp_path: Path) -> None:
     size, move = game.table.size, game.a_move()
     with pytest.raises(LogError):
         await game.submit(move._replace(signature=bytes(64)))
-    assert (game.table.size, game.table.waits_for_seats) == (size, True)
+    assert (game.table.size, bool(game.table.stood_ms)) == (size, True)
     with pytest.raises(StaleHead):
         await game.submit(move)
-    assert (game.table.size, game.table.waits_for_seats) == (size + 1, False)
+    assert (game.table.size, bool(game.table.stood_ms)) == (size + 1, False)
     await game.close()
 
 
@@ -535,7 +535,7 @@ async def test_a_clock_that_cannot_be_said_to_go_on_waits_on(tmp_path: Path) -> 
     game.store.fails = False
     game.time.advance(20_000)
     await game.table.record()
-    assert (game.table.left_ms(seat), game.table.waits_for_seats) == (left_ms, True)
+    assert (game.table.left_ms(seat), bool(game.table.stood_ms)) == (left_ms, True)
     await game.table.back(Author(Role.SEAT, seat))
     assert game.left(seat) == left_ms
     await game.check()

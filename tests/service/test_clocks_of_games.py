@@ -19,12 +19,19 @@ from referee.service.files import ALIVE_FILE
 from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
 from referee_clients.join import Join
+from referee_clients.sdk.arbiter import arbiter
 from referee_clients.sdk.ledger import Ledger
 from referee_clients.sdk.player import Player
+from referee_clients.standing import how_it_stands
 from tests.log.games import key
+from tests.service.arbiter import ARBITERS, RULE, Table
 from tests.service.clocks import START_MS, timed
+from tests.service.conftest import running
+from tests.service.facts import status
 from tests.service.player import Client, Play, bearer, connected, refused, seat_key, token_of
 from tests.service.process import serve
+from tests.service.resend import moved
+from tests.service.streams import Stream
 from tests.virtual_time import VirtualTime
 from tests.waiting import until, waiting_for
 
@@ -254,3 +261,44 @@ async def test_no_clock_runs_while_a_killed_referee_is_down_or_seats_are_not_bac
     again.process.terminate()
     await again.process.wait()
     assert alive.stat().st_mtime_ns // 1_000_000 > alive_ms
+
+
+async def test_after_an_outage_a_ruling_is_entered_at_once_and_everybody_sees_clocks_that_stand(tmp_path: Path) -> None:
+    """Nobody is back. What is ruled in a position is for that position still: it did not change."""
+    terms = log_pb2.Terms(clock=CLOCK)
+    async with running(tmp_path) as (_, client):
+        table = await Table.dealt(client, terms=terms)
+        play, seat = table.play, table.play.seat_on_turn()
+        await play.steps(3)
+        seat = play.seat_on_turn()
+    async with running(tmp_path) as (server, client):
+        moved(play, client)
+        standing = (await get(play)).clocks[seat]
+        assert (standing.running, standing.left_ms > 0) == (False, True)
+        (game,) = (await status(client, game_id=play.id)).games
+        assert "so clocks wait until those on turn are back" in how_it_stands(game, 0).plain
+        request = pb.WatchGameRequest(game_id=play.id, after_seq=play.record.size - 1)
+        heartbeat = (await client.games.WatchGame(request).read()).heartbeat
+        assert 0 < heartbeat.stood_ms <= heartbeat.referee_ms
+        async with arbiter(server.address, play.id, play.created.arbiter_token) as calls:
+            skip = log_pb2.Rule(rule_id=RULE, skip=log_pb2.Skip(seat=seat))
+            ruled = await calls.act(play.record.place, Author(Role.ARBITER, 0), ARBITERS[0], skip)
+        await play.catch_up(ruled.size)
+        kinds = [decode_entry(data).WhichOneof("event") for data in play.entries[-3:]]
+        assert "interrupted" in kinds, kinds
+        assert (await get(play)).clocks[seat].left_ms >= standing.left_ms - 1_000
+
+
+async def test_after_an_outage_a_scribe_brings_the_seats_of_a_table_back(tmp_path: Path) -> None:
+    async with running(tmp_path) as (_, client):
+        play = (await Table.declared(client, terms=log_pb2.Terms(clock=CLOCK))).play
+        while not any(clock.running for clock in (await get(play)).clocks):
+            await play.steps(1)
+    size = play.record.size
+    async with running(tmp_path) as (_, client):
+        moved(play, client)
+        assert not any(clock.running for clock in (await get(play)).clocks)
+        stream = Stream(play, play.created.scribe_token)
+        await stream.begin()
+        game = await get(play)
+        assert (game.size, any(clock.running for clock in game.clocks)) == (size + 1, True)

@@ -63,13 +63,10 @@ def clocks(record: Record, names: Sequence[str], now_ms: int) -> str:
     if found is None or record.game.result() is not None:
         return ""
     told = []
-    for seat in range(len(record.opened.seats)):
-        clock = found.seat(seat)
-        free = found.available(seat) - clock.left_ms
-        since = clock.since_ms or 0
+    for seat, (left_ms, since_ms, free_ms) in enumerate(found.shown()):
         shown = game_pb2.SeatClock(
-            left_ms=clock.left_ms, running=clock.since_ms is not None, since_ms=since, free_ms=free
+            left_ms=left_ms, running=since_ms is not None, since_ms=since_ms or 0, free_ms=free_ms
         )
-        runs = " (running)" if clock.since_ms is not None else ""
+        runs = " (running)" if since_ms is not None else ""
         told.append(f"{seat_name(seat, names)}: {time_left(shown, now_ms)}{runs}")
     return f"Time left: {'; '.join(told)}"

@@ -5,12 +5,16 @@ from __future__ import annotations
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from io import BytesIO
 
 import grpc
 
-from referee.log import intent, remarks
+from referee.log import file, intent, remarks
+from referee.log.entry import decode_entry
+from referee.log.errors import LogError
 from referee.log.intent import Author, Place, SignedIntent, TableAct
 from referee.log.keys import PrivateKey
+from referee.log.merkle import leaf_hash
 from referee.log.v1 import log_pb2
 from referee.v1 import arbiter_service_pb2 as pb
 from referee.v1 import arbiter_service_pb2_grpc as pb_grpc
@@ -50,7 +54,8 @@ class Arbiter:
         """Sign the act for ``place`` and send it, with its words. ``text`` is committed to in ``act``.
 
         ``tries``: so often in all it is signed again for the head that the referee names, if the game has gone on. Only
-        for what is meant wherever the game stands.
+        for what is meant wherever the game stands. Not counted is an entry that says how long the referee was away: it
+        changes no position.
         """
         words = pb.Words(salt=secrets.token_bytes(remarks.SALT_BYTES), text=text) if text else None
         if words is not None and isinstance(act, log_pb2.Protest | log_pb2.Appeal | log_pb2.Rule):
@@ -60,9 +65,25 @@ class Arbiter:
             try:
                 return await self.submit(intent.act(place, author, key, act), words)
             except WentOn as error:
+                if not tries and (after := await self._after_outage(place)) is not None:
+                    place, tries = after, 1
+                    continue
                 if not tries or not isinstance(error.__cause__, grpc.aio.AioRpcError):
                     raise
                 place = _head(place, answer_of(error.__cause__))
+
+    async def _after_outage(self, place: Place) -> Place | None:
+        """Return the place after entries about outages, if nothing else came after ``place``. Raise ``Denied``."""
+        found = place
+        try:
+            for data in list(file.entries(BytesIO(await self.log())))[place.seq :]:
+                entry = decode_entry(data)
+                if entry.prev != found.prev or not entry.HasField("interrupted"):
+                    return None
+                found = Place(place.game_id, found.seq + 1, leaf_hash(data))
+        except LogError:
+            return None
+        return found if found != place else None
 
     async def submit(self, signed: SignedIntent, words: pb.Words | None) -> game_service_pb2.Accepted:
         """Send an act as it is signed, with its words."""

@@ -128,7 +128,7 @@ class Feed:
             for watcher in list(self.watchers):
                 watcher.came(self, commit)
         elif message.HasField("heartbeat"):
-            self._tell_clocks(message.heartbeat.referee_ms)
+            self._tell_clocks(message.heartbeat.referee_ms, message.heartbeat.stood_ms)
             self.wake()
 
     def close(self, ending: str) -> None:
@@ -157,21 +157,15 @@ class Feed:
         }
         return event("commit", data)
 
-    def _tell_clocks(self, now_ms: int) -> None:
+    def _tell_clocks(self, now_ms: int, stood_ms: int = 0) -> None:
         if not self.is_current or self.history.record.phase is Phase.CLOSED:
             return
         clocks = self.history.record.game.clocks
         if clocks is None:
             return
-        delay_ms = clocks.control.delay_ms
         seats = [
-            {
-                "left_ms": clock.left_ms,
-                "running": clock.since_ms is not None,
-                "since_ms": clock.since_ms or 0,
-                "free_ms": max(0, delay_ms - clock.used_ms),
-            }
-            for clock in clocks.saved()
+            {"left_ms": left_ms, "running": since_ms is not None, "since_ms": since_ms or 0, "free_ms": free_ms}
+            for left_ms, since_ms, free_ms in clocks.shown(stood_ms)
         ]
         data = {"game": self.game_id, "seq": self.size - 1, "referee_ms": now_ms, "clocks": seats}
         self.clock = event("clock", data)
