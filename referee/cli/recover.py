@@ -159,16 +159,20 @@ def recover(  # noqa: PLR0917 - typer reads options from the signature
 
 
 def _heed_rollback(opened: Data, *, accept: bool) -> None:
-    """Say in what way the database of several referees went back; if that is accepted, open games are in doubt."""
+    """Say in what way the database of several referees went back; if that is accepted, open games are in doubt.
+
+    So they are if this directory does not know whether it went back, as its machine is new.
+    """
     shared: Any = opened.store
     went_back: str = getattr(shared, "went_back", "")
+    mark = opened.path / CLUSTER_MARK_FILE
     if went_back:
         print(went_back if not accept else f"{opened.path}: goes on with the database as it is")
     try:
-        if accept and went_back:
+        if accept and getattr(shared, "organiser", None) is not None and (went_back or not mark.exists()):
             shared.doubt_all()
         if accept:
-            (opened.path / CLUSTER_MARK_FILE).unlink(missing_ok=True)
+            mark.unlink(missing_ok=True)
     except (OSError, StoreFailed) as error:
         raise Failure(str(error)) from None
 

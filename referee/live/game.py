@@ -42,8 +42,8 @@ from referee.words.catalogue import phrase
 _log = structlog.get_logger("referee.live")
 
 _SEEN_MS = 2_000
-"""For so long an act counts after an entry that says how long nobody could act, though others are not back: who acts
-later would let the clock of one of these run meanwhile."""
+"""For so long another seat's act counts after an entry about an outage: a later one would let the clock of a seat that
+is away run meanwhile."""
 
 
 class Owner(Protocol):
@@ -92,7 +92,7 @@ class LiveGame:
         self._keeper = Timekeeper(context.time, record.opened.terms, self._rung)
         self.calls = Calls()
         self._stood_size = -1
-        """How many entries there were when it was last entered how long nobody could act."""
+        """The size of the log after the newest entry about an outage that was written here."""
 
     @classmethod
     def begin(
@@ -304,10 +304,10 @@ class LiveGame:
                 await self._went_on()
 
     async def _go_on_for(self, author: Author) -> None:
-        """Enter how long nobody could act, before an act is: its author has to see that first.
+        """Enter the outage before an act of the author, who has to see that entry first.
 
-        While others are not back clocks wait for these all the same, as nobody is to have another one's clock started.
-        Raise ``StaleHead``, unless the author has had a moment to see it.
+        Clocks still wait for seats that are not back: no seat starts the clock of another. Raise ``StaleHead``, unless
+        the entry is there already, and new.
         """
         record, hold = self._record, self._keeper.hold
         if hold is None:
@@ -331,9 +331,9 @@ class LiveGame:
             self._keeper.go_on()
 
     def _go_on(self, reply: Reply) -> bool:
-        """Enter how long nobody could act; return whether anything is entered, of which ``reply`` gets the answer.
+        """Enter the outage; return whether anything is entered, of which ``reply`` gets the answer.
 
-        Clocks wait no more if all are back, or if the grace is over.
+        Clocks go on if all seats are back, or if the grace is over.
         """
         record, hold = self._record, self._keeper.hold
         if hold is None:

@@ -65,7 +65,7 @@ GRACE_MS: Final = 60_000
 def prepare(request: CreateGameRequest, engines: Engines, producer: str, own_keys: Collection[bytes] = ()) -> Prepared:
     """Prepare a game. Raise ``BadField``, ``UnknownRules``, and ``LogError`` for a weak key.
 
-    ``own_keys``: the referee's, which nobody else may have.
+    ``own_keys``: the referee's, which no other role may have.
     """
     if request.rules_id == event.GAME.rules_id:
         raise UnknownRules("an event is no game; EventService.CreateEvent begins one")

@@ -53,9 +53,9 @@ _MANY = 4096
 NAMED_PART = 1 / 10
 """Of what a caller may take: what an address may that a gateway names."""
 _ID_DIGITS = 16
-"""Of a token's id, as lists of tokens show it."""
+"""Lists of tokens show so many digits of an id."""
 _NETWORK_DIGITS = 16
-"""Of an IPv6 network of 64 bits."""
+"""An IPv6 network of 64 bits has so many."""
 GATEWAY_CALLERS = 4
 """All whom one gateway names may together take as much as so many callers."""
 

@@ -79,11 +79,13 @@ class Readiness:
 
     async def _tell(self, *, is_ready: bool) -> None:
         self.is_ready = is_ready
-        if is_ready:
-            _log.info("ready again")
-        else:
-            cause = await self._store.find_cause()
-            _log.error("not ready", stuck_s=round(self._store.stuck_s, 1), cause=cause.value)
         told = health_pb2.HealthCheckResponse.SERVING if is_ready else health_pb2.HealthCheckResponse.NOT_SERVING
         for name in self._names:
             await self._servicer.set(name, told)
+        # Whoever asks for health is not kept waiting for that: a server that is gone takes seconds to be missed.
+        stuck_s = round(self._store.stuck_s, 1)
+        cause = await self._store.find_cause()
+        if is_ready:
+            _log.info("ready again")
+        else:
+            _log.error("not ready", stuck_s=stuck_s, cause=cause.value)

@@ -6,12 +6,14 @@ from enum import StrEnum
 
 
 class Cause(StrEnum):
-    """Why nothing can be written, as far as callers are told: no addresses, no words of a database."""
+    """Why nothing can be written, as far as it is told: no addresses, no words of a database."""
 
-    UNKNOWN = "what it stores does not reach its disk"
-    STANDBY = "the database waits for a standby, and none is connected"
-    NO_PRIMARY = "no server of the database takes writes"
-    DATABASE = "the database does not answer"
+    UNKNOWN = "unknown"
+    STANDBY = "no standby"
+    """Commits wait for one, or the referee requires one, and none is connected."""
+    NO_PRIMARY = "no primary"
+    """Servers of the database answer, and none takes writes."""
+    DATABASE = "no answer"
 
 
 class StoreFailed(Exception):

@@ -478,10 +478,11 @@ class PostgresStore(SqlStore):
     def doubt_all(self) -> None:
         """Put every game in doubt that is not over, as the database went back. Raise ``StoreFailed``, ``OSError``.
 
-        It is done once, however many referees accept that: some games may have been decided since.
+        It is done once, however many referees accept that: some games may have been decided since. Where no mark says
+        when this directory last knew the database, it is done again.
         """
-        known_ms = self._mark_path.stat().st_mtime_ns // 1_000_000
-        if int(self._change(fact, _DOUBTED) or 0) < known_ms:
+        known_ms = self._mark_path.stat().st_mtime_ns // 1_000_000 if self._mark_path.exists() else None
+        if known_ms is None or int(self._change(fact, _DOUBTED) or 0) < known_ms:
             self.marks.doubt(self._change(_last_times))
             self._change(keep_fact, _DOUBTED, str(round(time() * 1000)).encode())
 

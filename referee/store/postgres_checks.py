@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from contextlib import closing, suppress
 from time import sleep, time
 from typing import Final
 
@@ -113,16 +113,24 @@ def standby_names(session: Session) -> str:
 
 def cause_now(url: str, *, require_standby: bool) -> Cause:
     """Return why nothing can be written, found out on a connection of its own. May take as long as connecting does."""
+    patient = make_conninfo(url, connect_timeout=_ASK_S)
     try:
-        with closing(PostgresSession(url, _ASK_S)) as session:
-            waits = standby_names(session) or (require_standby and not is_waived(session))
-            return Cause.STANDBY if waits and not streams(session) else Cause.UNKNOWN
+        session = PostgresSession(patient, _ASK_S)
     except (psycopg.Error, StoreFailed):
-        try:
-            psycopg.connect(make_conninfo(url, target_session_attrs="any", connect_timeout=_ASK_S)).close()
-        except psycopg.Error:
-            return Cause.DATABASE
-        return Cause.NO_PRIMARY
+        return Cause.NO_PRIMARY if _answers(patient) else Cause.DATABASE
+    with closing(session), suppress(psycopg.Error):
+        waits = standby_names(session) or (require_standby and not is_waived(session))
+        if waits and not streams(session):
+            return Cause.STANDBY
+    return Cause.UNKNOWN
+
+
+def _answers(url: str) -> bool:
+    try:
+        psycopg.connect(make_conninfo(url, target_session_attrs="any")).close()
+    except psycopg.Error:
+        return False
+    return True
 
 
 def streams(session: Session) -> bool:

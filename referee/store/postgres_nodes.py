@@ -147,7 +147,7 @@ def living(session: Session, since: datetime) -> list[Living]:
 
 
 def seen(session: Session, since: datetime) -> tuple[list[Living], bytes | None]:
-    """Return the same, and the fact ``REVOKED``: nothing if nobody lives."""
+    """Return the nodes that are not marked dead, and the fact ``REVOKED``; of that nothing if there are none."""
     rows = session.execute(_SEEN, (since,)).fetchall()
     return [Living(*row[:-1]) for row in rows], rows[0][-1] if rows else None
 

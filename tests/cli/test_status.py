@@ -38,6 +38,8 @@ async def test_a_table_and_json(tmp_path: Path) -> None:
         words = ("status", "--server", running.address, "--data", tmp_path / "data")
         table, as_json = [await asyncio.to_thread(referee, *words, *more) for more in ((), ("--json",))]
         one = await asyncio.to_thread(referee, *words, play.id[:8])
+        callers = [await asyncio.to_thread(referee, *words, "--callers", *more) for more in ((), ("--json",))]
+        both = await asyncio.to_thread(referee, *words, "--callers", play.id[:8])
         nobody = await asyncio.to_thread(referee, *words, "--token-file", tmp_path / "nothing")
         seat = tmp_path / "seat.token"
         seat.write_text(other.created.seat_tokens[0])
@@ -54,6 +56,12 @@ async def test_a_table_and_json(tmp_path: Path) -> None:
     assert "waits for players to join: seat 0 ani, seat 1, seat 2" in " ".join(table.stdout.split())
     assert play.id[:8] in one.stdout
     assert other.id[:8] not in one.stdout
+    assert callers[0].stdout.startswith("in the last ")
+    assert callers[0].stdout.splitlines()[-1].startswith("organiser: ")
+    assert "CreateGame 2" in callers[0].stdout.splitlines()[-1]
+    told = json.loads(callers[1].stdout)
+    assert told["calls"] == sum(each["calls"] for each in told["callers"])
+    assert (both.returncode, "expected no GAME with it" in both.stderr) == (2, True)
     found = json.loads(as_json.stdout)
     assert [game["id"] for game in found["games"]] == [play.id, other.id]
     assert found["games"][1]["state"] == "GAME_STATE_PLAYING"

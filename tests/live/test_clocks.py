@@ -472,7 +472,7 @@ async def test_it_waits_no_longer_than_the_grace(tmp_path: Path) -> None:
 
 
 async def test_another_seat_does_not_start_the_clock_of_one_that_is_away(tmp_path: Path) -> None:
-    """What it does counts, when it has seen how long nobody could act; however long it waits for that."""
+    """Its act counts once it has seen the entry about the outage, and soon after that."""
     game, seat, left_ms = await after_an_outage(tmp_path, take_backs=True)
     other = (seat + 1) % 3
     late = 0

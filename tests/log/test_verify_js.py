@@ -16,11 +16,13 @@ from typing import Any
 
 import pytest
 
+from referee.games import registry as rules
 from referee.games.table_rules import VERSION
 from referee.log import merkle
 from referee.log.audit import Policy, audit
 from referee.log.certificates import encode_proof
 from referee.log.engines import installed
+from referee.log.entry import Clock
 from referee.log.errors import LogError
 from referee.log.frames import MAGIC, FrameType, encode_frame
 from referee.log.keys import PublicKey
@@ -468,6 +470,7 @@ def test_games_by_the_rules_of_the_table(rules_id: str) -> None:
             ("strikes", 33),
             ("penalty_ms", 2_592_000_001),
             ("illegal_moves", 0),
+            ("grace_ms", 0),
         ),
         *(
             ("protest_ms", 2_592_000_001),
@@ -491,6 +494,26 @@ def test_games_by_the_rules_of_the_table(rules_id: str) -> None:
 
         jobs.append((reopened(played, change), TRUSTED))
     assert agree(jobs) >= {Verdict.CORRUPT, Verdict.UNSUPPORTED}
+
+
+def test_terms_name_a_grace_from_version_3_on() -> None:
+    """Of an hour at the most; 0 is one that has none."""
+
+    def aborted(version: int, grace_ms: int) -> Played:
+        game = rules.get("kingdomino")
+        tables = codec(game.rules_id).encode_components(None)
+        made = games.game_open(header(game.rules_id), rules=(game.rules_id, game.version), tables=tables)
+        made.terms.table_rules, made.terms.grace_ms = version, grace_ms
+        played = games.start(made, header=header(game.rules_id), engines=installed())
+        played.keep(played.record.write(log_pb2.GameEnd(ending=log_pb2.ENDING_ABORTED), Clock(played.time_ms)))
+        while (event := played.record.due(0)) is not None:
+            played.keep(played.record.write(event, Clock(played.time_ms)))
+        return played
+
+    assert agree([(aborted(3, grace_ms).file(), TRUSTED) for grace_ms in (0, 3_600_000)]) == {Verdict.COMPLETE}
+    for version, grace_ms in ((2, 0), (3, 3_600_001)):
+        with pytest.raises(LogError, match="grace_ms"):
+            aborted(version, grace_ms)
 
 
 def test_acts_of_the_table_that_are_malformed() -> None:

@@ -23,4 +23,4 @@ async def directories(url: str | None, *paths: Path) -> None:
 CLOCKS = log_pb2.Terms(
     clock=log_pb2.ClockTerms(increment=log_pb2.Increment(base_ms=600_000, increment_ms=1_000)), grace_ms=0
 )
-"""Whoever takes a game over says so at once, whether its seats are back or not."""
+"""With these a take-over is entered at once, whether the seats are back or not."""

@@ -703,6 +703,8 @@ async def test_a_database_that_went_back_leaves_open_games_in_doubt_at_every_nod
     shutil.copy2(tmp_path / "kept", paths[1] / "cluster.mark")
     code, said = await recovered("--data", paths[1], "--accept-rollback")
     assert (code, said.splitlines()[-1]) == (0, "every game can go on"), said
+    code, said = await recovered("--data", paths[1], "--accept-rollback")
+    assert (code, "in doubt" in said) == (1, True), "a directory that never knew the database cannot tell"
     async with running(paths[1]) as (_, client):
         log = await client.log(play.id)
         assert any(decode_entry(data).HasField("recovered") for data in entries(BytesIO(log)))

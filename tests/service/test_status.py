@@ -8,18 +8,22 @@ from typing import Any
 
 import pytest
 
+from referee.live.opening import token_digest
 from referee.log import intent
 from referee.log.entry import decode_entry
 from referee.log.intent import Author, Role
 from referee.log.keys import PrivateKey
 from referee.log.v1 import log_pb2
+from referee.service.counters import Callers, CallsOf
+from referee.service.limits import Accounts
 from referee.v1 import game_pb2, status_service_pb2_grpc
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import status_service_pb2 as status_pb
 from tests.service.conftest import running
 from tests.service.engines import Engine
 from tests.service.facts import of_game, status, under_way
-from tests.service.player import SCRIBE, Client, Play, against_the_rules, bearer, refused, seat_key, token_of
+from tests.service.gateway_token import forwarded
+from tests.service.player import SCRIBE, Client, Play, against_the_rules, bearer, refused, seat_key, seat_seed, token_of
 from tests.service.streams import Stream
 from tests.waiting import waiting_for
 
@@ -191,3 +195,96 @@ async def test_games_set_aside_are_named(tmp_path: Path, engine: Engine) -> None
         assert found.set_aside[0].why
         assert [game.id for game in (await status(client, game_id=play.id)).set_aside] == [play.id]
         assert not (await status(client, game_id=other.id)).set_aside
+
+
+# --- who calls ---------------------------------------------------------------------------------------------------
+
+
+async def callers(client: Client, token: str = "", **fields: Any) -> status_pb.GetCallersResponse:
+    stub: Any = status_service_pb2_grpc.StatusServiceStub(client.channel)
+    request = status_pb.GetCallersRequest(**fields)
+    response: status_pb.GetCallersResponse = await stub.GetCallers(request, metadata=bearer(token or client.organiser))
+    return response
+
+
+async def test_who_calls_most_is_named_with_what_was_refused(tmp_path: Path) -> None:
+    """A principal, a game's token, an address, and one that a gateway names; most first, and no token is told."""
+    async with running(tmp_path) as (server, client):
+        play = await client.play()
+        get = pb.GetGameRequest(game_id=play.id)
+        for metadata, count in (
+            ((), 9),
+            (forwarded(server.gateway_token(), "192.0.2.7"), 7),
+            (forwarded(server.gateway_token(), "2001:db8:1:2::9"), 5),
+            (bearer(token_of(play, 0)), 3),
+        ):
+            for _ in range(count):
+                await client.games.GetGame(get, metadata=metadata)
+        unknown = pb.GetGameRequest(game_id="ab" * 16)
+        for _ in range(6):
+            await refused(client.games.GetGame(unknown))
+        found = await callers(client)
+        counted = {each.name: each for each in found.callers}
+        stranger, seat = counted["address 127.0.0.1"], counted[f"token {token_digest(token_of(play, 0)).hex()[:16]}"]
+        most = stranger.methods[0]
+        assert (most.method, most.calls, most.refused) == ("GetGame", 15, 6)
+        assert (seat.calls, seat.refused, seat.methods[0].method) == (3, 0, "GetGame")
+        by = [each for name, each in counted.items() if " by " in name]
+        assert [(each.name.partition(" by ")[0], each.calls) for each in by] == [
+            ("address 192.0.2.7", 7),
+            ("network 2001:db8:1:2::/64", 5),
+        ]
+        assert counted["organiser"].methods
+        assert [each.calls for each in found.callers] == sorted((each.calls for each in found.callers), reverse=True)
+        assert found.calls == sum(each.calls for each in found.callers)
+        assert (found.refused, 0 < found.period_ms <= 60_000) == (6, True)
+        assert token_of(play, 0) not in str(found)
+        (first,) = (await callers(client, most=1)).callers
+        assert first.name == "address 127.0.0.1"
+
+
+async def test_acts_on_a_stream_count_as_their_senders(client: Client) -> None:
+    play = await client.play()
+    stream = Stream(play, token_of(play, 0))
+    await stream.begin()
+    await play.catch_up(1)
+    await stream.answer(intent.join(play.place, 0, seat_key(0), seat_seed(0)))
+    name = f"token {token_digest(token_of(play, 0)).hex()[:16]}"
+    (each,) = (each for each in (await callers(client)).callers if each.name == name)
+    assert [(of.method, of.calls, of.refused) for of in each.methods] == [("PlayGame", 2, 0)], "the stream, and an act"
+
+
+async def test_only_managers_learn_who_calls(client: Client) -> None:
+    play = await client.play()
+    assert (await refused(callers(client, token_of(play, 0)))).reason == "PERMISSION_DENIED"
+
+
+def test_who_calls_counts_for_a_minute() -> None:
+    clock = [1_000.0]
+    counted, ani = Callers(now=lambda: clock[0]), Accounts(1.0, 1).of("ani")
+    counted.count(ani, "GetGame")
+    clock[0] += 25.0
+    counted.count(ani, "GetLog", is_refused=True)
+    found, every, period_s = counted.lately()
+    assert found == {"ani": {"GetGame": CallsOf(1, 0), "GetLog": CallsOf(1, 1)}}
+    assert (every, period_s) == (CallsOf(2, 1), 25.0)
+    clock[0] += 30.0
+    assert counted.lately()[0] == {"ani": {"GetGame": CallsOf(1, 0), "GetLog": CallsOf(1, 1)}}
+    clock[0] += 10.0
+    assert counted.lately()[0] == {"ani": {"GetLog": CallsOf(1, 1)}}
+    clock[0] += 1_000.0
+    assert counted.lately()[:2] == ({}, CallsOf(0, 0))
+
+
+def test_many_addresses_take_no_memory_and_hide_nobody() -> None:
+    """Somebody with a new address for each call: those who call often are still told of, and every call is counted."""
+    accounts, counted = Accounts(1.0, 1), Callers(most=50, now=lambda: 1_000.0)
+    busy = accounts.of("busy")
+    for number in range(5_000):
+        counted.count(accounts.at(f"ipv4:198.51.{number // 256}.{number % 256}"), "GetGame", is_refused=True)
+        if number % 10 == 0:
+            counted.count(busy, "GetLog")
+    assert len(counted._calls) <= 101
+    found, every, _ = counted.lately()
+    assert found["busy"] == {"GetLog": CallsOf(500, 0)}
+    assert every == CallsOf(5_500, 5_000)

@@ -14,8 +14,9 @@ import pytest
 
 from referee.store import postgres, postgres_nodes
 from referee.store.cluster_mark import ClusterMark
-from referee.store.errors import StoreFailed
+from referee.store.errors import Cause, StoreFailed
 from referee.store.postgres import PostgresStore
+from referee.store.postgres_checks import cause_now
 from referee.store.postgres_cluster import state, waive
 from referee.store.store import Change, Standbys
 from tests.cli.inside import referee
@@ -308,3 +309,22 @@ async def test_a_start_that_cannot_commit_leaves_no_node(pair: Pair, tmp_path: P
     with told_to_wait_a_moment_ago(pair), pytest.raises(StoreFailed, match="commits wait for no standby"):
         await asyncio.to_thread(on_postgres, pair.url, tmp_path, require_standby=True)
     assert pair.primary.ask(pair.name, "SELECT count(*) FROM nodes") == before
+
+
+async def test_why_nothing_can_be_written(pair: Pair, tmp_path: Path) -> None:
+    def cause(*, require_standby: bool = False) -> Cause:
+        return cause_now(pair.url, require_standby=require_standby)
+
+    await pair.followed()
+    store = await asyncio.to_thread(on_postgres, pair.url, tmp_path)
+    await store.close()
+    assert cause(require_standby=True) is Cause.UNKNOWN
+    pair.standby.stop()
+    assert cause() is Cause.STANDBY
+    pair.name_standbys("")
+    assert (cause(), cause(require_standby=True)) == (Cause.UNKNOWN, Cause.STANDBY)
+    pair.standby.start()
+    pair.primary.stop(signal.SIGQUIT)
+    assert cause() is Cause.NO_PRIMARY
+    pair.standby.stop()
+    assert cause() is Cause.DATABASE
