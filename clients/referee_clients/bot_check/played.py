@@ -266,12 +266,29 @@ class Playing:
         return await self._whole
 
     async def _through_restarts(self, name: str, how: signal.Signals, at: tuple[int, ...]) -> str:
-        """Stop the referee and start it again whenever the game has come to so many entries."""
+        """Stop the referee and start it again whenever the game has come to so many entries.
+
+        The bot's next act in PlayGame waits until it is back: a fast game would be over before the referee has stopped.
+        """
+        left, back = [*at], asyncio.Condition()
+
+        def waits(play: Play) -> Meddle:
+            async def meddle(way: Way, data: bytes) -> Passed:
+                if way is Way.UP and pb.PlayGameRequest.FromString(data).HasField("act"):
+                    async with back:
+                        await back.wait_for(lambda: not left or play.size < left[0])
+                return (data,), ()
+
+            return meddle
+
         async with self._restarts:
-            play = await self._other.play(name, is_short=True)
+            play = await self._other.play(name, meddle=waits, is_short=True)
             for size in at:
                 await self._comes_to(play, partial(_has, play, size), f"had not come to entry {size}")
                 await self._other.referee.restart(how)
+                async with back:
+                    left.pop(0)
+                    back.notify_all()
             await self._finished(play)
         return ""
 
