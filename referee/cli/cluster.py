@@ -14,7 +14,7 @@ from rich.table import Table
 
 from referee.cli.failure import EXIT_FAILED, EXIT_USAGE, Failure
 from referee.console import printable
-from referee.service.data import DataError, cluster_module, found_cluster, store_address
+from referee.service.data import DataError, cluster_module, found_cluster, replace_organiser, store_address
 from referee.service.files import CLUSTER_MARK_FILE
 from referee.store.address import check_address
 from referee.store.errors import StoreFailed
@@ -61,6 +61,26 @@ def init(data: Directory = _DATA, store: Address = None) -> None:
     except DataError as error:
         raise Failure(str(error)) from None
     print(f"{data}: its database takes several referees now")
+
+
+@cluster.command()
+def token(data: Directory = _DATA, store: Address = None) -> None:
+    """Make a new organiser's token in DIR, such as when the machine that had it is lost. Referees go on meanwhile.
+
+    DIR is the directory of any referee of the cluster that has no such token. The token before is void at once: remove
+    its file at another machine before its referee starts again.
+
+    Example: `referee cluster token --data club`
+    """
+    try:
+        if store is not None:
+            check_address(store)
+        file = replace_organiser(data, store)
+    except ValueError as error:
+        raise Failure(f"--store: {error}", EXIT_USAGE) from None
+    except DataError as error:
+        raise Failure(str(error)) from None
+    print(f"organiser's token in {file}; the one before is void")
 
 
 @cluster.command()

@@ -181,6 +181,10 @@ class Authenticator:
         self._lent[digest] = Grant(digest, principal, frozenset({scope}), None, None)
         return token
 
+    def is_lent(self, digest: bytes) -> bool:
+        """Return whether the token with this SHA-256 is one of ``lend``, which the store does not know."""
+        return digest in self._lent
+
     async def caller(self, context: Context) -> Caller:
         """Return the caller by its token, if it has one, else by its certificate.
 

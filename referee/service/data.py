@@ -262,6 +262,31 @@ def found_cluster(path: Path, store: str | None) -> None:
         asyncio.run(data.close())
 
 
+def replace_organiser(path: Path, store: str | None) -> Path:
+    """Make a new organiser's token for a cluster, while referees run; return its file. Raise ``DataError``.
+
+    The one before is void. ``store``: as ``open_data`` takes it.
+    """
+    file = path / TOKEN_FILE
+    try:
+        if file.exists():
+            raise DataError(f"{file}: this machine has the organiser's token; to replace it, remove the file first")
+        database = store or store_address(path)
+        if database is None or not (path / KEY_FILE).exists():
+            what = "not the directory of a cluster's referee"
+            raise DataError(f"{path}: {what}; expected its {KEY_FILE}, {VERIFIER_FILE} and {STORE_ADDRESS_FILE}")
+        verifier = CheckpointSigner(origin_of(path, None), load_or_make_key(path / KEY_FILE)).verifier
+        token = new_token()
+        # The file comes last: a referee with a token that the database does not know would not start.
+        cluster_module().replace_organiser(database, str(verifier), token_digest(token))
+        keep(file, f"{token}\n", 0o600)
+    except OSError as error:
+        raise DataError(f"{error.filename or path}: {error.strerror}") from error
+    except (LogError, StoreFailed) as error:
+        raise DataError(str(error)) from error
+    return file
+
+
 def take_marks(data: Data, path: Path) -> int:
     """Have the directory's marks know what those of another node know, too; return of how many games that is newer.
 
@@ -397,7 +422,7 @@ def _check_token(path: Path, organiser: bytes) -> None:
     """Raise ``DataError`` if there is another token than the cluster's; a node needs none."""
     if path.exists() and token_digest(_token(path)) != organiser:
         what = "not the organiser's token of the cluster"
-        raise DataError(f"{path}: {what}; expected that of the other nodes, or none; referee cluster init makes it so")
+        raise DataError(f"{path}: {what}; expected that of the other nodes, or none: remove the file")
 
 
 def _token(path: Path) -> str:

@@ -13,6 +13,7 @@ import logging
 import sys
 from collections.abc import Callable, MutableMapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any, TextIO, cast
 
@@ -54,29 +55,47 @@ def configure(log_format: str = "auto", level: str = "info", stream: TextIO | No
 
 
 class LineLimit:
-    """A processor that passes a limited number of warnings and errors of one event, then counts what it leaves out."""
+    """A processor that passes a limited number of warnings and errors of one event, then counts what it leaves out.
+
+    Equal causes, which the field ``error`` has, are passed once in that time: a database that is gone is one line, not
+    one for each game.
+    """
 
     def __init__(self, most: int = MOST_LINES, of_s: float = OF_S, now: Callable[[], float] = monotonic) -> None:
         self._most = most
         self._of_s = of_s
         self._now = now
-        self._told: dict[str, tuple[float, int]] = {}
-        """Since when, and how often, by event."""
+        self._told: dict[str, _Told] = {}
+        """By event."""
 
     def __call__(self, _: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
         name = str(event.get("event"))
         if event.get("level") not in {"warning", "error", "critical"} or name in _ALWAYS:
             return event
         now = self._now()
-        since, count = self._told.get(name, (now, 0))
-        if now - since >= self._of_s:
-            if count > self._most:
-                event["left_out"] = count - self._most
-            since, count = now, 0
-        self._told[name] = (since, count + 1)
-        if count >= self._most:
+        told = self._told.get(name)
+        if told is None or now - told.since >= self._of_s:
+            if told is not None and told.left_out:
+                event["left_out"] = told.left_out
+            told = self._told[name] = _Told(now)
+        cause = str(event["error"]) if "error" in event else None
+        if told.lines >= self._most or cause in told.causes:
+            told.left_out += 1
             raise structlog.DropEvent
+        told.lines += 1
+        if cause is not None:
+            told.causes.add(cause)
         return event
+
+
+@dataclass(slots=True)
+class _Told:
+    """What was passed of one event."""
+
+    since: float
+    lines: int = 0
+    left_out: int = 0
+    causes: set[str] = field(default_factory=set)
 
 
 class _Libraries(logging.Handler):

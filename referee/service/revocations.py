@@ -69,7 +69,8 @@ class Revocations:
                     self._unchecked.add(digest)
                     await asyncio.sleep(RETRY_S)
                     continue
-                if grant is not None and grant.revoked_ms:
+                is_gone = grant is None and not self._door.is_lent(digest)  # an organiser's that another one replaced
+                if is_gone or (grant is not None and grant.revoked_ms):
                     self._calls.revoke(digest)
         finally:
             self._checking = None

@@ -38,6 +38,7 @@ from referee.store.postgres_checks import (
     require_again,
     standbys,
 )
+from referee.store.postgres_cluster import ORGANISER, keep_organiser
 from referee.store.postgres_nodes import Looker, Moved
 from referee.store.postgres_owners import PostgresNodes
 from referee.store.postgres_session import PostgresSession, connect_s, postgres_errors
@@ -175,7 +176,7 @@ class PostgresStore(SqlStore):
         if kept is not None and kept.decode() != verifier:
             what = f"its games are signed by {kept.decode()}, not by {verifier}"
             raise StoreFailed(f"{self._url}: {what}; expected the directory with that key")
-        self.organiser = fact(session, _ORGANISER)
+        self.organiser = fact(session, ORGANISER)
         self._shares = self.organiser is not None and not alone
         if self._shares:
             check_clock(session, self._url)
@@ -533,7 +534,6 @@ class PostgresStore(SqlStore):
         return self._read_side
 
 
-_ORGANISER = "organiser"
 _WATCH_S = 1.0
 """How often it is asked who follows the database."""
 
@@ -605,6 +605,4 @@ def _note(error: Exception) -> None:
 def _found(session: Session, digest: bytes, alive_ms: int) -> None:
     if alive_ms:
         nodes.note_alive_ms(session, alive_ms)
-    grants.set_organiser(session, digest)
-    keep_fact(session, _ORGANISER, digest)
-    keep_fact(session, nodes.REVOKED, secrets.token_bytes(8))
+    keep_organiser(session, digest)

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from referee.store import postgres_schema
+from referee.store import grants, postgres_schema
 from referee.store.cluster_mark import ClusterMark
 from referee.store.errors import StoreFailed
 from referee.store.postgres_checks import is_waived, lost_since, standby_names, streams, waive_standby
-from referee.store.postgres_nodes import ALIVE_LOCK
+from referee.store.postgres_nodes import ALIVE_LOCK, REVOKED
 from referee.store.postgres_session import PostgresSession, postgres_errors
-from referee.store.sql import fact
+from referee.store.session import Session
+from referee.store.sql import fact, keep_fact
 from referee.store.state import State
 from referee.store.store import BUSY_S
 
+ORGANISER: Final = "organiser"
+"""The fact that makes a database a cluster's: the SHA-256 of the organiser's token."""
 _NODES = f"""SELECT id, name, address, (1000 * extract(epoch FROM clock_timestamp() - beat))::bigint,
     (SELECT count(*) FROM games WHERE owner = nodes.id AND state = {State.OPEN}), draining,
     EXISTS ({ALIVE_LOCK}) FROM nodes WHERE NOT dead ORDER BY id"""  # noqa: S608 - of our own
@@ -76,7 +80,7 @@ def state(url: str) -> ClusterState:
             FROM pg_stat_replication ORDER BY 1"""
         standbys = [Standby(*row) for row in session.execute(following)]
         verifier = (fact(session, "verifier") or b"").decode()
-        is_cluster, waived = fact(session, "organiser") is not None, is_waived(session)
+        is_cluster, waived = fact(session, ORGANISER) is not None, is_waived(session)
         return ClusterState(verifier, is_cluster, nodes, without, names, standbys, waived)
 
 
@@ -92,6 +96,29 @@ def drain(url: str, node: int) -> None:
         session.heed()
 
 
+def replace_organiser(url: str, verifier: str, digest: bytes) -> None:
+    """Make the token with this SHA-256 the organiser's of the cluster, while referees run: they refuse the one before.
+
+    ``verifier``: of the key that the directory has which asks for it. Raise ``StoreFailed``.
+    """
+    with _asking(url) as session:
+        if fact(session, ORGANISER) is None:
+            raise StoreFailed(f"{url}: one referee at a time runs there; to make its token anew, remove the file")
+        if (there := (fact(session, "verifier") or b"").decode()) != verifier:
+            raise StoreFailed(f"{url}: its games are signed by {there}, not by {verifier}; expected a copy of that key")
+        session.execute("BEGIN")
+        keep_organiser(session, digest)
+        session.execute("COMMIT")
+        session.heed()
+
+
+def keep_organiser(session: Session, digest: bytes) -> None:
+    """Make the token with this SHA-256 the organiser's, and have nodes ask about those in use. In a transaction."""
+    grants.set_organiser(session, digest)
+    keep_fact(session, ORGANISER, digest)
+    keep_fact(session, REVOKED, secrets.token_bytes(8))
+
+
 def waive(url: str, path: Path) -> str:
     """Have referees that require a standby go on without one. Return whom PostgreSQL itself waits for; empty: nobody.
 
@@ -102,7 +129,7 @@ def waive(url: str, path: Path) -> str:
         if streams(session):
             raise StoreFailed(f"{url}: a standby has whatever is acknowledged, so nothing has to be waived")
         mark = ClusterMark.load(path)
-        if mark is None and fact(session, "organiser") is not None:
+        if mark is None and fact(session, ORGANISER) is not None:
             what = "whether this database has all that was acknowledged cannot be told"
             raise StoreFailed(f"{url}: {what}; expected --data with the directory of a referee that ran on it")
         if mark is not None and (lost := lost_since(session, mark)):

@@ -73,6 +73,28 @@ def test_what_comes_again_and_again_is_counted() -> None:
     assert [line.get("left_out") for line in told[-3:]] == [7, None, None]
 
 
+def test_a_cause_is_told_once_a_minute() -> None:
+    now = [100.0]
+    sparing = logs.LineLimit(most=3, of_s=60, now=lambda: now[0])
+    told: list[dict[str, object]] = []
+
+    def fail(error: str) -> None:
+        with suppress(structlog.DropEvent):
+            told.append(dict(sparing(None, "", {"event": "store failed", "level": "error", "error": error})))
+
+    for _ in range(209):
+        fail("no connection")
+    fail("the disk is full")
+    assert [line["error"] for line in told] == ["no connection", "the disk is full"]
+    for number in range(5):
+        fail(f"cause {number}")
+    assert len(told) == 3
+    now[0] += 60
+    fail("no connection")
+    fail("the disk is full")
+    assert [line.get("left_out") for line in told[3:]] == [208 + 4, None]
+
+
 def test_libraries_speak_the_same_way() -> None:
     stream = StringIO()
     logs.configure("json", "info", stream)

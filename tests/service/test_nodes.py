@@ -41,7 +41,7 @@ from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
 from tests.cli.command import REFEREE
 from tests.cli.inside import referee
-from tests.service.access import SHORT, Office, with_principal
+from tests.service.access import SHORT, Office, closing, with_principal
 from tests.service.conftest import running
 from tests.service.engines import PostgreSQL
 from tests.service.facts import status
@@ -584,6 +584,36 @@ async def test_the_organisers_token_is_one_in_the_whole_cluster(url: str, tmp_pa
         with pytest.raises(DataError, match="its games are signed by"):
             async with running(third, origin="referee.local"):
                 pass
+
+
+async def test_a_machine_makes_a_token_when_the_one_that_had_it_is_lost(url: str, tmp_path: Path) -> None:
+    """Referees run meanwhile; what came with the old token ends, but not what pages read with a token that is lent."""
+    async with AsyncExitStack() as stack:
+        both = await two(stack, url, tmp_path)
+        play = await both.clients[1].play()
+        metadata = bearer((tmp_path / "one" / "organiser.token").read_text().strip())
+        lent = bearer(both.servers[1].gateway_token())
+        watching, page = (
+            both.clients[1].games.WatchGame(pb.WatchGameRequest(game_id=play.id, after_seq=-1), metadata=each)
+            for each in (metadata, lent)
+        )
+        for stream in (watching, page):
+            assert (await stream.read()).HasField("commit")
+        done = await asyncio.to_thread(referee, "cluster", "token", "--data", tmp_path / "two")
+        assert "the one before is void" in done.stdout, done
+        async with waiting_for("the stream to end"):
+            assert (await closing(watching)).reason == pb.CLOSING_REASON_REVOKED
+        for server in both.servers:
+            new = (tmp_path / "two" / "organiser.token").read_text().strip()
+            async with connected(server.address, new) as client:
+                await client.play()
+        assert not page.done()
+        page.cancel()
+        again = await asyncio.to_thread(referee, "cluster", "token", "--data", tmp_path / "two")
+        assert "this machine has the organiser's token" in again.stderr
+        await both.stop(0)
+        with pytest.raises(DataError, match="expected that of the other nodes, or none: remove the file"):
+            await Server.start(Config(tmp_path / "one"))
 
 
 async def test_a_clock_that_is_off_and_a_database_without_standby_are_refused(
