@@ -5,6 +5,7 @@ Whatever the organiser then decides, no two signed histories of a game may stand
 
 from __future__ import annotations
 
+import asyncio
 import random
 import shutil
 from collections import Counter
@@ -19,9 +20,13 @@ from referee.log.note import VerifierKey
 from referee.service.backup import back_up, lay_down
 from referee.service.data import Data, open_data, origin_of
 from referee.v1 import game_service_pb2 as pb
+from tests.cli.inside import referee
 from tests.service.conftest import running
+from tests.service.engines import PostgreSQL
+from tests.service.nodes import directories
 from tests.service.player import SCRIBE, Client, Play
 from tests.service.resend import moved
+from tests.store.postgres import Postgres
 
 GAMES = 3
 DECLARED: dict[str, Any] = {"declaring_scribe_key": SCRIBE.public.raw}
@@ -59,12 +64,15 @@ class Copies:
             await self._decide(opened)
         finally:
             await opened.close()
+        await self._play_and_keep()
+        self._compare()
+        shutil.rmtree(copy)
+
+    async def _play_and_keep(self) -> None:
         async with running(self._data) as (_, client):
             await self._play(client)
             for play in self._plays:
                 self._keep(play.id, await client.log(play.id))
-        self._compare()
-        shutil.rmtree(copy)
 
     def _keep(self, game_id: str, data: bytes) -> None:
         files = self._known.setdefault(game_id, [])
@@ -92,18 +100,20 @@ class Copies:
 
     async def _decide(self, opened: Data) -> None:
         context = Context(opened.store, opened.signer, installed(), time=opened.time)
-        doubts = await recovery.in_doubt(context)
+        doubts = [doubt.game_id for doubt in await recovery.in_doubt(context)]
+        # A game whose loss the marks know has its own words.
+        doubts += [known.game_id for known in await recovery.find(context)]
         if not self._protected:
-            for doubt in doubts:
-                opened.store.marks.settle(doubt.game_id)
+            for game_id in doubts:
+                opened.store.marks.settle(game_id)
             return
         left = {play.id: play for play in self._plays}
-        for doubt in doubts:
+        for game_id in doubts:
             how = self._rng.choice(("from", "continue", "end"))
             self.decided[how] += 1
-            if how != "from" or not await self._mended(context, doubt.game_id):
-                await recovery.go_on(context, doubt.game_id, end=how == "end")
-            left.pop(doubt.game_id.hex(), None)
+            if how != "from" or not await self._mended(context, game_id):
+                await recovery.go_on(context, game_id, end=how == "end")
+            left.pop(game_id.hex(), None)
         for game_id in left:  # opened after the copy
             if await context.store.game(bytes.fromhex(game_id)) is None:
                 self.decided["unknown"] += 1
@@ -130,6 +140,54 @@ class Copies:
                 fork = find_fork(side, newest)
                 what = "one history" if fork is None else "fork" if fork.declared_by is None else "declared"
                 self.found[what] += 1
+
+
+class ClusterCopies(Copies):
+    """Two referees on one database, of which an earlier copy is put back; with it the marks of one may be lost.
+
+    The one that knows most decides, with its marks or without, and the other one plays on.
+    """
+
+    def __init__(self, folder: Path, seed: int, postgres: Postgres) -> None:
+        super().__init__(folder, seed)
+        self._paths = [folder / "one", folder / "two"]
+        self._engine = PostgreSQL(self._paths[0], postgres)
+        self.lost: Counter[str] = Counter()
+
+    async def round(self, number: int) -> None:
+        """Play, copy, play on, put the copy back, decide, and play on with what is left."""
+        if not number:
+            await directories(self._engine.place(self._paths[0]), *self._paths)
+            shutil.copy2(self._paths[0] / "organiser.token", self._paths[1])
+        await self._play_and_keep_in(0)
+        await self._play_and_keep_in(1)
+        self._engine.back_up()
+        last, other = number % 2, 1 - number % 2
+        await self._play_and_keep_in(last)
+        self._engine.restore()
+        lost = self._rng.choice(((), ("marks.db",), ("marks.db", "cluster.mark")))
+        self.lost[" and ".join(lost)] += 1
+        for name in lost:
+            (self._paths[last] / name).unlink()
+        await self._accepted(last)
+        opened = open_data(self._paths[last], origin_of(self._paths[last], None), alone=True)
+        try:
+            await self._decide(opened)
+        finally:
+            await opened.close()
+        await self._accepted(other)
+        await self._play_and_keep_in(other)
+        self._compare()
+
+    async def _accepted(self, place: int) -> None:
+        """Accept that the database went back; the first says which games are in doubt, the second what is left."""
+        words = ("recover", "--data", self._paths[place], "--accept-rollback")
+        done = await asyncio.to_thread(referee, *words)
+        assert not done.stderr, done
+
+    async def _play_and_keep_in(self, place: int) -> None:
+        self._data = self._paths[place]
+        await self._play_and_keep()
 
 
 async def _size(play: Play) -> int:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.crash.copies import Copies
+from tests.crash.copies import ClusterCopies, Copies
 from tests.sizes import campaign
+from tests.store.postgres import Postgres
 
 
 @pytest.mark.parametrize(("rounds", "seed"), [(3, 1), *(campaign(50, seed) for seed in (2, 3, 4, 5))])
@@ -18,6 +19,20 @@ async def test_a_restored_copy_never_forks(rounds: int, seed: int, tmp_path: Pat
         assert not copies.found["fork"], number
     assert copies.found["declared"]
     assert set(copies.decided) >= {"from", "continue", "end"}
+
+
+@pytest.mark.parametrize(("rounds", "seed"), [(2, 1), *(campaign(8, seed) for seed in (2, 3, 4, 5))])
+async def test_a_database_that_is_put_back_never_forks(
+    rounds: int, seed: int, postgres: Postgres, tmp_path: Path
+) -> None:
+    copies = ClusterCopies(tmp_path, seed, postgres)
+    for number in range(rounds):
+        await copies.round(number)
+        assert not copies.found["fork"], number
+    if rounds > 2:
+        assert copies.found["declared"]
+        assert set(copies.decided) >= {"from", "continue", "end"}
+        assert len(copies.lost) > 1
 
 
 async def test_without_doubts_forks_are_found(tmp_path: Path) -> None:
