@@ -129,9 +129,10 @@ def drain(
 def waive_standby(data: Directory = _DATA, store: Address = None) -> None:
     """Have referees with `--require-standby` go on without a standby, such as after the loss of the primary.
 
-    They go on at once, without a restart. When a standby streams again, they require one again by themselves. The same
-    holds if another server is promoted. Until then an act that is acknowledged is lost with the disk of the
-    database. Refused if the database lacks something that the referee of DIR knows, or if a standby streams.
+    They go on at once, without a restart. When a standby streams again for which commits wait, they require one again
+    by themselves. The same holds if another server is promoted. Until then an act that is acknowledged is lost with the
+    disk of the database. Refused if the database lacks something that the referee of DIR knows, if a standby streams,
+    or if another server of the address takes writes, too.
 
     Example: `referee cluster waive-standby --data club`
     """
@@ -141,6 +142,7 @@ def waive_standby(data: Directory = _DATA, store: Address = None) -> None:
         # A name could have a quote in it; nothing is run.
         print(f"PostgreSQL itself waits: synchronous_standby_names is {printable(names)}. As its administrator run:")
         print('  psql -c "ALTER SYSTEM SET synchronous_standby_names = \'\'" -c "SELECT pg_reload_conf()"')
+        print("When a standby is back, set it again in the same way: as long as it is empty, no standby is required.")
 
 
 def _left(found: Any, node: int) -> int | None:

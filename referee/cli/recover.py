@@ -129,7 +129,8 @@ def recover(  # noqa: PLR0917 - typer reads options from the signature
             newer = take_marks(opened, path)
         except DataError as error:
             raise Failure(f"--marks {error}") from None
-        print(f"{path}: knows newer heads of {'one game' if newer == 1 else f'{newer} games'}")
+        found = f"newer heads of {'one game' if newer == 1 else f'{newer} games'}" if newer else "nothing newer"
+        print(f"{path}: knows {found}")
 
     async def run() -> tuple[list[str], bool]:
         context = Context(opened.store, opened.signer, installed(), time=opened.time)
@@ -161,7 +162,7 @@ def recover(  # noqa: PLR0917 - typer reads options from the signature
 def _heed_rollback(opened: Data, *, accept: bool) -> None:
     """Say in what way the database of several referees went back; if that is accepted, open games are in doubt.
 
-    So they are if this directory does not know whether it went back, as its machine is new.
+    This directory may not know that it went back: its machine is new, or was off when the lost entries were written.
     """
     shared: Any = opened.store
     went_back: str = getattr(shared, "went_back", "")
@@ -169,8 +170,9 @@ def _heed_rollback(opened: Data, *, accept: bool) -> None:
     if went_back:
         print(went_back if not accept else f"{opened.path}: goes on with the database as it is")
     try:
-        if accept and getattr(shared, "organiser", None) is not None and (went_back or not mark.exists()):
-            shared.doubt_all()
+        if accept and getattr(shared, "organiser", None) is not None and (done_ms := shared.doubt_all()):
+            print(f"every open game was put in doubt at {moment_utc(done_ms)}, and is not again now;")
+            print("if the database has been put back once more since then, repeat this command")
         if accept:
             mark.unlink(missing_ok=True)
     except (OSError, StoreFailed) as error:
@@ -260,7 +262,8 @@ async def _recover(context: Context, game_id: bytes, copy: Path | None, *, end: 
     if done.copied_ms and not done.entries:
         return decided(game_id, done, begins)
     if not done.entries:
-        what = "ended through the referee's fault, with all its entries; its deck is not disclosed"
+        whole = "with all its entries; its deck is not disclosed"
+        what = f"ended through the referee's fault, {whole}" if end else "goes on: its log declares what is lost"
     return decided(game_id, replace(done, copied_ms=0), what)
 
 

@@ -42,8 +42,8 @@ from referee.words.catalogue import phrase
 _log = structlog.get_logger("referee.live")
 
 _SEEN_MS = 2_000
-"""For so long another seat's act counts after an entry about an outage: a later one would let the clock of a seat that
-is away run meanwhile."""
+"""For so long another seat's act has the time of the entry about an outage that it follows: with its own time it would
+let the clock of a seat that is away run meanwhile."""
 
 
 class Owner(Protocol):
@@ -247,7 +247,7 @@ class LiveGame:
         if self._keeper.hold is not None and _is_signed(record, act):
             await self._go_on_for(author)
         seat = awaited_mover(record.game, author) if intent.HasField("move") else None
-        stamp_ms = max(act.received_ms, record.last_ms)
+        stamp_ms = record.last_ms if self._stands(act) else max(act.received_ms, record.last_ms)
         clock = self._charge(seat, stamp_ms, act.late_ms, act.thought_ms)
         if seat is not None and is_up(record.game, seat, clock):
             raise await self._time_is_up(seat, stamp_ms, act.late_ms)
@@ -319,6 +319,10 @@ class LiveGame:
         await self._went_on()
         record = await self._ready()
         raise StaleHead(record.size, record.head)
+
+    def _stands(self, act: Act) -> bool:
+        """Return whether clocks stand when this act is entered, as seats that are awaited are not back."""
+        return self._keeper.hold is not None and _is_signed(self._record, act)
 
     async def _went_on(self) -> None:
         reply = AwaitedReply()
@@ -434,6 +438,8 @@ class LiveGame:
                 for commit in missed:
                     self._publish(commit)
                 self._stale = False
+                if record.copied_ms:
+                    self._keeper.rest()
                 if not missed:
                     # Whose turn it is may not have been told while that was in doubt.
                     for watcher in self._watchers:

@@ -255,8 +255,9 @@ class History:
         if record is None or row is None:
             raise self.unsound("has no entries")
         if mark is not None and record.size < mark.size:
-            entries = f"{mark.size - record.size} entries are lost"
-            raise self.unsound(f"{entries}: {mark.size} were signed, {record.size} are there")
+            lacking = mark.size - record.size
+            entries = "1 entry is" if lacking == 1 else f"{lacking} entries are"
+            raise self.unsound(f"{entries} lost: {mark.size} were signed, {record.size} are there")
         self.check_promise(row, record.root())
         if record.game.deal.is_dealt and secret is None and not (record.is_final or without_secret):
             raise self.unsound(lost)

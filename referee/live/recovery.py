@@ -28,7 +28,7 @@ from referee.log.frames import FrameType
 from referee.log.game import Phase
 from referee.log.header import header_hash
 from referee.log.merkle import Tree, leaf_hash
-from referee.log.note import open_checkpoint
+from referee.log.note import Checkpoint, open_checkpoint
 from referee.log.replay import Record, signed_part
 from referee.log.v1 import log_pb2
 from referee.store.errors import StoreDamaged, StoreFailed
@@ -108,6 +108,8 @@ async def go_on(context: Context, game_id: bytes, *, end: bool, copied_ms: int =
     except Unsound as error:
         raise CannotRecover(f"the game in the database cannot go on: {error.what}") from error
     copied_ms = copied_ms or context.store.marks.doubts.get(game_id, 0)
+    # Another referee of the club has declared it, and gone on; this one's marks do not know that yet.
+    is_declared = not is_whole and mark.size <= record.size and await _declares(context, mark, record)
     if (
         is_whole
         and not copied_ms
@@ -119,14 +121,14 @@ async def go_on(context: Context, game_id: bytes, *, end: bool, copied_ms: int =
     unknown = log_pb2.Recovered(copied_ms=copied_ms, declared_ms=context.time.now_ms())
     loss = unknown if copied_ms else named
     begun = await _begun(context, game_id, loss) if not is_whole or copied_ms else None
-    is_lost = not is_whole and begun is None
+    is_lost = not (is_whole or is_declared) and begun is None
     if is_lost and mark.size <= record.size:
         what = f"the {record.size} entries in the database contradict the {mark.size} that were signed"
         raise CannotRecover(f"{what}; nothing is lost, but the referee signs no second history; expected --give-up")
     if is_lost and record.is_final:
         what = f"the game is over after {record.size} entries, but {mark.size} were signed"
         raise CannotRecover(f"{what}; expected --from FILE, or --give-up")
-    lost = 0 if is_whole or copied_ms else mark.size - (record.size if begun is None else begun)
+    lost = 0 if is_whole or is_declared or copied_ms else mark.size - (record.size if begun is None else begun)
     rows: list[Row] = []
     clock = Clock(max(context.time.now_ms(), record.last_ms))
 
@@ -135,7 +137,7 @@ async def go_on(context: Context, game_id: bytes, *, end: bool, copied_ms: int =
         rows.append(Row(written.seq, written.data))
 
     try:
-        is_new_doubt = bool(copied_ms) and is_whole and begun is None and not record.is_final
+        is_new_doubt = bool(copied_ms) and not is_lost and begun is None and not record.is_final
         for event, at in _of_loss(record, loss, clock) if is_lost or is_new_doubt else ():
             write(event, at)
         if end and record.game.end is None:
@@ -150,6 +152,14 @@ async def go_on(context: Context, game_id: bytes, *, end: bool, copied_ms: int =
         context.store.marks.raise_to([(game_id, record.size, record.root())])
     context.store.marks.settle(game_id)
     return Recovered(lost, record.size, record.game.end is not None, copied_ms=copied_ms)
+
+
+async def _declares(context: Context, mark: Mark, record: Record) -> bool:
+    """Return whether the store's entries declare a loss that explains why the mark contradicts them."""
+    head = Checkpoint(context.signer.verifier.name, record.game_id, mark.size, mark.root)
+    history = History(context, record.game_id)
+    await history.replay(without_secret=True)
+    return await history.explains(head, record.size)
 
 
 def _of_loss(record: Record, recovered: log_pb2.Recovered, now: Clock) -> Iterator[tuple[Event, Clock]]:

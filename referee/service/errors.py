@@ -210,14 +210,15 @@ def _explained(error: Exception) -> tuple[str, str, dict[str, object]]:
 
 def _not_ready(error: NotReady) -> Phrase:
     cause = _CAUSES[error.cause]
-    if error.referees > 1:
+    # The others have the same database, but another disk, and another way to it.
+    if error.referees > 1 and error.cause in {Cause.STANDBY, Cause.NO_PRIMARY}:
         what = "{n} referees run, and none of them can enter anything now: {cause}; games wait, try again later"
         return phrase(what, n=error.referees, cause=cause)
     return phrase("the referee runs, and can enter nothing now: {cause}; games wait, try again later", cause=cause)
 
 
 _CAUSES: Mapping[Cause, Phrase] = {
-    Cause.UNKNOWN: phrase("what it stores does not reach its disk"),
+    Cause.UNKNOWN: phrase("what it stores cannot be written"),
     Cause.STANDBY: phrase("the database waits for a standby, and none is connected"),
     Cause.NO_PRIMARY: phrase("no server of the database takes writes"),
     Cause.DATABASE: phrase("the database does not answer"),

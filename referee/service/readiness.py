@@ -33,7 +33,8 @@ class Readiness:
         self._names = [name for name in names if not name or name.rpartition(".")[2] in WRITING]
         self._task: asyncio.Task[None] | None = None
         self._probe: asyncio.Task[None] | None = None
-        self._why: asyncio.Task[Cause] | None = None
+        self._why: asyncio.Task[None] | None = None
+        self._cause = Cause.UNKNOWN
         self._good = 0
         self.is_ready = True
 
@@ -65,12 +66,12 @@ class Readiness:
     def check(self) -> None:
         """Raise ``NotReady`` while nothing can be written."""
         if not self.is_ready:
-            raise NotReady(self._store.known_cause, 1 + len(self._store.nodes.others))
+            raise NotReady(self._cause, 1 + len(self._store.nodes.others))
 
     def _look(self) -> None:
         """Try to write, one attempt at a time: one that hangs is not joined by others. Look for the cause beside it."""
         if self._why is None or self._why.done():
-            self._why = asyncio.create_task(self._store.find_cause())
+            self._why = asyncio.create_task(self._find_cause())
         if self._probe is not None:
             if not self._probe.done():
                 return
@@ -78,14 +79,21 @@ class Readiness:
         self._probe = asyncio.create_task(self._store.probe()) if self._good < _GOOD else None
 
     async def _tell(self, *, is_ready: bool) -> None:
-        self.is_ready = is_ready
+        self.is_ready, self._cause = is_ready, Cause.UNKNOWN
         told = health_pb2.HealthCheckResponse.SERVING if is_ready else health_pb2.HealthCheckResponse.NOT_SERVING
         for name in self._names:
             await self._servicer.set(name, told)
         # Whoever asks for health is not kept waiting for that: a server that is gone takes seconds to be missed.
         stuck_s = round(self._store.stuck_s, 1)
-        cause = await self._store.find_cause()
+        await self._find_cause()
         if is_ready:
             _log.info("ready again")
         else:
-            _log.error("not ready", stuck_s=stuck_s, cause=cause.value)
+            _log.error("not ready", stuck_s=stuck_s, cause=self._cause.value)
+
+    async def _find_cause(self) -> None:
+        """Find out why nothing can be written, for callers; if that fails, health is looked after all the same."""
+        try:
+            self._cause = await self._store.find_cause()
+        except Exception as error:  # noqa: BLE001 - whoever looks after health goes on whatever fails
+            _log.error("the store goes on after a fault", error=f"{type(error).__name__}: {error}")

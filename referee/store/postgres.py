@@ -24,7 +24,7 @@ import structlog
 
 from referee.store import games, grants, postgres_schema
 from referee.store import postgres_nodes as nodes
-from referee.store.cluster_mark import FILE, ClusterMark
+from referee.store.cluster_mark import FILE, ClusterMark, Doubting, newest_doubting
 from referee.store.errors import Cause, StoreFailed, TakenOver, WentBack
 from referee.store.files import make_whole
 from referee.store.nodes import Alone, Nodes
@@ -34,6 +34,8 @@ from referee.store.postgres_checks import (
     cause_now,
     check_clock,
     check_standby,
+    end_waiver,
+    lacking,
     lost_since,
     require_again,
     standbys,
@@ -111,7 +113,7 @@ class PostgresStore(SqlStore):
         """When it last gave a sign of life, and last asked for games of nobody."""
         self._mark_path = cluster_mark or marks.with_name(FILE)
         self._mark: ClusterMark | None = None
-        self._database_id = b""
+        self._database_id = self._doubted = b""
         self.went_back = ""
         """In a cluster, for a referee that is ``alone``: in what way the database went back; empty: it did not."""
         self._closing, self._beats_now = threading.Event(), threading.Event()
@@ -149,6 +151,22 @@ class PostgresStore(SqlStore):
         """Raise ``WentBack`` unless the database has this directory's last sign of life. Before anything is signed."""
         if mark is not None and (what := lost_since(session, mark)):
             raise WentBack(f"{self._url}: {what}, so nothing is signed; see referee recover --accept-rollback")
+
+    def _check_held(self, session: PostgresSession) -> None:
+        """Raise ``WentBack`` if another server is asked now, which lacks entries of games that go on here.
+
+        It was promoted, and was behind. Where several referees run, another one takes these games over, whose marks may
+        not know that: so they are in doubt.
+        """
+        if not (lost := lacking(session, self.marks.held())):
+            return
+        if self._shares:
+            last_ms = _last_times(session)
+            for game_id in lost:
+                keep_fact(session, _doubt(game_id), str(last_ms.get(game_id, round(time() * 1000))).encode())
+            session.heed()
+        what = f"it lacks entries that this referee let out, such as of game {lost[0].hex()}"
+        raise WentBack(f"{self._url}: another server, which was behind: {what}; start again, and see referee recover")
 
     def _open_marks_of_node(self, session: PostgresSession, path: Path, busy_s: float) -> SqliteMarks:
         """Open those of one node of several, which begin with what the database has; the database knows all of them."""
@@ -222,8 +240,10 @@ class PostgresStore(SqlStore):
         if self._node is not None:
             try:
                 self._check_mark(session, self._mark)
+                self._check_held(session)
             except WentBack as error:
                 raise self._ended(error) from None
+            self._doubted = newest_doubting(session)
             nodes.resume(session, self._node)
             now = nodes.now(session)
             self._looker = Looker(now, now, self._lease_s, self._lease_s + self._connect_s)
@@ -234,6 +254,7 @@ class PostgresStore(SqlStore):
         # Before this referee is among the nodes: where no commit goes through, each try would leave another one.
         keep_fact(session, "start", b"")
         self._heed(session)
+        self._doubted = newest_doubting(session)
         if (silent_s := nodes.silent_s(session)) is not None:
             self.alive_ms = round((time() - silent_s) * 1000)
         since = nodes.up_since(session)
@@ -313,7 +334,7 @@ class PostgresStore(SqlStore):
     def _remember(self, beats: int) -> None:
         """Remember the sign of life, which is durable. A disk that takes nothing is told of by who looks at disks."""
         if self.nodes.shares:
-            self._mark = ClusterMark(self._database_id, self._referee, beats)
+            self._mark = ClusterMark(self._database_id, self._referee, beats, self._doubted)
             with suppress(OSError):
                 self._mark.save(self._mark_path)
 
@@ -437,7 +458,7 @@ class PostgresStore(SqlStore):
 
         ``alive_ms``: until when somebody could act in games that no node has had; 0: it is not known.
         """
-        self._change(_found, digest, alive_ms)
+        self._change(_found, digest, alive_ms, self.marks.doubts)
 
     async def ask(self, query: Callable[..., _T], *arguments: Any) -> _T:
         """Return what the query returns when it is called with a connection and these. Raise ``StoreFailed``."""
@@ -476,16 +497,31 @@ class PostgresStore(SqlStore):
         """Have every node know that this game is not in doubt any more. Raise ``StoreFailed``."""
         self._change(_end_doubt, game_id)
 
-    def doubt_all(self) -> None:
+    def doubt_all(self) -> int:
         """Put every game in doubt that is not over, as the database went back. Raise ``StoreFailed``, ``OSError``.
 
-        It is done once, however many referees accept that: some games may have been decided since. Where no mark says
-        when this directory last knew the database, it is done again.
+        It is done once after each going back, however many referees accept it: some games may have been decided since.
+        What this referee's mark knows of earlier times shows whether it was done. Return when, in milliseconds since
+        1970, if it was; 0 if it was done now.
         """
-        known_ms = self._mark_path.stat().st_mtime_ns // 1_000_000 if self._mark_path.exists() else None
-        if known_ms is None or int(self._change(fact, _DOUBTED) or 0) < known_ms:
-            self.marks.doubt(self._change(_last_times))
-            self._change(keep_fact, _DOUBTED, str(round(time() * 1000)).encode())
+        try:
+            mark = ClusterMark.load(self._mark_path)
+        except StoreFailed:
+            mark = None
+        with self._writing() as session:
+            session.execute(self._BEGIN)
+            self._check_writer(session)
+            doubting = Doubting.of(session)
+            if mark is not None and doubting.is_newer_than(mark.doubted):
+                return doubting.at_ms
+            # A game that is in doubt since an older copy stays so.
+            last_ms = _last_times(session) | _doubts(session)
+            _keep_doubts(session, last_ms)
+            doubting.begin(session, None if mark is None else mark.doubted)
+            # Whoever waived a standby did so for what the database was then.
+            end_waiver(session)
+        self.marks.doubts.update(last_ms)
+        return 0
 
     async def find_cause(self) -> Cause:
         self.known_cause = await asyncio.to_thread(cause_now, self._url, require_standby=self._require_standby)
@@ -553,8 +589,6 @@ class _SharedMarks(SqliteMarks):
 
 
 _DOUBT = "doubt "
-_DOUBTED = "doubted"
-"""Fact when all games were put in doubt, in milliseconds since 1970: what a referee knew before that is dealt with."""
 
 
 def _last_times(session: Session) -> dict[bytes, int]:
@@ -602,7 +636,9 @@ def _note(error: Exception) -> None:
         _log.error("the store goes on after a fault", error=f"{type(error).__name__}: {error}")
 
 
-def _found(session: Session, digest: bytes, alive_ms: int) -> None:
+def _found(session: Session, digest: bytes, alive_ms: int, doubts: Mapping[bytes, int]) -> None:
+    # Until now only this referee's marks knew them.
+    _keep_doubts(session, doubts)
     if alive_ms:
         nodes.note_alive_ms(session, alive_ms)
     keep_organiser(session, digest)

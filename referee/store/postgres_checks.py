@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import closing, suppress
 from time import sleep, time
 from typing import Final
@@ -11,6 +12,8 @@ from psycopg.conninfo import make_conninfo
 
 from referee.store.cluster_mark import ClusterMark
 from referee.store.errors import Cause, StoreFailed
+from referee.store.marks import Mark
+from referee.store.postgres_arrays import Byteas, Integers
 from referee.store.postgres_nodes import beats_of
 from referee.store.postgres_session import PostgresSession
 from referee.store.session import Session
@@ -27,10 +30,19 @@ _AT_STANDBY = """WITH here AS MATERIALIZED (SELECT coalesce(?::text::pg_lsn, pg_
 is none. The function is what is behind ``pg_stat_replication``, at a third of its cost. What replays nothing is no
 server but a copier, such as ``pg_basebackup``, for which commits wait as well if its name fits."""
 _WAIVED: Final = "standby waived"
-"""Fact that referees go on without a standby, and on which timeline: whoever is promoted later requires one again."""
-_TIMELINE: Final = "SELECT substr(pg_walfile_name(pg_current_wal_flush_lsn()), 1, 8)"
+"""Fact that referees go on without a standby, and on what server and timeline: a server that is promoted later requires
+one again, and so does one that has a copy."""
+_HERE: Final = """SELECT concat_ws(' ', (SELECT system_identifier FROM pg_control_system()),
+    (SELECT oid FROM pg_database WHERE datname = current_database()),
+    substr(pg_walfile_name(pg_current_wal_flush_lsn()), 1, 8))"""
 _STREAMS: Final = """EXISTS (SELECT FROM pg_stat_get_wal_senders()
-    WHERE state = 'streaming' AND sync_state IN ('sync', 'quorum') AND replay_lsn IS NOT NULL)"""
+    WHERE state = 'streaming' AND sync_state IN ('sync', 'quorum') AND replay_lsn IS NOT NULL
+    AND (flush_lsn >= pg_current_wal_flush_lsn() OR reply_time > clock_timestamp() - interval '5 s'))"""
+"""A standby that lost its power is listed for a minute: it says nothing any more, and lacks what was written since."""
+MAY_SEE: Final = "SELECT pg_has_role('pg_read_all_stats', 'USAGE')"
+"""Whether this role sees what standbys have."""
+_LACKING: Final = """SELECT mark.game FROM unnest(?::bytea[], ?::integer[]) AS mark (game, size) WHERE NOT EXISTS (
+    SELECT 1 FROM games JOIN entries ON entries.game = number WHERE id = mark.game AND seq = mark.size - 1)"""
 _ASK_S: Final = 2
 """For how long a server may keep one waiting who asks what is wrong."""
 WAY_OUT: Final = "expected a standby; to play on without one see referee cluster waive-standby"
@@ -63,12 +75,18 @@ def lost_since(session: Session, mark: ClusterMark) -> str:
     return f"the database went back: it lacks {lost} of {mark.beats} signs of life of this referee"
 
 
+def lacking(session: Session, marks: Mapping[bytes, Mark]) -> list[bytes]:
+    """Return the games of which the database lacks the last entry that a mark knows."""
+    games, sizes = Byteas.of([*marks]), Integers.of([mark.size for mark in marks.values()])
+    return [game_id for (game_id,) in session.execute(_LACKING, (games, sizes)).fetchall()]
+
+
 def check_standby(session: Session, url: str) -> None:
     """Raise ``StoreFailed`` if commits wait for no standby, or this role cannot see what it has."""
     if not standby_names(session) and not is_waived(session):
         what = "synchronous_standby_names is empty, so what is acknowledged can be lost with the primary"
         raise StoreFailed(f"{url}: {what}; {WAY_OUT}")
-    if session.execute("SELECT pg_has_role('pg_read_all_stats', 'USAGE')").fetchone() != (True,):
+    if session.execute(MAY_SEE).fetchone() != (True,):
         what = "this role may not see what a standby has"
         raise StoreFailed(f"{url}: {what}; expected GRANT pg_monitor TO it, or no --require-standby")
 
@@ -120,7 +138,7 @@ def cause_now(url: str, *, require_standby: bool) -> Cause:
         return Cause.NO_PRIMARY if _answers(patient) else Cause.DATABASE
     with closing(session), suppress(psycopg.Error):
         waits = standby_names(session) or (require_standby and not is_waived(session))
-        if waits and not streams(session):
+        if waits and session.execute(MAY_SEE).fetchone() == (True,) and not streams(session):
             return Cause.STANDBY
     return Cause.UNKNOWN
 
@@ -146,13 +164,13 @@ def waive_standby(session: Session) -> None:
     """
     # Nothing is there that this commit could wait for.
     session.execute("SELECT set_config('synchronous_commit', 'local', false)")
-    keep_fact(session, _WAIVED, _timeline(session))
+    keep_fact(session, _WAIVED, _here(session))
 
 
 def is_waived(session: Session) -> bool:
     """Return whether ``waive_standby`` holds here and now."""
     waived = fact(session, _WAIVED)
-    return waived is not None and waived == _timeline(session)
+    return waived is not None and waived == _here(session)
 
 
 def require_again(session: Session) -> bool:
@@ -161,6 +179,11 @@ def require_again(session: Session) -> bool:
     return session.execute(ended, (_WAIVED,)).rowcount > 0
 
 
-def _timeline(session: Session) -> bytes:
-    timeline: str = session.execute(_TIMELINE).fetchone()[0]
-    return timeline.encode()
+def end_waiver(session: Session) -> None:
+    """Require a standby again."""
+    session.execute("DELETE FROM facts WHERE name = ?", (_WAIVED,))
+
+
+def _here(session: Session) -> bytes:
+    here: str = session.execute(_HERE).fetchone()[0]
+    return here.encode()

@@ -4,18 +4,30 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Final, NamedTuple
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from referee.store import grants, postgres_schema
 from referee.store.cluster_mark import ClusterMark
 from referee.store.errors import StoreFailed
-from referee.store.postgres_checks import is_waived, lost_since, standby_names, streams, waive_standby
+from referee.store.postgres_checks import (
+    MAY_SEE,
+    is_waived,
+    lacking,
+    lost_since,
+    standby_names,
+    streams,
+    waive_standby,
+)
 from referee.store.postgres_nodes import ALIVE_LOCK, REVOKED
 from referee.store.postgres_session import PostgresSession, postgres_errors
 from referee.store.session import Session
-from referee.store.sql import fact, keep_fact
+from referee.store.sql import MARKS_FILE, fact, keep_fact
+from referee.store.sqlite_marks import SqliteMarks
 from referee.store.state import State
 from referee.store.store import BUSY_S
 
@@ -122,21 +134,56 @@ def keep_organiser(session: Session, digest: bytes) -> None:
 def waive(url: str, path: Path) -> str:
     """Have referees that require a standby go on without one. Return whom PostgreSQL itself waits for; empty: nobody.
 
-    ``path``: of the mark that a referee of the cluster keeps. Raise ``StoreFailed`` if a standby streams, or if the
-    database lacks something that was acknowledged.
+    ``path``: of the mark that a referee of the cluster keeps, beside the marks of its games. Raise ``StoreFailed`` if a
+    standby streams, if another server of the address takes writes as well, or if the database lacks something that was
+    acknowledged.
     """
+    newest = "expected the newest standby, or see referee recover --accept-rollback"
     with _asking(url) as session:
+        if session.execute(MAY_SEE).fetchone() != (True,):
+            raise StoreFailed(
+                f"{url}: this role may not see whether a standby streams; expected GRANT pg_monitor TO it"
+            )
         if streams(session):
             raise StoreFailed(f"{url}: a standby has whatever is acknowledged, so nothing has to be waived")
+        if len(primaries := _primaries(url)) > 1:
+            what = f"{' and '.join(primaries)} take writes, so there would be two histories"
+            raise StoreFailed(f"{url}: {what}; stop the one that is not to go on")
         mark = ClusterMark.load(path)
-        if mark is None and fact(session, ORGANISER) is not None:
+        if mark is None and fact(session, "organiser") is not None:
             what = "whether this database has all that was acknowledged cannot be told"
             raise StoreFailed(f"{url}: {what}; expected --data with the directory of a referee that ran on it")
         if mark is not None and (lost := lost_since(session, mark)):
-            raise StoreFailed(f"{url}: {lost}; expected the newest standby, or see referee recover --accept-rollback")
+            raise StoreFailed(f"{url}: {lost}; {newest}")
+        if (marks := path.with_name(MARKS_FILE)).exists() and (lost_games := _lacking(session, marks)):
+            what = f"it lacks entries that {marks} knows, such as of game {lost_games[0].hex()}"
+            raise StoreFailed(f"{url}: {what}; {newest}")
         waive_standby(session)
         session.heed()
         return standby_names(session)
+
+
+def _primaries(url: str) -> list[str]:
+    """Return the servers of the address that take writes."""
+    found: dict[object, str] = {}
+    parts = conninfo_to_dict(url)
+    hosts, ports = str(parts.get("host") or "").split(","), str(parts.get("port") or "").split(",")
+    for place, host in enumerate(hosts):
+        port = ports[place] if len(ports) == len(hosts) else ports[0]
+        with suppress(psycopg.Error, StoreFailed):  # a server that does not answer may be gone
+            one = make_conninfo(url, host=host, port=port, target_session_attrs="any", connect_timeout=2)
+            with closing(PostgresSession(one, BUSY_S)) as session:
+                asked = "SELECT pg_is_in_recovery(), pg_postmaster_start_time()"
+                is_standby, since = session.execute(asked).fetchone()
+                if not is_standby:
+                    found.setdefault(since, host or "the server here")  # one server may have two names
+    return [*found.values()]
+
+
+def _lacking(session: PostgresSession, marks: Path) -> list[bytes]:
+    """Return the games of which the database lacks entries that the file of marks knows."""
+    with closing(SqliteMarks(marks)) as kept:
+        return lacking(session, kept.all())
 
 
 @contextmanager

@@ -17,7 +17,7 @@ import socket
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
-from time import sleep
+from time import monotonic, sleep
 from typing import Final, NamedTuple
 
 from referee.store.errors import StoreFailed
@@ -36,6 +36,7 @@ GONE_S = 0.75
 """How long a node without a session is not taken for dead, where several run: who lost its connection is back by then,
 and when the database was away, all have."""
 _WAIT_S = 0.05
+_GONE_BY_S = 2.0
 _END_MS = 5_000
 
 IDLE_S = LEASE_S / 2
@@ -169,6 +170,7 @@ def begin(
         else _silent(session, url, referee, looker)
     )
     bury(session, dead)
+    _be_alone(session, url, not shares)
     added = "INSERT INTO nodes (name, referee) VALUES (?, ?) RETURNING id"
     node: int = session.execute(added, (name(), referee)).fetchone()[0]
     moved: list[Moved] = []
@@ -184,6 +186,21 @@ def begin(
         what = "something between here and the database changes sessions, such as PgBouncer"
         raise StoreFailed(f"{url}: {what}; expected the address of PostgreSQL itself")
     return node, moved
+
+
+def _be_alone(session: Session, url: str, is_alone: bool) -> None:
+    """Have the session be the only one of a referee or command, or one of several, as long as it lasts.
+
+    No referee starts beside a command, which changes the games of all of them. One that ends may leave its session
+    behind for a moment. Raise ``StoreFailed``.
+    """
+    until_s = monotonic() + _GONE_BY_S
+    lock = "SELECT pg_try_advisory_lock(8, 0)" if is_alone else "SELECT pg_try_advisory_lock_shared(8, 0)"
+    while not session.execute(lock).fetchone()[0]:
+        if monotonic() > until_s:
+            what = "another referee is running, or a command is at work" if is_alone else "a command is at work"
+            raise StoreFailed(f"{url}: {what} on this database, such as referee recover; expected one at a time")
+        sleep(_WAIT_S)
 
 
 def name() -> str:

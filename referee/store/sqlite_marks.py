@@ -175,6 +175,10 @@ class SqliteMarks:
     def hold(self, game_id: bytes, mark: Mark) -> None:
         self._held[game_id] = mark
 
+    def held(self) -> dict[bytes, Mark]:
+        """Return the marks of the games that are open, by game. In any thread."""
+        return dict([*self._held.items()])
+
     def let_go(self, game_id: bytes) -> None:
         self._held.pop(game_id, None)
 

@@ -114,11 +114,11 @@ class Copies:
             if how != "from" or not await self._mended(context, game_id):
                 await recovery.go_on(context, game_id, end=how == "end")
             left.pop(game_id.hex(), None)
-        for game_id in left:  # opened after the copy
-            if await context.store.game(bytes.fromhex(game_id)) is None:
+        for name in left:  # opened after the copy
+            if await context.store.game(bytes.fromhex(name)) is None:
                 self.decided["unknown"] += 1
-                await self._mended(context, bytes.fromhex(game_id))
-                self._plays = [play for play in self._plays if play.id != game_id]
+                await self._mended(context, bytes.fromhex(name))
+                self._plays = [play for play in self._plays if play.id != name]
 
     async def _mended(self, context: Context, game_id: bytes) -> bool:
         """Take any of the files, not always the newest."""

@@ -472,7 +472,7 @@ async def test_it_waits_no_longer_than_the_grace(tmp_path: Path) -> None:
 
 
 async def test_another_seat_does_not_start_the_clock_of_one_that_is_away(tmp_path: Path) -> None:
-    """Its act counts once it has seen the entry about the outage, and soon after that."""
+    """Its act counts once it has seen the entry about the outage, soon after that, and has the time of that entry."""
     game, seat, left_ms = await after_an_outage(tmp_path, take_backs=True)
     other = (seat + 1) % 3
     late = 0
@@ -486,8 +486,24 @@ async def test_another_seat_does_not_start_the_clock_of_one_that_is_away(tmp_pat
     assert (late, game.game.arbitration.out) == (2, {other: Ending.RESIGNED})
     game.time.advance(20_000)
     await game.table.back(Author(Role.SEAT, seat))
-    assert game.left(seat) == left_ms - 1_000
+    assert game.left(seat) == left_ms
     await game.check()
+    await game.close()
+
+
+async def test_nothing_falls_due_in_a_game_that_is_found_in_doubt_when_it_is_read_back(tmp_path: Path) -> None:
+    game = await Clocked(tmp_path, clock=INCREMENT).begin()
+    game.store.marks.doubt({game.record.game_id: game.record.last_ms})  # a command beside the referee did
+    game.store.fails = True
+    with pytest.raises(StoreFailed):
+        await game.move()
+    game.store.fails = False
+    with pytest.raises(InDoubt):
+        await game.move()
+    size = game.table.size
+    game.time.advance(30_000)
+    await game.table.record()
+    assert game.table.size == size
     await game.close()
 
 

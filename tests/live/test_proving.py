@@ -368,7 +368,7 @@ async def test_a_store_that_fails_now_and_then(
         def failing(changes: Sequence[Change]) -> None:
             commits[0] += any(change.certificates is not None for change in changes)
             if commits[0] <= 3:
-                raise StoreFailed("no room")
+                raise StoreFailed(f"no room for {commits[0]}")  # an equal error would be told once
             write(changes)
 
         await server.prover.close()

@@ -740,6 +740,47 @@ async def test_a_database_that_went_back_leaves_open_games_in_doubt_at_every_nod
         assert any(decode_entry(data).HasField("recovered") for data in entries(BytesIO(log)))
 
 
+async def test_a_referee_learns_that_another_one_has_declared_what_its_marks_know(
+    postgres: Postgres, tmp_path: Path
+) -> None:
+    """It is told so for each game, as it would have to sign what contradicts its marks."""
+    paths = [tmp_path / "one", tmp_path / "two"]
+    engine = PostgreSQL(paths[0], postgres)
+    await directories(engine.place(paths[0]), *paths)
+    shutil.copy2(paths[0] / "organiser.token", paths[1])
+    async with running(paths[0]) as (_, client):
+        play = await client.play()
+        await play.steps(3)
+    async with running(paths[1]):
+        pass
+    engine.back_up()
+    async with running(paths[1]) as (_, client):
+        moved(play, client)
+        await play.steps(2)
+        lost = play.record.size
+    engine.restore()
+
+    async def recovered(path: Path, *words: object) -> str:
+        done = await asyncio.to_thread(referee, "recover", *words, "--data", path)
+        return done.stdout + done.stderr
+
+    assert "in doubt" in await recovered(paths[0], "--accept-rollback")
+    assert "goes on" in await recovered(paths[0], play.id, "--continue")
+    async with running(paths[0]) as (_, client):
+        again = Play(client, play.created, play.rng)
+        found = await client.games.GetGame(pb.GetGameRequest(game_id=play.id))
+        await again.catch_up(found.game.size)
+        while again.record.size <= lost:
+            await again.step()
+    said = await recovered(paths[1], "--accept-rollback")
+    assert "every open game was put in doubt at" in said
+    assert f"game {play.id}: its first {lost} entries are not those that were signed" in said
+    assert "goes on: its log declares what is lost" in await recovered(paths[1], play.id, "--continue")
+    async with running(paths[1]) as (_, client):
+        moved(again, client)
+        await again.step()
+
+
 @pytest.mark.long
 async def test_a_database_that_went_back_is_gone_on_with_after_a_look(postgres: Postgres, tmp_path: Path) -> None:
     """With the marks of the node that let more out, the game that lacks entries is named."""

@@ -187,6 +187,8 @@ class Postgres:
         if self._shared is None:
             self._shared = self.new()
             return self._shared
+        if self.ask(self._shared, "SELECT to_regclass('nodes')") == [(None,)]:
+            return self._shared  # no store was opened there
         tables = ", ".join([*postgres_schema.TABLES, "nodes"])
         self.ask(self._shared, f"TRUNCATE {tables} RESTART IDENTITY")
         self.ask(self._shared, "DELETE FROM facts WHERE name NOT IN ('version', 'id')")

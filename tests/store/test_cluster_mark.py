@@ -7,7 +7,7 @@ import shutil
 import signal
 import subprocess
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -16,11 +16,12 @@ from referee.store import postgres_nodes
 from referee.store.cluster_mark import FILE, ClusterMark
 from referee.store.errors import StoreFailed, WentBack
 from referee.store.postgres import PostgresStore
+from referee.store.postgres_cluster import waive
 from referee.store.store import Change
 from tests.sizes import campaign
 from tests.store.changes import committed, identity, opening, row
 from tests.store.postgres import USER, Postgres, made, on_postgres
-from tests.waiting import until
+from tests.waiting import until, waiting_for
 
 A = bytes(32)
 
@@ -237,6 +238,96 @@ async def test_a_node_that_runs_writes_no_more_when_its_database_went_back(
     assert standby.ask(name, "SELECT count(*) FROM entries") == [(1,)]
 
 
+@pytest.mark.parametrize("several", [False, True])
+async def test_a_referee_signs_no_more_on_a_server_that_lacks_what_it_let_out(
+    several: bool, servers: list[Postgres], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That went on after its last sign of life, which the server has: its games are in doubt for all others."""
+    monkeypatch.setattr(postgres_nodes, "BEAT_S", 3600.0)
+    primary, standby = servers
+    name = primary.name_in(primary.new())
+    url = f"postgresql://{USER}@/{name}?host={primary.folder},{standby.folder}&target_session_attrs=read-write"
+    if several:
+        await founded(url, tmp_path)
+    ended: list[Exception] = []
+    async with node(url, tmp_path) as store:
+        store.when_taken_over(ended.append)
+        await committed(store, Change(identity(1), [row(0)], opening(1), root=A))
+        standby.follow(primary)
+        await committed(store, Change(identity(1), [row(1)], root=A))
+        await asyncio.to_thread(primary.stop, signal.SIGQUIT)
+        await asyncio.to_thread(standby.start)
+        standby.ask("postgres", "SELECT pg_promote()")
+        async with waiting_for("the node to notice"):
+            while not ended:
+                with suppress(StoreFailed):
+                    await committed(store, Change(identity(1), [row(2)], root=A))
+    assert "another server, which was behind: it lacks entries" in str(ended[0])
+    doubts = standby.ask(name, "SELECT count(*) FROM facts WHERE name LIKE 'doubt %'")
+    assert (standby.ask(name, "SELECT seq FROM entries"), doubts) == ([(0,)], [(int(several),)])
+    with pytest.raises(StoreFailed, match=r"it lacks entries that .*marks.db knows"):
+        waive(url, tmp_path / FILE)
+
+
+async def accepted(url: str, folder: Path) -> tuple[bool, int]:
+    """Return whether games were put in doubt before, and how many are now; all of them are decided about then."""
+    store = await asyncio.to_thread(on_postgres, url, folder, alone=True)
+    was_done = store.doubt_all() > 0
+    doubts = [*store.marks.doubts]
+    for game_id in doubts:
+        store.marks.settle(game_id)
+    await store.close()
+    (folder / FILE).unlink(missing_ok=True)
+    return was_done, len(doubts)
+
+
+async def test_games_are_put_in_doubt_once_each_time_that_the_database_goes_back(
+    servers: list[Postgres], tmp_path: Path
+) -> None:
+    """Whoever accepts it first; with a copy from before the last time, too."""
+    url, (one, other) = servers[0].new(), (tmp_path / "one", tmp_path / "other")
+    one.mkdir()
+    await founded(url, one)
+    shutil.copytree(one, other, ignore=shutil.ignore_patterns("marks.db*", FILE))
+    await played(url, one, 0, 1)
+    await played(url, other, 1, 0)
+    first = by_dump(servers, url)
+    await played(url, one, 1, 1)
+    url = first()
+    assert [await accepted(url, one), await accepted(url, other)] == [(False, 1), (True, 0)]
+    await played(url, one, 1, 1)
+    await played(url, other, 2, 0)
+    second = by_dump(servers, url)
+    await played(url, one, 2, 1)
+    url = second()
+    assert [await accepted(url, other), await accepted(url, one)] == [(False, 1), (True, 0)]
+    await played(url, one, 2, 1)
+    await played(url, other, 3, 0)
+    url = first()
+    assert [await accepted(url, one), await accepted(url, other)] == [(False, 1), (True, 0)]
+
+
+async def test_no_referee_starts_beside_a_command_that_is_alone(servers: list[Postgres], tmp_path: Path) -> None:
+    url = servers[0].new()
+    await founded(url, tmp_path)
+    alone = await asyncio.to_thread(on_postgres, url, tmp_path, alone=True)
+    with pytest.raises(StoreFailed, match="a command is at work on this database, such as referee recover"):
+        await asyncio.to_thread(on_postgres, url, tmp_path)
+    await alone.close()
+    async with node(url, tmp_path):
+        pass
+
+
+async def test_games_that_are_in_doubt_stay_so_when_a_cluster_is_made(servers: list[Postgres], tmp_path: Path) -> None:
+    url = servers[0].new()
+    async with node(url, tmp_path) as store:
+        await committed(store, Change(identity(1), [row(0)], opening(1), root=A))
+        store.marks.doubt({identity(1): 12345})
+    await founded(url, tmp_path)
+    async with node(url, tmp_path) as store:
+        assert await store.doubt_of(identity(1)) == 12345
+
+
 def test_a_damaged_mark_is_told_apart_from_none(tmp_path: Path) -> None:
     path = tmp_path / "cluster.mark"
     assert ClusterMark.load(path) is None
@@ -246,6 +337,8 @@ def test_a_damaged_mark_is_told_apart_from_none(tmp_path: Path) -> None:
     mark._replace(beats=8).save(path)
     assert ClusterMark.load(path) == mark._replace(beats=8)
     whole = path.read_text()
+    path.write_text(f"{whole.rpartition(' ')[0]}\n")
+    assert ClusterMark.load(path) == mark._replace(beats=8, doubted=b""), "an earlier program wrote it"
     for damaged in ("", whole[:-2], whole[:40], f"{whole}x", "\x00" * len(whole)):
         path.write_text(damaged)
         with pytest.raises(StoreFailed, match="damaged; see referee recover --accept-rollback"):

@@ -297,8 +297,16 @@ async def test_without_a_standby_no_referee_goes_on_where_something_is_lost(pair
             waive(pair.url, path)
     assert not state(pair.url).standby_waived
     ahead._replace(beats=beats).save(path)
+    pair.standby.start()
+    pair.standby.ask("postgres", "SELECT pg_promote()")
+    with pytest.raises(StoreFailed, match="take writes, so there would be two histories"):
+        waive(pair.url, path)
+    pair.standby.stop()
     assert waive(pair.url, path) == ""
     assert state(pair.url).standby_waived
+    copy = f"{pair.name}_copy"
+    pair.ask(f"CREATE DATABASE {copy} TEMPLATE {pair.name}")
+    assert not state(f"postgresql://{USER}@/{copy}?host={pair.primary.folder}").standby_waived
 
 
 async def test_a_start_that_cannot_commit_leaves_no_node(pair: Pair, tmp_path: Path) -> None:
