@@ -52,7 +52,7 @@ def test_tests_reach_every_module() -> None:
         ("referee/store/sqlite.py", "tests/store/test_sqlite.py"),
         ("referee/cli/serve.py", "tests/cli/test_serve.py"),
         ("referee/games/alhambra/check.py", "tests/games/test_alhambra_check.py"),
-        ("referee/words/cs/phrases.json", "tests/words/test_catalogue.py"),
+        ("referee/text/words/cs/phrases.json", "tests/words/test_catalogue.py"),
         ("solver/referee_solver/alhambra/walls.py", "tests/solver/test_walls.py"),
         ("clients/referee_clients/desk/app.py", "tests/clients/desk/test_desk.py"),
         ("clients/js/protocol.mjs", "tests/clients/test_javascript.py"),

@@ -28,8 +28,8 @@ from referee.log.intent import (
 )
 from referee.log.keys import PrivateKey
 from referee.log.v1 import log_pb2
-from referee.notation.lines import parse_object
-from referee.notation.strict_json import QueryError, an_object, only, required
+from referee.text.notation.lines import parse_object
+from referee.text.notation.strict_json import QueryError, an_object, only, required
 from referee.v1 import arbiter_service_pb2 as pb
 from referee_clients.sdk.errors import ClientError
 

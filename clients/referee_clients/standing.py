@@ -5,8 +5,8 @@ from __future__ import annotations
 from rich.text import Text
 
 from referee.console import printable
-from referee.notation.outcomes import named, seats
-from referee.notation.times import in_words, moment_utc
+from referee.text.notation.outcomes import named, seats
+from referee.text.notation.times import in_words, moment_utc
 from referee.v1 import game_pb2
 from referee.v1 import status_service_pb2 as pb
 

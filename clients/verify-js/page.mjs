@@ -21,7 +21,7 @@ const put = (whole, place, part) => {
   return whole.replace(place, () => part);
 };
 
-const all = JSON.parse(await text("../../referee/words/en/web.json"));
+const all = JSON.parse(await text("../../referee/text/words/en/web.json"));
 // Of findings it has the auditor's own words, which are English, too.
 const words = Object.fromEntries(Object.entries(all).filter(([key]) => key.startsWith("verify.")));
 

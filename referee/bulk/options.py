@@ -11,7 +11,7 @@ import typer
 
 from referee.bulk.errors import BadOption
 from referee.bulk.shards import Shard
-from referee.notation.times import duration_ms
+from referee.text.notation.times import duration_ms
 
 ShardWord = Annotated[
     str | None,

@@ -21,7 +21,7 @@ from referee import console, core
 from referee.cli import output
 from referee.cli.extras import missing
 from referee.cli.failure import EXIT_FAILED, EXIT_USAGE, Failure
-from referee.notation.errors import BadWord
+from referee.text.notation.errors import BadWord
 
 PANELS = {
     "The referee": (

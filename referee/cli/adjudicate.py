@@ -18,20 +18,20 @@ from referee.log.errors import LogError
 from referee.log.keys import PrivateKey
 from referee.log.players import SALT_BYTES, player_hash
 from referee.log.verdict import Verdict
-from referee.notation.errors import NotationError
-from referee.notation.headers import Setup
-from referee.notation.table_acts import Kind
-from referee.report import rulings as line_rulings
-from referee.report.model import Facts, Report, Seat, of_adjudication, wrong_line, wrong_result
-from referee.report.page import html
-from referee.report.record import Adjudication
-from referee.report.rulings import Policy, RulingError
-from referee.report.text import listing, summary, text
 from referee.service.files import DEFAULT_ORIGIN
+from referee.text.notation.errors import NotationError
+from referee.text.notation.headers import Setup
+from referee.text.notation.table_acts import Kind
+from referee.text.report import rulings as line_rulings
+from referee.text.report.model import Facts, Report, Seat, of_adjudication, wrong_line, wrong_result
+from referee.text.report.page import html
+from referee.text.report.record import Adjudication
+from referee.text.report.rulings import Policy, RulingError
+from referee.text.report.text import listing, summary, text
+from referee.text.words.catalogue import ENGLISH, Words
 from referee.transcript.recorder import has_rulings, obstacle
 from referee.transcript.rehearsal import adjudicated, listed, recorded
 from referee.transcript.report import hashes as log_hashes
-from referee.words.catalogue import ENGLISH, Words
 
 _WRITERS = {".html": html, ".txt": text}
 

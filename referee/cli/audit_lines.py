@@ -18,7 +18,7 @@ from referee.log.file import regular
 from referee.log.fork import find_fork, read_side
 from referee.log.note import VerifierKey
 from referee.log.verdict import Verdict
-from referee.notation.outcomes import counted
+from referee.text.notation.outcomes import counted
 
 SUFFIX: Final = ".gamelog"
 FILE: Final = "file"

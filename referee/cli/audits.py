@@ -33,7 +33,7 @@ from referee.log.errors import LogError
 from referee.log.file import regular
 from referee.log.frames import MAGIC
 from referee.log.note import VerifierKey
-from referee.notation.outcomes import counted
+from referee.text.notation.outcomes import counted
 from referee.tlog.evidence import Demand, audit_with_log, proofs_beside
 
 _COMMAND: Final = "audit"

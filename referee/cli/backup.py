@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 
 from referee.cli.failure import Failure
-from referee.notation.outcomes import counted
 from referee.service.backup import back_up
 from referee.service.data import DataError
+from referee.text.notation.outcomes import counted
 
 
 def backup(

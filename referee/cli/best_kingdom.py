@@ -20,9 +20,9 @@ from referee.cli.solving import Rlimit
 from referee.games import registry
 from referee.games.kingdomino.dominoes import COUNT, Domino, DominoSet, domino_set
 from referee.games.kingdomino.scoring import in_one_area
-from referee.notation.kingdomino.claims import written_placed
-from referee.render.kingdomino import svg as drawn
-from referee.render.kingdomino.claims import board, picture
+from referee.text.notation.kingdomino.claims import written_placed
+from referee.text.render.kingdomino import svg as drawn
+from referee.text.render.kingdomino.claims import board, picture
 from referee.v1 import solver_service_pb2 as pb
 from referee.wire.registry import codec
 

@@ -13,9 +13,9 @@ from referee.certificates.alhambra.wire import move_of, placed_tiles
 from referee.cli import building, output
 from referee.cli.solving import Rlimit, Solver
 from referee.games.game import Cell
-from referee.notation.alhambra.claims import describe_move, written_move
-from referee.notation.alhambra.values import layout_names, tile_names, written_layout
-from referee.notation.strict_json import only
+from referee.text.notation.alhambra.claims import describe_move, written_move
+from referee.text.notation.alhambra.values import layout_names, tile_names, written_layout
+from referee.text.notation.strict_json import only
 from referee.v1 import solver_service_pb2 as pb
 
 _FIELDS = frozenset(("layout", "reserve", "bought"))

@@ -17,10 +17,10 @@ from referee.cli.lines import opened, read_all
 from referee.cli.solving import NoAnswer
 from referee.games.alhambra.layout import Layout
 from referee.games.game import Cell
-from referee.notation.alhambra.values import TILE_SET
-from referee.notation.lines import named_game, parse_object
-from referee.notation.strict_json import MAX_LINE_BYTES, QueryError
-from referee.render.alhambra import svg, text
+from referee.text.notation.alhambra.values import TILE_SET
+from referee.text.notation.lines import named_game, parse_object
+from referee.text.notation.strict_json import MAX_LINE_BYTES, QueryError
+from referee.text.render.alhambra import svg, text
 
 Position = Annotated[
     Path | None,

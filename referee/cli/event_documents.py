@@ -27,7 +27,7 @@ from referee.events.sheets import sheets
 from referee.events.trf_read import ENCODING
 from referee.games.game import InputError
 from referee.log.keys import PrivateKey
-from referee.words.catalogue import ENGLISH, languages, load
+from referee.text.words.catalogue import ENGLISH, languages, load
 
 
 def export(  # noqa: PLR0917 - typer reads options from the signature

@@ -26,8 +26,8 @@ from referee.games.event.position import share_commitment
 from referee.games.event.terms import DEFAULT_TIE_BREAKS, TieBreak
 from referee.games.game import InputError
 from referee.log.deck import SEED_BYTES
-from referee.notation.outcomes import counted
 from referee.service.files import TOKEN_FILE
+from referee.text.notation.outcomes import counted
 from referee_clients.sdk.events import EventKeeper
 
 _Entrant = Annotated[str, typer.Argument(metavar="ENTRANT", help="Number or name.", show_default=False)]

@@ -40,7 +40,7 @@ from referee.games.event.acts import (
     Void,
 )
 from referee.games.game import InputError
-from referee.words.catalogue import ENGLISH, Words, languages, load
+from referee.text.words.catalogue import ENGLISH, Words, languages, load
 
 _Table = Annotated[
     str,

@@ -28,7 +28,7 @@ from referee.games.event import State, Terms
 from referee.games.event.position import commitment
 from referee.games.event.scoring import standings
 from referee.log.deck import SEED_BYTES
-from referee.notation.outcomes import counted
+from referee.text.notation.outcomes import counted
 
 _SEED: Final = "seed"
 _LIMITS: Final = Limits(memory_mib=1024, seconds=3600.0)

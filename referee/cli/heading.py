@@ -13,8 +13,8 @@ import typer
 
 from referee.cli import texts
 from referee.cli.failure import EXIT_USAGE, Failure
-from referee.notation.headers import MAX_NAME, Setup
-from referee.report.model import Heading, Seat
+from referee.text.notation.headers import MAX_NAME, Setup
+from referee.text.report.model import Heading, Seat
 
 Date = Annotated[
     str, typer.Option("--date", metavar="DATE", help="For the report: when the game was played, such as 2026-11-22.")

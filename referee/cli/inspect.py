@@ -6,8 +6,8 @@ import typer
 
 from referee.cli.failure import EXIT_FAILED
 from referee.cli.lines import Questions, Strict, batches, opened, write
-from referee.notation.inspect import answer
-from referee.notation.lines import encode
+from referee.text.notation.inspect import answer
+from referee.text.notation.lines import encode
 
 
 def inspect(file: Questions = None, strict: Strict = False) -> None:

@@ -11,8 +11,8 @@ import typer
 
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.output import leave_quietly
-from referee.notation.lines import Lines
-from referee.notation.strict_json import MAX_LINE_BYTES
+from referee.text.notation.lines import Lines
+from referee.text.notation.strict_json import MAX_LINE_BYTES
 
 _PIECE = 1 << 16
 """Bytes read at once; what came together is given together, so a program that waits gets its answers at once."""

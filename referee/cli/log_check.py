@@ -14,7 +14,7 @@ from referee.cli.output import write
 from referee.console import printable
 from referee.log.errors import Code, LogError
 from referee.log.note import MAX_COSIGNED_BYTES
-from referee.notation.outcomes import counted
+from referee.text.notation.outcomes import counted
 from referee.tlog.check import check_log
 from referee.tlog.checkpoint import demand_quorum, open_log_checkpoint
 from referee.tlog.folder import CHECKPOINT

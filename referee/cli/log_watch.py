@@ -25,8 +25,8 @@ from referee.log.fork import Side, read_file
 from referee.log.merkle import leaf_hash, root
 from referee.log.note import VerifierKey
 from referee.log.verdict import Verdict
-from referee.notation.outcomes import counted
-from referee.notation.times import duration_ms, in_words, moment_utc
+from referee.text.notation.outcomes import counted
+from referee.text.notation.times import duration_ms, in_words, moment_utc
 from referee.tlog.leaf import log_origin
 from referee.tlog.monitor import Limits, Look, State, StateFailed, look
 from referee.tlog.policy import LogPolicy

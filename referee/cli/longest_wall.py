@@ -15,7 +15,7 @@ from referee.cli.bulk import telling
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.progress import NO_LIMIT, Seconds, Seed, search
 from referee.cli.solving import Rlimit
-from referee.notation.alhambra.values import TILE_SET, tile_names
+from referee.text.notation.alhambra.values import TILE_SET, tile_names
 from referee.v1 import solver_service_pb2 as pb
 
 Wall: TypeAlias = pb.FindLongestWallResponse

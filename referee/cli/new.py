@@ -45,10 +45,10 @@ from referee.cli.remote import (
 from referee.cli.series import game_before
 from referee.cli.terms import Absence, Clock, Grace, Illegal, Lag, ProtestTime, TakeBacks
 from referee.games import registry
-from referee.notation.times import in_words
 from referee.service.files import TOKEN_FILE
+from referee.text.notation.times import in_words
+from referee.text.words.catalogue import ENGLISH
 from referee.v1 import game_service_pb2 as pb
-from referee.words.catalogue import ENGLISH
 from referee_clients.join import format_join
 from referee_clients.opening.options import options_of_games
 from referee_clients.opening.wishes import DEFAULT_RULES, Proofs, Wishes, game_of

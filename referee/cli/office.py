@@ -17,9 +17,9 @@ from referee.cli.finding import Games
 from referee.cli.pairings import Pairing
 from referee.cli.remote import NoAnswer, refused
 from referee.log.entry import decode_open
+from referee.text.words.catalogue import ENGLISH
 from referee.v1 import game_pb2, game_service_pb2_grpc
 from referee.v1 import game_service_pb2 as pb
-from referee.words.catalogue import ENGLISH
 from referee_clients.join import format_join, format_link
 from referee_clients.opening.wishes import bad_field
 from referee_clients.sdk.channel import Security, bearer, open_channel

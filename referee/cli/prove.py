@@ -1,7 +1,7 @@
 """``referee prove``: claims about the rules of games proved or refuted, and certificates checked, a line each.
 
-Knows no game: how its claims are written is in its package of ``referee.notation``, what they look like in that of
-``referee.render``, and how certificates are checked in that of ``solver``.
+Knows no game: how its claims are written is in its package of ``referee.text.notation``, what they look like in that of
+``referee.text.render``, and how certificates are checked in that of ``solver``.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from referee.cli.lines import Questions, Strict, batches, opened, read_all, writ
 from referee.cli.solving import NoAnswer, Rlimit, Solver
 from referee.games import registry
 from referee.games.game import Violation
-from referee.notation.lines import Answerers, answer, encode, parse_object
-from referee.notation.sentences import sentence
-from referee.notation.strict_json import QueryError, shown
+from referee.text.notation.lines import Answerers, answer, encode, parse_object
+from referee.text.notation.sentences import sentence
+from referee.text.notation.strict_json import QueryError, shown
 from referee.v1 import solver_service_pb2 as pb
 
 _MOST_BYTES: Final = 1 << 20
@@ -261,7 +261,7 @@ def _provables() -> dict[str, Provable]:
 
 
 def _notation(game: str) -> Any:
-    return registry.part("referee.notation", game, "claims")
+    return registry.part("referee.text.notation", game, "claims")
 
 
 def _fields(game: str, about: Any, found: Checked | None) -> dict[str, Any]:
@@ -298,5 +298,5 @@ def _told(game: str, about: Any, found: Checked | None, more: list[str]) -> str:
         lines.append(f"counterexample: {notation.describe_move(found.counterexample)}")
     if "assumed" in fields:
         lines.append(f"not checked, but refuted by a solver: {fields['assumed']}")
-    pictures = registry.part("referee.render", game, "claims").pictures(about, ascii_only=not console.has_lines())
+    pictures = registry.part("referee.text.render", game, "claims").pictures(about, ascii_only=not console.has_lines())
     return "\n".join([*lines, *more]) + "\n\n" + "\n".join(pictures)

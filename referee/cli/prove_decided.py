@@ -16,10 +16,10 @@ from referee.games.results import Result
 from referee.log.errors import LogError
 from referee.log.replay import Record
 from referee.log.verdict import Finding
-from referee.notation import position_text
-from referee.notation.outcomes import counted, outcome
-from referee.notation.position_text import Position
-from referee.notation.strict_json import QueryError
+from referee.text.notation import position_text
+from referee.text.notation.outcomes import counted, outcome
+from referee.text.notation.position_text import Position
+from referee.text.notation.strict_json import QueryError
 from referee.transcript.game_file import GameFile, as_text
 from referee.transcript.words import told_end
 from referee.v1 import solver_service_pb2 as pb

@@ -23,7 +23,7 @@ from referee.log.replay import check_link, signed_part
 from referee.log.tlog_proof import TlogProof
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Verdict
-from referee.notation.times import moment_utc
+from referee.text.notation.times import moment_utc
 
 
 def prove_inclusion(

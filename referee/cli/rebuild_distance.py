@@ -11,10 +11,10 @@ from referee.certificates.alhambra.claims import MOST_TURNS
 from referee.certificates.alhambra.wire import move_of, placed_tiles
 from referee.cli import building, output
 from referee.cli.solving import Rlimit, Solver
-from referee.notation.alhambra.claims import describe_move, written_move
-from referee.notation.alhambra.values import layout_names, tile_names
-from referee.notation.outcomes import counted
-from referee.notation.strict_json import only, required
+from referee.text.notation.alhambra.claims import describe_move, written_move
+from referee.text.notation.alhambra.values import layout_names, tile_names
+from referee.text.notation.outcomes import counted
+from referee.text.notation.strict_json import only, required
 from referee.v1 import solver_service_pb2 as pb
 
 _FIELDS = frozenset(("start", "reserve", "goal"))

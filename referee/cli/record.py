@@ -13,12 +13,12 @@ from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.recording import checkpoint_signer, different_keys, not_recordable, write_new
 from referee.console import printable
 from referee.log.errors import LogError
-from referee.notation import game_text
-from referee.notation.errors import NotationError
-from referee.notation.game_text import Reading
-from referee.notation.outcomes import outcome
-from referee.notation.table_acts import Kind, TableAct
 from referee.service.files import DEFAULT_ORIGIN
+from referee.text.notation import game_text
+from referee.text.notation.errors import NotationError
+from referee.text.notation.game_text import Reading
+from referee.text.notation.outcomes import outcome
+from referee.text.notation.table_acts import Kind, TableAct
 from referee.transcript.recorder import NO_CLOCK, Recorder, has_rulings, obstacle
 
 

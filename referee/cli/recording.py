@@ -11,8 +11,8 @@ from referee.log.errors import LogError
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner
 from referee.log.verdict import Verdict
-from referee.notation.errors import NotationError
-from referee.notation.game_text import GameText
+from referee.text.notation.errors import NotationError
+from referee.text.notation.game_text import GameText
 from referee.transcript.rehearsal import rehearse
 
 

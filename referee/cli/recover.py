@@ -16,12 +16,12 @@ from referee.live import recovery
 from referee.live.context import Context
 from referee.log.engines import installed
 from referee.log.identity import parse_game_id
-from referee.notation.times import moment_utc
 from referee.service import logs
 from referee.service.data import Data, DataError, open_data, origin_of, take_marks
 from referee.service.files import CLUSTER_MARK_FILE, STORE_ADDRESS_FILE, STORE_FILE
 from referee.store.errors import StoreFailed
 from referee.store.store import Upgrade
+from referee.text.notation.times import moment_utc
 
 
 def recover(  # noqa: PLR0917 - typer reads options from the signature

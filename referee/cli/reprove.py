@@ -29,8 +29,8 @@ from referee.log.merkle import leaf_hash
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Finding, Verdict
-from referee.notation.outcomes import counted
-from referee.notation.strict_json import QueryError
+from referee.text.notation.outcomes import counted
+from referee.text.notation.strict_json import QueryError
 from referee.v1 import solver_service_pb2 as pb
 
 _KEPT: Final = "kept"

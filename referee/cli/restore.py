@@ -20,11 +20,11 @@ from referee.log.engines import installed
 from referee.log.entry import decode_entry
 from referee.log.errors import LogError
 from referee.log.identity import game_id as identity_of
-from referee.notation.times import moment_utc
 from referee.service import logs
 from referee.service.backup import lay_down, take_up
 from referee.service.data import Data, DataError, open_data, origin_of
 from referee.store.errors import StoreFailed
+from referee.text.notation.times import moment_utc
 
 _SUFFIXES = (".gamelog", ".eventlog")
 

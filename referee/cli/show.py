@@ -23,12 +23,12 @@ from referee.log.errors import LogError
 from referee.log.frames import MAGIC
 from referee.log.note import VerifierKey
 from referee.log.verdict import Finding, Verdict
-from referee.notation import boards_text, game_text, headers, position_text
-from referee.notation.boards_text import Boards
-from referee.notation.game_text import Reading
-from referee.notation.outcomes import IN_ENGLISH, outcome
-from referee.notation.position_text import Position
-from referee.render.registry import renderer
+from referee.text.notation import boards_text, game_text, headers, position_text
+from referee.text.notation.boards_text import Boards
+from referee.text.notation.game_text import Reading
+from referee.text.notation.outcomes import IN_ENGLISH, outcome
+from referee.text.notation.position_text import Position
+from referee.text.render.registry import renderer
 from referee.transcript.game_file import GameFile, as_text
 
 _TEXT = re.compile(rb"(\xef\xbb\xbf)?\s*[\[;{]")

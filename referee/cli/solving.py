@@ -15,7 +15,7 @@ import typer
 from google.protobuf.message import Message
 
 from referee.cli.extras import need
-from referee.notation.strict_json import QueryError
+from referee.text.notation.strict_json import QueryError
 from referee.workers.errors import BadQuestion
 from referee.workers.pool import WorkerFailed, WorkerFault, Workers
 

@@ -35,8 +35,8 @@ from referee.cli.remote import (
     token_of,
 )
 from referee.console import printable
-from referee.notation.outcomes import counted
 from referee.service.files import TOKEN_FILE
+from referee.text.notation.outcomes import counted
 from referee.v1 import status_service_pb2 as pb
 from referee.v1 import status_service_pb2_grpc
 from referee_clients.sdk.channel import bearer, open_channel

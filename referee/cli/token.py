@@ -36,10 +36,10 @@ from referee.cli.remote import (
 )
 from referee.events.event_file import SUFFIX
 from referee.live.opening import ENTRANT
-from referee.notation.outcomes import counted
-from referee.notation.times import moment_utc
 from referee.service.files import TOKEN_FILE
 from referee.service.permissions import Scope
+from referee.text.notation.outcomes import counted
+from referee.text.notation.times import moment_utc
 from referee.v1 import access_service_pb2 as pb
 from referee.v1.access_service_pb2_grpc import AccessServiceStub
 from referee.wire.enums import word

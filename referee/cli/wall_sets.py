@@ -21,8 +21,8 @@ from referee.bulk.shards import Shard
 from referee.certificates.alhambra.wire import layout_of
 from referee.cli import building
 from referee.cli.failure import EXIT_FAILED, EXIT_OK, EXIT_USAGE, Failure
-from referee.notation.alhambra.values import tile_names, written_layout
-from referee.notation.strict_json import QueryError
+from referee.text.notation.alhambra.values import tile_names, written_layout
+from referee.text.notation.strict_json import QueryError
 from referee.v1 import solver_service_pb2 as pb
 
 _SOLVER: Final = "referee.service.solver_worker"

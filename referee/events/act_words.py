@@ -11,7 +11,7 @@ from referee.games.event import acts
 from referee.games.event.terms import shown
 from referee.log.events import Ended, Moved
 from referee.log.judge import Happened
-from referee.notation.times import moment
+from referee.text.notation.times import moment
 
 
 def told(happened: Happened, names: Names) -> Iterator[str]:

@@ -34,8 +34,8 @@ from referee.log.identity import game_id
 from referee.log.keys import PrivateKey
 from referee.log.replay import Record
 from referee.log.verdict import Report, Verdict
-from referee.notation.outcomes import counted
-from referee.notation.strict_json import QueryError, parse
+from referee.text.notation.outcomes import counted
+from referee.text.notation.strict_json import QueryError, parse
 
 TRF: Final = ".trf"
 PAIRING: Final = 11

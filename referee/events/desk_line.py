@@ -35,7 +35,7 @@ from referee.games.event.acts import (
 )
 from referee.games.event.entrant import Entrant
 from referee.games.game import InputError
-from referee.notation.outcomes import counted
+from referee.text.notation.outcomes import counted
 
 _FEW: Final = 5
 """Names that are shown where several fit."""

@@ -17,7 +17,7 @@ from referee.log.entry import decode_open
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Report, Verdict
-from referee.notation.outcomes import seats
+from referee.text.notation.outcomes import seats
 
 UNPLACED: Final = "it does not say for which event, round and table it is, and the event does not name it (EVT-G1)"
 

@@ -24,8 +24,8 @@ from referee.games.event.round import Round
 from referee.games.event.scoring import Scores, standings, table_points
 from referee.games.event.terms import shown
 from referee.log.events import Moved
-from referee.notation.outcomes import IN_ENGLISH
-from referee.words.catalogue import Words
+from referee.text.notation.outcomes import IN_ENGLISH
+from referee.text.words.catalogue import Words
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,8 @@ from referee.games.event.acts import Origin, Pair
 from referee.games.event.quality import Situation, fewest, pair
 from referee.games.event.situation import situation
 from referee.games.event.terms import shown
-from referee.notation.outcomes import IN_ENGLISH
-from referee.words.catalogue import Words
+from referee.text.notation.outcomes import IN_ENGLISH
+from referee.text.words.catalogue import Words
 
 _EXPLAINED = (Origin.SWISS, Origin.PLANNED, Origin.KNOCK_OUT)
 

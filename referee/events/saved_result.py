@@ -16,8 +16,8 @@ from referee.events.words import called
 from referee.games.event import GAME, State
 from referee.games.event.acts import Amend, EnterResult
 from referee.games.game import InputError
-from referee.notation.lines import parse_object
-from referee.notation.strict_json import QueryError, only, required
+from referee.text.notation.lines import parse_object
+from referee.text.notation.strict_json import QueryError, only, required
 from referee.wire.event import CODECS
 from referee.wire.strict import MalformedError
 

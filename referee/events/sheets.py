@@ -13,8 +13,8 @@ from referee.games.event import State
 from referee.games.event.round import Round
 from referee.games.event.scoring import standings, table_points
 from referee.games.event.terms import shown
-from referee.notation.outcomes import IN_ENGLISH
-from referee.words.catalogue import Words
+from referee.text.notation.outcomes import IN_ENGLISH
+from referee.text.words.catalogue import Words
 
 _FORMULAS = ("=", "+", "-", "@", "\t")
 

@@ -13,9 +13,9 @@ from referee.games.event.quality import Vector
 from referee.games.event.scoring import Row, standings
 from referee.games.event.terms import shown
 from referee.games.game import Violation
-from referee.notation.outcomes import IN_ENGLISH, counted
 from referee.pairing.planned import advice, rounds_possible
-from referee.words.catalogue import Words
+from referee.text.notation.outcomes import IN_ENGLISH, counted
+from referee.text.words.catalogue import Words
 
 _TEXTS: Final = {rule.id: rule.text for rule in GAME.catalogue}
 _MOST: Final = 5

@@ -16,7 +16,7 @@ from referee.log.intent import Author, Role, act_name, author_of
 from referee.log.keys import key_id
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
-from referee.words.catalogue import phrase
+from referee.text.words.catalogue import phrase
 
 
 class Accepted(NamedTuple):

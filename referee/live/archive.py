@@ -22,8 +22,8 @@ from referee.log.errors import LogError
 from referee.log.merkle import Tree, leaf_hash
 from referee.log.v1 import log_pb2
 from referee.store.store import Row, StoredGame
+from referee.text.words.catalogue import phrase
 from referee.v1 import game_pb2 as pb
-from referee.words.catalogue import phrase
 
 MOST_REPLAYS, MOST_REPLAYS_OF_ONE = 32, 4
 """Waiting at one time; the one under way counts."""

@@ -7,7 +7,7 @@ from enum import Enum
 from typing import Final
 
 from referee.live.errors import BadField, LimitReached, NotAwaited
-from referee.words.catalogue import phrase
+from referee.text.words.catalogue import phrase
 
 MAX_TEXT: Final = 200
 """Characters of a call."""

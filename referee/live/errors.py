@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from referee.notation.times import moment_utc
 from referee.store.nodes import Node
-from referee.words.catalogue import Phrase, phrase
+from referee.text.notation.times import moment_utc
+from referee.text.words.catalogue import Phrase, phrase
 
 
 class LiveGameError(Exception):

@@ -37,7 +37,7 @@ from referee.log.v1 import log_pb2
 from referee.store.errors import StoreFailed
 from referee.store.nodes import Node
 from referee.store.store import Opening, Row
-from referee.words.catalogue import phrase
+from referee.text.words.catalogue import phrase
 
 _log = structlog.get_logger("referee.live")
 

@@ -26,15 +26,15 @@ from referee.log.errors import LogError
 from referee.log.note import Checkpoint, Note
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
-from referee.notation.times import moment_utc
 from referee.store.errors import Cause, NotReady, StoreDamaged, StoreFailed
 from referee.store.marks import Mark
 from referee.store.nodes import Node
 from referee.store.store import Player, Row, StoredGame
+from referee.text.notation.times import moment_utc
+from referee.text.words.catalogue import phrase
 from referee.v1 import game_pb2 as pb
 from referee.v1.event_service_pb2 import CreateEventRequest
 from referee.v1.game_service_pb2 import CreateGameRequest, Snapshot
-from referee.words.catalogue import phrase
 
 MAX_OPEN_GAMES = 10_000
 MEND_S, MAX_MEND_S = 0.1, 10.0

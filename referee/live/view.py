@@ -14,7 +14,7 @@ from referee.log.game import Phase
 from referee.log.intent import Author, Role
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
-from referee.notation.outcomes import outcome
+from referee.text.notation.outcomes import outcome
 from referee.v1 import game_pb2 as pb
 from referee.v1.game_service_pb2 import Snapshot
 

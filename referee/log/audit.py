@@ -31,9 +31,9 @@ from referee.log.remarks import WITH_WORDS, Remarks, committed
 from referee.log.replay import check_link, digest_differs, signed_part_of
 from referee.log.v1 import log_pb2
 from referee.log.verdict import CertificateReport, Finding, Layer, Report, SeatStanding
-from referee.notation.options import chosen
-from referee.notation.times import moment_utc
-from referee.words.catalogue import Phrase, Said, phrase
+from referee.text.notation.options import chosen
+from referee.text.notation.times import moment_utc
+from referee.text.words.catalogue import Phrase, Said, phrase
 
 _MAX_REMARKS = 20
 """On older checkpoints."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from referee.words.catalogue import Phrase
+from referee.text.words.catalogue import Phrase
 
 
 class Role(StrEnum):

@@ -15,7 +15,7 @@ from referee.log.errors import Code, LogError
 from referee.log.intent import Author, Role, SignedIntent, author_of
 from referee.log.keys import PublicKey
 from referee.log.v1 import log_pb2
-from referee.words.catalogue import phrase
+from referee.text.words.catalogue import phrase
 
 # Found once, as these are asked for with every act.
 _has = log_pb2.Intent.HasField

@@ -10,8 +10,8 @@ from enum import StrEnum
 
 from referee.console import printable
 from referee.games.game import Violation
+from referee.text.words.catalogue import Phrase, phrase
 from referee.wire.strict import MalformedError
-from referee.words.catalogue import Phrase, phrase
 
 
 class Code(StrEnum):

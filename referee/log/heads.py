@@ -13,7 +13,7 @@ from referee.log.errors import Code, LogError
 from referee.log.frames import Frame
 from referee.log.merkle import Tree
 from referee.log.note import Checkpoint, VerifierKey, open_checkpoint
-from referee.words.catalogue import Phrase, phrase
+from referee.text.words.catalogue import Phrase, phrase
 
 
 def check_head(checkpoint: Checkpoint, identity: bytes | None, tree: Tree) -> None:

@@ -46,7 +46,7 @@ from referee.log.events import (
 from referee.log.game import LoggedGame, Phase
 from referee.log.intent import Author, Role
 from referee.log.v1 import log_pb2
-from referee.words.catalogue import Phrase, phrase
+from referee.text.words.catalogue import Phrase, phrase
 
 # Of an enumeration a member is found as slowly as a method is called, and these are asked for with every entry.
 _PLAYING: Final = Phase.PLAYING

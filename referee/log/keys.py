@@ -24,7 +24,7 @@ from nacl.bindings import (
 from nacl.exceptions import CryptoError
 
 from referee.log.errors import Code, LogError
-from referee.words.catalogue import phrase
+from referee.text.words.catalogue import phrase
 
 PRIVATE_KEY_BYTES = 32
 PUBLIC_KEY_BYTES = 32

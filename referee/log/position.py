@@ -14,8 +14,8 @@ from referee.games.game import Pending, SetupError, State, Violation
 from referee.log.engines import Engines
 from referee.log.errors import Code, LogError, malformed
 from referee.log.v1 import log_pb2
+from referee.text.words.catalogue import Phrase, phrase
 from referee.wire.strict import MalformedError
-from referee.words.catalogue import Phrase, phrase
 
 _T = TypeVar("_T")
 

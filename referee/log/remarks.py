@@ -13,8 +13,8 @@ from referee.log.errors import Code, LogError, malformed, misfit
 from referee.log.frames import MAX_IGNORABLE_BYTES, Frame
 from referee.log.intent import check_length
 from referee.log.v1 import log_pb2
+from referee.text.words.catalogue import phrase
 from referee.wire import strict
-from referee.words.catalogue import phrase
 
 WITH_WORDS: Final = frozenset({"protest", "appeal", "rule"})
 """Fields of ``Intent`` that are acts which commit to words."""

@@ -13,10 +13,10 @@ from referee.games.game import Fact
 from referee.games.results import Contest, Result, Wait
 from referee.log.errors import Code, LogError
 from referee.log.note import Checkpoint
-from referee.notation.options import Plain, words
-from referee.notation.outcomes import IN_ENGLISH, counted, outcome
-from referee.notation.times import moment_utc
-from referee.words.catalogue import ENGLISH, Phrase, Said, Words, phrase
+from referee.text.notation.options import Plain, words
+from referee.text.notation.outcomes import IN_ENGLISH, counted, outcome
+from referee.text.notation.times import moment_utc
+from referee.text.words.catalogue import ENGLISH, Phrase, Said, Words, phrase
 
 
 class Verdict(IntEnum):

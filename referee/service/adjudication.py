@@ -15,13 +15,13 @@ import structlog
 from referee.games.game import Violation
 from referee.live.errors import BadField, Draining, LimitReached
 from referee.live.games import LiveGames
-from referee.notation.errors import Kind, NotationError
 from referee.service.adjudication_worker import POLICIES, WRITERS, report_question
 from referee.service.auth import Caller
 from referee.service.calls import Calls
 from referee.service.fields import game_id_of
 from referee.service.game_file import game_file
 from referee.service.worker_queue import WorkerQueue
+from referee.text.notation.errors import Kind, NotationError
 from referee.v1 import adjudication_service_pb2 as pb
 from referee.workers.errors import BadQuestion
 from referee.workers.pool import WorkerFailed, Workers

@@ -11,18 +11,18 @@ from typing import Any, Final
 from referee.games.game import InputError
 from referee.log.errors import Code, LogError
 from referee.log.note import VerifierKey
-from referee.notation import contest_text
-from referee.notation.errors import NotationError
-from referee.notation.headers import Setup
-from referee.report import sheet as sheets
-from referee.report.adjudication import TooManyIllegal
-from referee.report.model import Seat, of_adjudication, rules_named
-from referee.report.page import html
-from referee.report.record import Adjudication, Step
-from referee.report.rulings import LineRuling, PointsOff, Policy, RulingError, check_points, given
-from referee.report.sheet import Sheet, SheetError
-from referee.report.text import text
 from referee.service.violations import rule_message, violation_message
+from referee.text.notation import contest_text
+from referee.text.notation.errors import NotationError
+from referee.text.notation.headers import Setup
+from referee.text.report import sheet as sheets
+from referee.text.report.adjudication import TooManyIllegal
+from referee.text.report.model import Seat, of_adjudication, rules_named
+from referee.text.report.page import html
+from referee.text.report.record import Adjudication, Step
+from referee.text.report.rulings import LineRuling, PointsOff, Policy, RulingError, check_points, given
+from referee.text.report.sheet import Sheet, SheetError
+from referee.text.report.text import text
 from referee.transcript import report
 from referee.transcript.rehearsal import adjudicated, rehearse
 from referee.v1 import adjudication_service_pb2 as pb

@@ -23,8 +23,8 @@ from referee.service.docket import call_message, docket_message
 from referee.service.fields import game_id_of
 from referee.service.games import GameService, fill_accepted
 from referee.service.permissions import Scope
+from referee.text.words.catalogue import Phrase, phrase
 from referee.v1 import arbiter_service_pb2 as pb
-from referee.words.catalogue import Phrase, phrase
 
 _MOST_RULINGS = 64
 """Most rulings in a docket: with the longest texts they fit into one answer. The game's file has them all."""

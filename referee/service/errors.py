@@ -19,14 +19,14 @@ from referee.api import OtherGeneration
 from referee.games.game import UnknownRules
 from referee.live import errors
 from referee.log.errors import Code, LogError
-from referee.notation.errors import NotationError, cut
 from referee.publishing.proofs import Missing, NotLogged
 from referee.service.auth import PermissionDenied, Unauthenticated
 from referee.service.limits import TookTooLong
 from referee.store.errors import Cause, NotReady, StoreFailed
+from referee.text.notation.errors import NotationError, cut
+from referee.text.words.catalogue import Phrase, phrase
 from referee.v1 import game_service_pb2 as pb
 from referee.v1.game_service_pb2 import ErrorReason
-from referee.words.catalogue import Phrase, phrase
 from referee.workers.errors import BadQuestion
 from referee.workers.pool import WorkerFailed
 

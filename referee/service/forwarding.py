@@ -21,7 +21,7 @@ from referee.service.auth import Metadata
 from referee.service.errors import STATUS_KEY, reason_in
 from referee.service.node_tls import NAME, NodeCredentials
 from referee.store.nodes import Node, Nodes
-from referee.words.catalogue import phrase
+from referee.text.words.catalogue import phrase
 
 MOST_UNDER_WAY = 2_000
 """Unary calls to one node at one time: while it hangs, who asks for its games gets an answer, and others have room."""

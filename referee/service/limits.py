@@ -30,7 +30,7 @@ from referee.live.turns import Work
 from referee.log.errors import LogError
 from referee.log.intent import author_of, decode_intent
 from referee.service.turn_messages import awaited
-from referee.words.catalogue import phrase
+from referee.text.words.catalogue import phrase
 
 REQUESTS_PER_S = 500.0
 STREAMS = 2_000

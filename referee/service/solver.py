@@ -20,14 +20,14 @@ from referee.live.view import awaited_text
 from referee.log.certificates import contradicts
 from referee.log.game import Phase
 from referee.log.replay import Record
-from referee.notation.headers import Setup
-from referee.notation.outcomes import outcome
-from referee.notation.position_text import Position, write
 from referee.service.auth import Caller
 from referee.service.calls import Calls, Gone, ResponseStream
 from referee.service.fields import game_id_of
 from referee.service.violations import in_words, violation_message
 from referee.service.worker_queue import WorkerQueue
+from referee.text.notation.headers import Setup
+from referee.text.notation.outcomes import outcome
+from referee.text.notation.position_text import Position, write
 from referee.v1 import solver_service_pb2 as pb
 from referee.wire.strict import MalformedError
 from referee.workers.errors import BadQuestion

@@ -13,9 +13,9 @@ from google.protobuf.message import Message
 
 from referee.games import registry
 from referee.games.game import InputError
-from referee.notation import position_text
-from referee.notation.errors import NotationError
-from referee.notation.outcomes import outcome
+from referee.text.notation import position_text
+from referee.text.notation.errors import NotationError
+from referee.text.notation.outcomes import outcome
 from referee.v1 import solver_service_pb2 as pb
 from referee.workers.errors import BadQuestion
 from referee_solver import requests

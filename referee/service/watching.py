@@ -18,8 +18,8 @@ from referee.live.watch import WOKEN_AT_ONCE, Ending, Watcher
 from referee.service.auth import Caller
 from referee.service.calls import ResponseStream
 from referee.service.limits import Account
+from referee.text.words.catalogue import Phrase, phrase
 from referee.v1 import game_service_pb2 as pb
-from referee.words.catalogue import Phrase, phrase
 
 MOST_PLAYING = 4
 """Streams of one caller that play the same seat of one game."""

@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 from referee.live.errors import RETRY_S, Draining, LimitReached
 from referee.service.counters import Distribution
 from referee.service.limits import Account, TookTooLong
-from referee.words.catalogue import Phrase, phrase
+from referee.text.words.catalogue import Phrase, phrase
 
 MOST, MOST_OF_ONE = 64, 8
 """Questions at one time, of all callers and of one; those that wait and those that have a worker."""

@@ -17,11 +17,11 @@ from referee.log.file import regular
 from referee.log.note import Checkpoint
 from referee.log.tlog_proof import MAX_PROOF_BYTES, TlogProof
 from referee.log.verdict import Finding, Layer, LoggedHead, Report
+from referee.text.words.catalogue import phrase
 from referee.tlog.checkpoint import demand_quorum
 from referee.tlog.leaf import read_leaf
 from referee.tlog.policy import LogPolicy
 from referee.tlog.proof import SUFFIX, check_head_logged
-from referee.words.catalogue import phrase
 
 _ORDER = {layer: at for at, layer in enumerate(Layer)}
 

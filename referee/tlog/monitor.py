@@ -17,8 +17,8 @@ from typing import Final, NamedTuple
 from referee.log.errors import Code, LogError
 from referee.log.merkle import HASH_BYTES, Tree, check_consistency, leaf_hash
 from referee.log.note import MAX_COSIGNED_BYTES, Checkpoint
-from referee.notation.outcomes import counted
-from referee.notation.times import in_words
+from referee.text.notation.outcomes import counted
+from referee.text.notation.times import in_words
 from referee.tlog.checkpoint import Witnessed, demand_quorum, open_log_checkpoint
 from referee.tlog.folder import CHECKPOINT
 from referee.tlog.leaf import read_leaf

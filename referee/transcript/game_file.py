@@ -15,16 +15,16 @@ from referee.log.intent import Author, Role
 from referee.log.remarks import Remarks
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
-from referee.notation.game_text import GameText
-from referee.notation.headers import Setup
-from referee.notation.options import chosen, words
-from referee.notation.outcomes import IN_ENGLISH
-from referee.notation.times import moment
-from referee.report.sheet import Told
+from referee.text.notation.game_text import GameText
+from referee.text.notation.headers import Setup
+from referee.text.notation.options import chosen, words
+from referee.text.notation.outcomes import IN_ENGLISH
+from referee.text.notation.times import moment
+from referee.text.report.sheet import Told
+from referee.text.words.catalogue import Words
 from referee.transcript.table_text import happened, with_words
 from referee.transcript.transcript import Transcript, numbered, scored
 from referee.transcript.words import told_end
-from referee.words.catalogue import Words
 
 
 class GameFile:

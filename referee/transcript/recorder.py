@@ -28,15 +28,15 @@ from referee.log.note import CheckpointSigner
 from referee.log.remarks import SALT_BYTES, commitment, encode_remark
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
-from referee.notation import accepted, contest_text, errors, game_text
-from referee.notation.errors import NotationError
-from referee.notation.game_text import GameText
-from referee.notation.headers import Setup
-from referee.notation.table_acts import RULINGS, Kind, TableAct
-from referee.report.rulings import MOST_POINTS
+from referee.text.notation import accepted, contest_text, errors, game_text
+from referee.text.notation.errors import NotationError
+from referee.text.notation.game_text import GameText
+from referee.text.notation.headers import Setup
+from referee.text.notation.table_acts import RULINGS, Kind, TableAct
+from referee.text.report.rulings import MOST_POINTS
+from referee.text.words.catalogue import Phrase, Said, phrase
 from referee.transcript import table_messages
 from referee.wire import strict
-from referee.words.catalogue import Phrase, Said, phrase
 
 _SCRIBE = 0
 NO_CLOCK = "this needs a clock, which a game that is recorded from a text does not have"

@@ -10,15 +10,15 @@ from typing import Any
 from referee.games.results import Wait
 from referee.log.errors import Code, LogError
 from referee.log.keys import PrivateKey
-from referee.notation.game_text import GameText
-from referee.notation.headers import Setup
-from referee.notation.outcomes import IN_ENGLISH
-from referee.notation.table_acts import Kind, TableAct
-from referee.report.adjudication import adjudicate, list_illegal
-from referee.report.record import PASSED_OVER, REINSTATED, STANDS, Adjudication, Entered, Step
-from referee.report.rulings import LineRuling, Policy
+from referee.text.notation.game_text import GameText
+from referee.text.notation.headers import Setup
+from referee.text.notation.outcomes import IN_ENGLISH
+from referee.text.notation.table_acts import Kind, TableAct
+from referee.text.report.adjudication import adjudicate, list_illegal
+from referee.text.report.record import PASSED_OVER, REINSTATED, STANDS, Adjudication, Entered, Step
+from referee.text.report.rulings import LineRuling, Policy
+from referee.text.words.catalogue import Words
 from referee.transcript.recorder import Recorder, about
-from referee.words.catalogue import Words
 
 
 def rehearse(game: GameText) -> Wait | None:
@@ -55,7 +55,7 @@ def adjudicated(
 ) -> Adjudication:
     """Return the record, judged by the rules of the game and of the table.
 
-    Raise what ``referee.report.adjudication.adjudicate`` raises, and ``LogError`` for an end that no log has.
+    Raise what ``referee.text.report.adjudication.adjudicate`` raises, and ``LogError`` for an end that no log has.
     """
     return adjudicate(text, policy, rulings, _Rehearsal, most_illegal=most_illegal, say=say)
 

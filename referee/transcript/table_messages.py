@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from referee.games.game import Ending
 from referee.log.v1 import log_pb2
-from referee.notation.table_acts import Kind, TableAct
+from referee.text.notation.table_acts import Kind, TableAct
 
 OfScribe: TypeAlias = (
     log_pb2.Resign | log_pb2.TakeBack | log_pb2.Consent | log_pb2.Protest | log_pb2.Appeal | log_pb2.Correct

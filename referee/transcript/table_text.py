@@ -38,7 +38,7 @@ from referee.log.events import (
     change_of,
 )
 from referee.log.intent import Author, Role
-from referee.notation.table_acts import RULINGS, Kind, TableAct, plain_words
+from referee.text.notation.table_acts import RULINGS, Kind, TableAct, plain_words
 
 _STANDS: Final = TableAct(Kind.STANDS, rule_id=RULINGS[Kind.STANDS])
 """Says nothing that the mark of the move does not say."""

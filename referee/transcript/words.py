@@ -50,10 +50,10 @@ from referee.log.events import (
 )
 from referee.log.intent import Author, Role
 from referee.log.judge import Happened
-from referee.notation.outcomes import IN_ENGLISH, standings
-from referee.notation.registry import Notation
-from referee.notation.times import in_words, moment_utc
-from referee.words.catalogue import Words
+from referee.text.notation.outcomes import IN_ENGLISH, standings
+from referee.text.notation.registry import Notation
+from referee.text.notation.times import in_words, moment_utc
+from referee.text.words.catalogue import Words
 
 
 def act_words(act: SeatAct | Corrected | KeyChanged, say: Words = IN_ENGLISH) -> str:

@@ -18,7 +18,7 @@ from referee.games.game import Chance, Decision, Forced, ForcedPass, Over, Pendi
 from referee.games.kingdomino.options import Central, Draw, Frame
 from referee.games.rollwrite.options import Solo
 from referee.log.deck import Deck
-from referee.notation.registry import notation
+from referee.text.notation.registry import notation
 from referee.wire.registry import codec
 
 _MOST_LISTED: Final = 8

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from referee.log.keys import PrivateKey
-from referee.notation.game_text import write
+from referee.text.notation.game_text import write
 from tests.cli.acts_of_texts import BASE, WRONG
 from tests.cli.inside import referee
 from tests.notation.setups import PLAIN, play, text_of

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from referee.log.keys import PrivateKey
-from referee.notation.game_text import GameText, write
+from referee.text.notation.game_text import GameText, write
 from tests.cli.inside import referee
 from tests.frozen.report import HERE
 from tests.notation.contested import contested

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from referee.log.verdict import Verdict
-from referee.words.catalogue import ENGLISH, languages, load
+from referee.text.words.catalogue import ENGLISH, languages, load
 from tests.cli.inside import referee
 from tests.words.reports import in_english
 

@@ -17,8 +17,8 @@ from referee.cli.components import components
 from referee.cli.failure import Failure
 from referee.cli.series import game_before
 from referee.kingdomino.v1 import kingdomino_pb2
-from referee.notation.errors import BadWord
 from referee.rollwrite.v1 import rollwrite_pb2
+from referee.text.notation.errors import BadWord
 from referee.wire.registry import codec as wire
 from referee_clients import parse_join, play_async
 from referee_clients.bots import load

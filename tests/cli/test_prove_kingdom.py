@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from referee.notation.kingdomino.claims import claim, describe, written
-from referee.notation.strict_json import QueryError
+from referee.text.notation.kingdomino.claims import claim, describe, written
+from referee.text.notation.strict_json import QueryError
 from tests.cli.inside import referee
 from tests.cli.prove import FIELDS, lines, prove
 

@@ -13,8 +13,8 @@ from referee.games.game import Ending
 from referee.games.results import Contest, Result
 from referee.log.keys import PrivateKey
 from referee.log.note import VerifierKey
-from referee.notation.game_text import GameText, read, write
-from referee.notation.headers import Setup
+from referee.text.notation.game_text import GameText, read, write
+from referee.text.notation.headers import Setup
 from tests.cli.inside import referee
 from tests.log import registered
 from tests.log.games import play

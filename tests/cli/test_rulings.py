@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from referee.log.keys import PrivateKey
-from referee.notation.game_text import write
+from referee.text.notation.game_text import write
 from tests.cli.adjudicate import fact, keys
 from tests.cli.inside import referee
 from tests.log import registered

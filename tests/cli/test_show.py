@@ -18,7 +18,7 @@ from referee.games.game import Decision
 from referee.log.entry import decode_entry
 from referee.log.file import Writer
 from referee.log.replay import Record
-from referee.render.alhambra import position_text, seat_svg
+from referee.text.render.alhambra import position_text, seat_svg
 from referee.transcript.game_file import GameFile
 from tests.cli.command import REFEREE
 from tests.cli.inside import referee

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from referee.games.kingdomino.dominoes import UNKNOWN
-from referee.notation.boards_text import Boards, write
-from referee.notation.headers import Setup
-from referee.render.registry import renderer
+from referee.text.notation.boards_text import Boards, write
+from referee.text.notation.headers import Setup
+from referee.text.render.registry import renderer
 from tests.cli.inside import referee
 from tests.notation.setups import PLAIN, name_of, play
 

@@ -18,9 +18,9 @@ from referee.log.entry import decode_entry
 from referee.log.events import change_of
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
-from referee.notation import game_text, position_text
-from referee.notation.position_text import Position
 from referee.store.store import Row
+from referee.text.notation import game_text, position_text
+from referee.text.notation.position_text import Position
 from referee.transcript.game_file import GameFile, as_text, told_by
 from referee.transcript.rehearsal import rehearse
 from referee.transcript.transcript import Transcript

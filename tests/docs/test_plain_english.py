@@ -61,7 +61,14 @@ IN_MESSAGES = {
     r"\bsent there in clear\b": "without TLS",
 }
 """What no message says."""
-SPEAKING = ("referee/cli", "referee/live", "referee/log", "referee/service", "referee/report", "referee/transcript")
+SPEAKING = (
+    "referee/cli",
+    "referee/live",
+    "referee/log",
+    "referee/service",
+    "referee/text/report",
+    "referee/transcript",
+)
 CLIENTS = ("clients/referee_clients",)
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from referee.notation.game_text import write
+from referee.text.notation.game_text import write
 from referee.transcript.game_file import GameFile, as_text
 from tests.cli.inside import referee
 

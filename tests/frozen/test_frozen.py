@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from referee.games import registry
-from referee.notation import old_names
+from referee.text.notation import old_names
 from tests.frozen.make import GAMES
 from tests.frozen.report import LOGS, report_of
 

@@ -26,12 +26,12 @@ from referee.log.remarks import encode_remark
 from referee.log.replay import signed_part
 from referee.log.tlog_proof import TlogProof
 from referee.log.v1 import log_pb2
-from referee.notation import boards_text, position_text
-from referee.notation.boards_text import Boards
-from referee.notation.game_text import GameText, write
-from referee.notation.headers import Setup
-from referee.notation.position_text import Position
-from referee.report.sheet import replay
+from referee.text.notation import boards_text, position_text
+from referee.text.notation.boards_text import Boards
+from referee.text.notation.game_text import GameText, write
+from referee.text.notation.headers import Setup
+from referee.text.notation.position_text import Position
+from referee.text.report.sheet import replay
 from referee.tlog.policy import LogPolicy
 from referee.tlog.tiles import encode_bundle
 from referee.tlog.witness import Request
@@ -224,7 +224,7 @@ def certificates() -> list[bytes]:
     for line in _CLAIMS:
         question = json.loads(line)
         game = question.pop("game")
-        claim = registry.part("referee.notation", game, "claims").claim(question)
+        claim = registry.part("referee.text.notation", game, "claims").claim(question)
         prove: Any = alhambra_proving.prove if game == "alhambra" else kingdomino_proving.prove
         found.append(bytes([game == "kingdomino"]) + prove(claim).certificate)
     return found

@@ -38,11 +38,11 @@ from referee.log.remarks import decode_remark
 from referee.log.tlog_proof import TlogProof
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Verdict
-from referee.notation import boards_text, game_text, inspect, lines, position_text
-from referee.notation.errors import NotationError
-from referee.notation.strict_json import QueryError
-from referee.report import sheet as sheets
 from referee.rollwrite.v1 import rollwrite_pb2
+from referee.text.notation import boards_text, game_text, inspect, lines, position_text
+from referee.text.notation.errors import NotationError
+from referee.text.notation.strict_json import QueryError
+from referee.text.report import sheet as sheets
 from referee.tlog.checkpoint import open_log_checkpoint
 from referee.tlog.leaf import leaf_of, read_leaf
 from referee.tlog.policy import LogPolicy
@@ -287,7 +287,7 @@ def _claim(data: bytes) -> tuple[str, Any]:
 
 
 def _claims(game: str) -> Any:
-    return registry.part("referee.notation", game, "claims")
+    return registry.part("referee.text.notation", game, "claims")
 
 
 def notation(data: bytes) -> None:

@@ -19,10 +19,10 @@ FINITE = {
     "referee.games.rollwrite.dice.",
     "referee.games.rollwrite.listing.",
     "referee.log.header.",
-    "referee.notation.grammar.",
-    "referee.notation.inspect.",
-    "referee.notation.options.",
-    "referee.report.page.",
+    "referee.text.notation.grammar.",
+    "referee.text.notation.inspect.",
+    "referee.text.notation.options.",
+    "referee.text.report.page.",
     "referee.wire.kingdomino.",
 }
 """Modules with functions that keep every result: of games, rules or dice, of which there are only so many."""

@@ -30,7 +30,7 @@ from referee.log.note import CheckpointSigner
 from referee.log.remarks import commitment, encode_remark, is_plain
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Verdict
-from referee.words.catalogue import load
+from referee.text.words.catalogue import load
 from tests.attacks import corpus
 from tests.attacks.everything import ATTACKS
 from tests.attacks.forge import act_in, acts, put_act, reopened

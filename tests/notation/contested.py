@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from referee.games import forfeits
 from referee.games.game import Ending
 from referee.games.results import Contest, Result
-from referee.notation.headers import Setup
+from referee.text.notation.headers import Setup
 from tests.games.rulings import play
 from tests.notation.setups import PLAIN
 

@@ -5,20 +5,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import referee.notation
+import referee.text.notation
 from referee.games import registry
 from referee.games.forfeits import ENDINGS
 from referee.games.game import Ending
 from referee.games.kingdomino.moves import PlaceDomino
 from referee.games.results import Contest
-from referee.notation import old_names
-from referee.notation.game_text import GameText
-from referee.notation.game_text import write as write_game
-from referee.notation.grammar import MAX_CHARACTERS, MAX_LINE
-from referee.notation.headers import Setup
-from referee.notation.options import options_of
-from referee.notation.position_text import Position
-from referee.notation.position_text import write as write_position
+from referee.text.notation import old_names
+from referee.text.notation.game_text import GameText
+from referee.text.notation.game_text import write as write_game
+from referee.text.notation.grammar import MAX_CHARACTERS, MAX_LINE
+from referee.text.notation.headers import Setup
+from referee.text.notation.options import options_of
+from referee.text.notation.position_text import Position
+from referee.text.notation.position_text import write as write_position
 from tests.notation.setups import PLAIN, play
 
 _SHOWN = {"alhambra": 14, "kingdomino": 18, "rollwrite": 18}
@@ -310,8 +310,8 @@ tiles. Cards and reserves do not matter.
 ```text
 {boards_alhambra}```
 
-In Python, use `referee.notation.game_text.read` and `write`, `read_line` for one line in a position, and
-`referee.notation.position_text` or `boards_text`. For a wrong text they raise only `NotationError`.
+In Python, use `referee.text.notation.game_text.read` and `write`, `read_line` for one line in a position, and
+`referee.text.notation.position_text` or `boards_text`. For a wrong text they raise only `NotationError`.
 
 ## More games
 
@@ -336,7 +336,7 @@ def notation_page() -> str:
             states[0].apply(event)
         parts[setup.rules_id] = _block(write_game(GameText(setup, events)))
         parts[f"{setup.rules_id}_position"] = _block(write_position(Position(setup, states[0])))
-    folder = Path(referee.notation.__file__).parent
+    folder = Path(referee.text.notation.__file__).parent
     grammars = [("Common", folder / "text.lark")]
     grammars += [(name.capitalize(), folder / name / "text.lark") for name in sorted(registry.names())]
     blocks = [f"### {name}\n\n{_block(path.read_text(encoding='utf-8'), 'lark')}" for name, path in grammars]

@@ -14,8 +14,8 @@ from referee.games.kingdomino.dominoes import DOMINOES, Domino
 from referee.games.kingdomino.options import Central, Draw, Frame
 from referee.games.rollwrite.options import Solo
 from referee.harness import Played, Shuffler, by_kind
-from referee.notation.game_text import GameText
-from referee.notation.headers import Setup
+from referee.text.notation.game_text import GameText
+from referee.text.notation.headers import Setup
 from tests.games.options import TURNED
 
 

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from referee.games.kingdomino.dominoes import UNKNOWN
 from referee.games.kingdomino.options import kings_of
 from referee.games.rollwrite import TYPES
-from referee.notation import game_text, position_text
-from referee.notation.boards_text import Boards, read, write
-from referee.notation.errors import Kind, NotationError
-from referee.notation.headers import Setup
-from referee.report import sheet as sheets
-from referee.report.adjudication import adjudicate
-from referee.report.sheet import sheet
+from referee.text.notation import game_text, position_text
+from referee.text.notation.boards_text import Boards, read, write
+from referee.text.notation.errors import Kind, NotationError
+from referee.text.notation.headers import Setup
+from referee.text.report import sheet as sheets
+from referee.text.report.adjudication import adjudicate
+from referee.text.report.sheet import sheet
 from tests.notation.page import BOARDS
 from tests.notation.setups import PLAIN, SETUPS, name_of, play
 from tests.sizes import Part, in_parts, sample_of

@@ -22,9 +22,9 @@ from referee.games.alhambra.moves import (
     RebuildSwap,
     ReserveTile,
 )
-from referee.notation.alhambra import words as wording
-from referee.notation.alhambra.claims import claim, describe, describe_move, move, written, written_move
-from referee.notation.strict_json import QueryError
+from referee.text.notation.alhambra import words as wording
+from referee.text.notation.alhambra.claims import claim, describe, describe_move, move, written, written_move
+from referee.text.notation.strict_json import QueryError
 from tests.games.layouts import engine_layout, random_boards
 from tests.notation.questions import TILE_SET, names
 

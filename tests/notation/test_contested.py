@@ -17,12 +17,12 @@ from referee.games.alhambra import Options
 from referee.games.game import Ending, Over
 from referee.games.kingdomino.moves import PlaceDomino
 from referee.games.results import Contest, Result
-from referee.notation import contest_text, game_text, position_text
-from referee.notation.errors import Kind, NotationError
-from referee.notation.game_text import GameText
-from referee.notation.headers import Setup
-from referee.notation.position_text import Position
-from referee.report import sheet
+from referee.text.notation import contest_text, game_text, position_text
+from referee.text.notation.errors import Kind, NotationError
+from referee.text.notation.game_text import GameText
+from referee.text.notation.headers import Setup
+from referee.text.notation.position_text import Position
+from referee.text.report import sheet
 from tests.games.rulings import CANDIDATES
 from tests.log.slow_table import OF_A_SEAT
 from tests.notation.contested import GAMES, at, contested, contests, states

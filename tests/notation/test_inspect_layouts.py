@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from referee.games.alhambra.as_played import AsPlayed
 from referee.games.alhambra.layout import REACH, Layout, index_of
 from referee.games.alhambra.tiles import E, N, S, W
-from referee.notation.alhambra import inspect
+from referee.text.notation.alhambra import inspect
 from tests.games import oracle
 from tests.games.layouts import engine_layout, random_boards
 from tests.notation.questions import TILE_SET, ask, lists, names

@@ -9,9 +9,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from referee.games import registry
-from referee.notation.inspect import answer
-from referee.notation.lines import Lines, encode
-from referee.notation.strict_json import MAX_LINE_BYTES
+from referee.text.notation.inspect import answer
+from referee.text.notation.lines import Lines, encode
+from referee.text.notation.strict_json import MAX_LINE_BYTES
 from tests.sizes import campaign
 
 ASK = b'{"game":"alhambra"'

@@ -20,7 +20,7 @@ from referee.games.kingdomino.moves import (
 )
 from referee.games.kingdomino.options import Central
 from referee.harness import check_game
-from referee.notation.kingdomino.words import describe, rounds
+from referee.text.notation.kingdomino.words import describe, rounds
 
 
 @pytest.mark.parametrize(

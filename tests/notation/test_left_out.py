@@ -18,16 +18,16 @@ from referee.log.errors import LogError
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner
 from referee.log.verdict import Verdict
-from referee.notation import game_text
-from referee.notation.errors import NotationError
-from referee.notation.game_text import GameText
-from referee.notation.headers import Setup
-from referee.notation.table import Table, TableError
-from referee.notation.table_acts import Kind, TableAct
-from referee.report.model import Seat, of_adjudication
-from referee.report.record import Step
-from referee.report.rulings import Policy, RulingError, read
-from referee.report.text import text as report_text
+from referee.text.notation import game_text
+from referee.text.notation.errors import NotationError
+from referee.text.notation.game_text import GameText
+from referee.text.notation.headers import Setup
+from referee.text.notation.table import Table, TableError
+from referee.text.notation.table_acts import Kind, TableAct
+from referee.text.report.model import Seat, of_adjudication
+from referee.text.report.record import Step
+from referee.text.report.rulings import Policy, RulingError, read
+from referee.text.report.text import text as report_text
 from referee.transcript.recorder import Recorder
 from referee.transcript.rehearsal import adjudicated, listed, recorded, rehearse
 from tests.notation.setups import name_of

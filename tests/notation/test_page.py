@@ -11,7 +11,7 @@ from lark import Lark
 from referee.games import registry
 from referee.games.game import Ending
 from referee.games.results import Result
-from referee.notation import game_text, position_text
+from referee.text.notation import game_text, position_text
 
 PAGE = (Path(__file__).parents[2] / "docs" / "notation.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"^```\n(\[Game .*?)```$", PAGE, re.MULTILINE | re.DOTALL)

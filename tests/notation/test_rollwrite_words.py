@@ -28,7 +28,7 @@ from referee.games.rollwrite.moves import (
 from referee.games.rollwrite.options import Solo
 from referee.games.rollwrite.phases import Phase
 from referee.harness import check_game
-from referee.notation.rollwrite.words import describe, rounds
+from referee.text.notation.rollwrite.words import describe, rounds
 
 GAME = registry.get("rollwrite")
 

@@ -13,7 +13,7 @@ import pytest
 from referee.games.game import Cell
 from referee.games.kingdomino.dominoes import TERRAINS, domino_set
 from referee.games.kingdomino.kingdom import Kingdom
-from referee.render.kingdomino import seat_svg, svg
+from referee.text.render.kingdomino import seat_svg, svg
 from tests.render.kingdoms import GAMES, events, position
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -126,8 +126,8 @@ def test_equal_kingdoms_give_equal_bytes() -> None:
     other = Kingdom(5, (2, 2)).placed(DOMINO_SET.dominoes[18], (0, -1), (-1, -1))
     assert svg(SMALL, DOMINO_SET) == svg(other.placed(DOMINO_SET.dominoes[47], (1, 0), (1, 1)), DOMINO_SET)
     words = (
-        "from tests.render.test_kingdomino_svg import SMALL, DOMINO_SET; from referee.render.kingdomino import svg; "
-        "print(svg(SMALL, DOMINO_SET))"
+        "from tests.render.test_kingdomino_svg import SMALL, DOMINO_SET; "
+        "from referee.text.render.kingdomino import svg; print(svg(SMALL, DOMINO_SET))"
     )
     done = subprocess.run(
         [sys.executable, "-c", words], capture_output=True, text=True, check=True, env={"PYTHONHASHSEED": "7"}

@@ -15,7 +15,7 @@ import pytest
 from referee.games.game import Cell
 from referee.games.kingdomino.dominoes import TERRAINS, domino_set
 from referee.games.kingdomino.kingdom import Kingdom
-from referee.render.kingdomino import position_text, text
+from referee.text.render.kingdomino import position_text, text
 from tests.render.kingdoms import GAMES, events, position
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from referee.games.alhambra.layout import Layout
 from referee.games.kingdomino.dominoes import domino_set
 from referee.games.kingdomino.kingdom import Kingdom
-from referee.render import alhambra, kingdomino
+from referee.text.render import alhambra, kingdomino
 from tests.render.boards import TILE_SET
 from tests.render.kingdoms import position
 

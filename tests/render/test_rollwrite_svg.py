@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from referee.games.rollwrite import TYPES, Sheet, State, sheet
 from referee.games.rollwrite.sheet import index_of
-from referee.render.rollwrite import seat_svg
+from referee.text.render.rollwrite import seat_svg
 from tests.render.rollwrite_positions import events, position
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -127,7 +127,7 @@ def test_the_sheet_is_named() -> None:
 
 def test_equal_sheets_give_equal_bytes() -> None:
     words = (
-        "from tests.render.rollwrite_positions import position; from referee.render.rollwrite import seat_svg;"
+        "from tests.render.rollwrite_positions import position; from referee.text.render.rollwrite import seat_svg;"
         "print(seat_svg(position(3, 60), 2, 'Seat 2'))"
     )
     other = subprocess.run(

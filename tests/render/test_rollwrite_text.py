@@ -16,8 +16,8 @@ from referee.games.rollwrite import TYPES, Options, Sheet, sheet
 from referee.games.rollwrite.awards import Award
 from referee.games.rollwrite.options import Solo
 from referee.games.rollwrite.sheet import index_of
-from referee.render.rollwrite import position_text, text
-from referee.render.rollwrite.grid import ABBREVIATIONS
+from referee.text.render.rollwrite import position_text, text
+from referee.text.render.rollwrite.grid import ABBREVIATIONS
 from tests.render.rollwrite_positions import events, position
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -18,7 +18,7 @@ from referee.games.alhambra.options import LoopRule
 from referee.games.alhambra.outline import longest_wall, outline
 from referee.games.alhambra.tiles import TYPES, E, N, S, W
 from referee.games.game import Cell
-from referee.render.alhambra import seat_svg, svg
+from referee.text.render.alhambra import seat_svg, svg
 from tests.games.layouts import engine_layout, random_boards
 from tests.render.boards import BOARDS, TILE_SET, layout
 from tests.render.positions import position
@@ -87,9 +87,8 @@ def test_equal_layouts_give_equal_bytes() -> None:
     board = layout("seven")
     backwards = Layout.of(TILE_SET, dict(reversed(board.cells().items())))
     assert svg(board) == svg(backwards)
-    words = (
-        "from tests.render.boards import layout; from referee.render.alhambra import svg; print(svg(layout('seven')))"
-    )
+    words = "from tests.render.boards import layout; from referee.text.render.alhambra import svg; "
+    words += "print(svg(layout('seven')))"
     other = subprocess.run(
         [sys.executable, "-c", words], capture_output=True, text=True, check=True, env={"PYTHONHASHSEED": "7"}
     )

@@ -14,8 +14,8 @@ import pytest
 
 from referee.games.alhambra.layout import Layout
 from referee.games.alhambra.tiles import TYPES
-from referee.render.alhambra import position_text, text
-from referee.render.alhambra.boxes import _CORNERS, ABBREVIATIONS
+from referee.text.render.alhambra import position_text, text
+from referee.text.render.alhambra.boxes import _CORNERS, ABBREVIATIONS
 from tests.games.layouts import engine_layout, random_boards
 from tests.render.boards import BOARDS, TILE_SET, layout
 from tests.render.positions import events, position

@@ -22,7 +22,7 @@ from referee.games.alhambra.moves import (
     TakeMoney,
 )
 from referee.games.game import ForcedPass
-from referee.notation.alhambra.words import describe, rounds
+from referee.text.notation.alhambra.words import describe, rounds
 from tests.render.boards import TILE_SET
 from tests.render.positions import events
 

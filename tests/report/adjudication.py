@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from referee.report.adjudication import adjudicate
-from referee.report.record import Adjudication
-from referee.report.rulings import Policy
+from referee.text.report.adjudication import adjudicate
+from referee.text.report.record import Adjudication
+from referee.text.report.rulings import Policy
 
 START = """\
 [Game "kingdomino"]

@@ -9,12 +9,12 @@ import pytest
 from referee.games.game import Ending
 from referee.games.kingdomino.moves import DiscardDomino, PlaceDomino
 from referee.games.results import Contest, Result
-from referee.notation.errors import Kind, NotationError
-from referee.notation.game_text import GameText, write
-from referee.notation.headers import RUNNING, Setup
-from referee.report.adjudication import adjudicate
-from referee.report.record import Adjudication, Step
-from referee.report.rulings import Policy
+from referee.text.notation.errors import Kind, NotationError
+from referee.text.notation.game_text import GameText, write
+from referee.text.notation.headers import RUNNING, Setup
+from referee.text.report.adjudication import adjudicate
+from referee.text.report.record import Adjudication, Step
+from referee.text.report.rulings import Policy
 from tests.notation.setups import PLAIN, name_of, play, text_of
 from tests.report.adjudication import AWAY, FINE, NEXT, OUTSIDE, START, judged
 

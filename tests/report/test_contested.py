@@ -14,15 +14,15 @@ from referee.games.game import Ending, Over
 from referee.games.results import Contest, Result, Wait
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner
-from referee.notation import game_text
-from referee.notation.game_text import GameText
-from referee.notation.outcomes import outcome
-from referee.report.adjudication import adjudicate
-from referee.report.model import Seat, of_adjudication
-from referee.report.record import Step
-from referee.report.rulings import Policy
-from referee.report.sheet import Player, replay, sheet, upper
-from referee.report.text import text as report_text
+from referee.text.notation import game_text
+from referee.text.notation.game_text import GameText
+from referee.text.notation.outcomes import outcome
+from referee.text.report.adjudication import adjudicate
+from referee.text.report.model import Seat, of_adjudication
+from referee.text.report.record import Step
+from referee.text.report.rulings import Policy
+from referee.text.report.sheet import Player, replay, sheet, upper
+from referee.text.report.text import text as report_text
 from referee.transcript.game_file import GameFile, as_text, told_by
 from referee.transcript.recorder import obstacle
 from referee.transcript.rehearsal import recorded

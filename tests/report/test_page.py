@@ -11,13 +11,13 @@ from html.parser import HTMLParser
 
 import pytest
 
-from referee.notation.game_text import write
-from referee.notation.headers import Setup
-from referee.report.adjudication import adjudicate
-from referee.report.model import Report, Seat, of_adjudication
-from referee.report.page import html
-from referee.report.rulings import Policy
-from referee.report.text import summary, text
+from referee.text.notation.game_text import write
+from referee.text.notation.headers import Setup
+from referee.text.report.adjudication import adjudicate
+from referee.text.report.model import Report, Seat, of_adjudication
+from referee.text.report.page import html
+from referee.text.report.rulings import Policy
+from referee.text.report.text import summary, text
 from tests.notation.setups import PLAIN, name_of, play, text_of
 from tests.report.adjudication import AWAY, OUTSIDE, START
 

@@ -16,16 +16,16 @@ from referee.log import audit as auditor
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner
 from referee.log.verdict import Report, Verdict
-from referee.notation import game_text
-from referee.notation.errors import NotationError
-from referee.notation.game_text import write
-from referee.notation.headers import Setup
-from referee.report.adjudication import adjudicate, list_illegal
-from referee.report.model import Seat, of_adjudication
-from referee.report.page import html
-from referee.report.record import Adjudication, Step
-from referee.report.rulings import LineRuling, PointsOff, Policy, RulingError, read
-from referee.report.text import text as as_text
+from referee.text.notation import game_text
+from referee.text.notation.errors import NotationError
+from referee.text.notation.game_text import write
+from referee.text.notation.headers import Setup
+from referee.text.report.adjudication import adjudicate, list_illegal
+from referee.text.report.model import Seat, of_adjudication
+from referee.text.report.page import html
+from referee.text.report.record import Adjudication, Step
+from referee.text.report.rulings import LineRuling, PointsOff, Policy, RulingError, read
+from referee.text.report.text import text as as_text
 from referee.transcript.rehearsal import recorded
 from tests.notation.setups import PLAIN, name_of, play, text_of
 from tests.report.adjudication import AWAY, FINE, NEXT, OUTSIDE, START

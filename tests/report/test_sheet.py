@@ -12,11 +12,11 @@ from referee.games.alhambra.scoring import score_round
 from referee.games.game import Ending, Over
 from referee.games.kingdomino.dominoes import TERRAINS
 from referee.games.rollwrite.options import Solo
-from referee.notation import position_text
-from referee.notation.headers import Setup
-from referee.notation.position_text import Position
-from referee.notation.scorings import Scorings
-from referee.report.sheet import Sheet, SheetError, read, replay, rules_of, sheet
+from referee.text.notation import position_text
+from referee.text.notation.headers import Setup
+from referee.text.notation.position_text import Position
+from referee.text.notation.scorings import Scorings
+from referee.text.report.sheet import Sheet, SheetError, read, replay, rules_of, sheet
 from tests.notation.page import BOARDS
 from tests.notation.setups import PLAIN, SETUPS, name_of, play, text_of
 from tests.report.sheet import POSITION

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from referee.notation.options import Option, options_of, plain, written
+from referee.text.notation.options import Option, options_of, plain, written
 
 
 def options_table(rules_id: str, kind: type, meanings: Mapping[str, tuple[str, str]]) -> list[str]:

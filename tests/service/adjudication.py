@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from referee.report.rulings import Policy
 from referee.service.server import Server
+from referee.text.report.rulings import Policy
 from referee.v1 import adjudication_service_pb2 as pb
 from referee.v1 import adjudication_service_pb2_grpc as pb_grpc
 from referee_clients.sdk.adjudication import ACCEPT_AS_PLAYED, SKIP, STOP, Adjudicator

@@ -24,9 +24,9 @@ from referee.log.keys import PrivateKey
 from referee.log.note import VerifierKey, open_checkpoint
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
+from referee.text.words.catalogue import Phrase
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import game_service_pb2_grpc, rules_service_pb2_grpc
-from referee.words.catalogue import Phrase
 
 SCRIBE = PrivateKey(sha256(b"scribe").digest())
 OTHER_SCRIBE = PrivateKey(sha256(b"other scribe").digest())

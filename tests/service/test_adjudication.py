@@ -17,16 +17,16 @@ import pytest
 
 from referee.games.game import Ending
 from referee.games.results import Contest
-from referee.notation.errors import Kind, NotationError
-from referee.notation.game_text import GameText, write
-from referee.notation.headers import Setup
-from referee.report.adjudication import adjudicate
-from referee.report.record import Adjudication, Step
-from referee.report.rulings import Policy
 from referee.service.adjudication import MAX_TEXT_BYTES
 from referee.service.adjudication_worker import MAX_ILLEGAL
 from referee.service.server import Config, Server
 from referee.service.worker_queue import MOST_OF_ONE
+from referee.text.notation.errors import Kind, NotationError
+from referee.text.notation.game_text import GameText, write
+from referee.text.notation.headers import Setup
+from referee.text.report.adjudication import adjudicate
+from referee.text.report.record import Adjudication, Step
+from referee.text.report.rulings import Policy
 from referee.v1 import adjudication_service_pb2 as pb
 from referee.v1 import adjudication_service_pb2_grpc as pb_grpc
 from referee_clients.sdk.adjudication import HTML, SKIP, STOP, TEXT

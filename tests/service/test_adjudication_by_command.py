@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from referee.games.kingdomino.moves import DiscardDomino
-from referee.notation.game_text import write
-from referee.notation.headers import Setup
-from referee.report.rulings import Policy
 from referee.service import adjudication
+from referee.text.notation.game_text import write
+from referee.text.notation.headers import Setup
+from referee.text.report.rulings import Policy
 from referee.v1 import adjudication_service_pb2 as pb
 from referee.v1 import adjudication_service_pb2_grpc as pb_grpc
 from referee_clients.sdk.adjudication import HTML, TEXT

@@ -12,7 +12,6 @@ from referee import v1
 from referee.games.game import UnknownRules, Violation
 from referee.live import errors
 from referee.log.errors import Code, LogError, RulesError
-from referee.notation.errors import Kind, NotationError
 from referee.service import errors as service_errors
 from referee.service.auth import Caller, PermissionDenied, Unauthenticated
 from referee.service.guard import handler
@@ -21,8 +20,9 @@ from referee.service.permissions import EVERYBODY, PERMISSIONS, SERVICES, Scope
 from referee.service.solver import Disagreement
 from referee.store.errors import StoreFailed
 from referee.store.nodes import Node
+from referee.text.notation.errors import Kind, NotationError
+from referee.text.words.catalogue import Phrase, phrase
 from referee.v1 import game_service_pb2 as pb
-from referee.words.catalogue import Phrase, phrase
 from referee.workers.errors import BadQuestion
 from referee.workers.pool import WorkerFailed, WorkerFault
 from tests.service.player import CODE

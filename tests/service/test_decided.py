@@ -8,8 +8,8 @@ import pytest
 
 from referee.games.kingdomino import Options, State
 from referee.games.rollwrite import Options as Rollwrite
-from referee.notation.headers import Setup
-from referee.notation.position_text import Position, write
+from referee.text.notation.headers import Setup
+from referee.text.notation.position_text import Position, write
 from referee.v1 import game_service_pb2 as games_pb
 from referee.v1 import solver_service_pb2 as pb
 from referee_clients.sdk.errors import Denied

@@ -22,8 +22,8 @@ from referee.service.files import KEY_FILE, TOKEN_FILE, VERIFIER_FILE
 from referee.service.server import Server
 from referee.store.errors import StoreFailed
 from referee.store.store import Change, Row
+from referee.text.words.catalogue import phrase
 from referee.v1 import game_service_pb2 as pb
-from referee.words.catalogue import phrase
 from tests.service.conftest import on_both_engines, running
 from tests.service.engines import Engine
 from tests.service.facts import sql_store

@@ -8,10 +8,10 @@ import pytest
 
 from referee.games.game import Ending
 from referee.games.results import Contest, Result
-from referee.notation.game_text import GameText
-from referee.notation.position_text import Position, write
-from referee.report.sheet import replay
 from referee.service.solver_worker import answers
+from referee.text.notation.game_text import GameText
+from referee.text.notation.position_text import Position, write
+from referee.text.report.sheet import replay
 from referee.v1 import solver_service_pb2 as pb
 from tests.notation.contested import contested
 

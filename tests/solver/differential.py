@@ -15,7 +15,7 @@ from referee.certificates.alhambra.claims import Remove
 from referee.games import registry
 from referee.games.alhambra.layout import Layout as Board
 from referee.games.alhambra.tiles import tile_set
-from referee.render.alhambra.boxes import text
+from referee.text.render.alhambra.boxes import text
 from referee_solver.alhambra.differential import Disagreement
 
 STEPS = 20

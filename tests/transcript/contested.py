@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from referee.notation.errors import NotationError
-from referee.notation.grammar import grammar
+from referee.text.notation.errors import NotationError
+from referee.text.notation.grammar import grammar
 from referee.transcript.game_file import GameFile
 
 

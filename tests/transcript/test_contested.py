@@ -7,7 +7,7 @@ from io import BytesIO
 import pytest
 
 from referee.games import registry
-from referee.notation.registry import notation
+from referee.text.notation.registry import notation
 from referee.transcript.game_file import GameFile
 from tests.contested.campaign import IN_THIRDS, games_of, sampled
 from tests.contested.games import Contested

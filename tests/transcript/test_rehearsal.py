@@ -6,9 +6,9 @@ import pytest
 
 from referee.games.results import Wait
 from referee.log.errors import LogError
-from referee.notation import game_text
-from referee.notation.errors import NotationError
-from referee.report import sheet
+from referee.text.notation import game_text
+from referee.text.notation.errors import NotationError
+from referee.text.report import sheet
 from referee.transcript.rehearsal import adjudicated, rehearse
 
 APPEALED = '[Game "rollwrite"]\n[Seats "2"]\n{arbiters}\narbiter: penalty seat 1 points 2\n1: appeal against 1 TBL-33\n'

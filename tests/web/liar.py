@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 
 from referee.log.note import VerifierKey
-from referee.words.catalogue import languages
+from referee.text.words.catalogue import languages
 from referee_clients.web.app import application
 from referee_clients.web.errors import beyond_head
 from referee_clients.web.hub import event

@@ -8,13 +8,13 @@ import shutil
 from math import ceil
 from pathlib import Path
 
-from referee.words import catalogue
-from referee.words.catalogue import Text, load
+from referee.text.words import catalogue
+from referee.text.words.catalogue import Text, load
 
 LANGUAGE = "de"
 """In which nobody has written anything; it has English's plural forms."""
 WITH_FOLDER = (
-    "import sys; from pathlib import Path; from referee.words import catalogue; "
+    "import sys; from pathlib import Path; from referee.text.words import catalogue; "
     "catalogue._FOLDER = Path(sys.argv.pop(1)); from referee.cli import main; main()"
 )
 """The command line, with the catalogues of a folder that its first argument names."""

@@ -19,8 +19,8 @@ from playwright.async_api import Browser, Page, Route, expect
 from referee.games import registry
 from referee.live.errors import LimitReached
 from referee.service.errors import status
+from referee.text.words.catalogue import ENGLISH, languages, load, phrase
 from referee.v1.game_service_pb2 import ErrorReason
-from referee.words.catalogue import ENGLISH, languages, load, phrase
 from referee_clients.web import pages
 from referee_clients.web.errors import OWN_REASONS, Refusal, away, refusal_of
 from tests.cli.inside import referee

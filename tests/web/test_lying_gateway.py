@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Page, expect
 
-from referee.words.catalogue import load
+from referee.text.words.catalogue import load
 from tests.log.verify_js import why_not
 from tests.waiting import until
 from tests.web.feed import LIES, gateway, lies_in_a_log, place

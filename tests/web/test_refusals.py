@@ -15,9 +15,9 @@ from grpc_status import rpc_status
 import referee
 from referee.live.errors import BadField, LimitReached, NotAwaited
 from referee.log.errors import Code, LogError, not_awaited
-from referee.notation.errors import BadWord
 from referee.service.errors import status
-from referee.words.catalogue import ENGLISH, load, phrase
+from referee.text.notation.errors import BadWord
+from referee.text.words.catalogue import ENGLISH, load, phrase
 from referee_clients.opening.options import options
 from referee_clients.opening.times import milliseconds
 from referee_clients.rulings import refused

@@ -7,8 +7,8 @@ import json
 import pytest
 from playwright.async_api import Page, expect
 
-from referee.report.model import score_value
-from referee.report.sheet import read
+from referee.text.report.model import score_value
+from referee.text.report.sheet import read
 from tests.web.gateway import Caller
 from tests.web.position_page import cell, link_of
 

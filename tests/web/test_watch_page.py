@@ -14,8 +14,8 @@ import pytest
 from playwright.async_api import Page, Route, expect
 
 from referee.log.v1 import log_pb2
+from referee.text.words.catalogue import languages, load
 from referee.v1 import game_service_pb2 as pb
-from referee.words.catalogue import languages, load
 from referee_clients.web.replay import positions_of_file
 from tests.clients.referee_process import Referee
 from tests.service.player import bearer, connected

@@ -21,9 +21,9 @@ from referee.games.kingdomino.dominoes import TERRAINS
 from referee.log.errors import Code
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Verdict
+from referee.text.words.catalogue import ENGLISH, languages, load
 from referee.v1 import game_pb2
 from referee.wire.enums import bare_name
-from referee.words.catalogue import ENGLISH, languages, load
 from referee_clients.web import pages
 from referee_clients.web.said import SAID_BY_AUDITS, words_of
 from tests.log.verify_js import FACTS

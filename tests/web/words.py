@@ -7,7 +7,7 @@ import re
 
 from playwright.async_api import Page
 
-from referee.words.catalogue import load
+from referee.text.words.catalogue import load
 
 
 def address_in(line: str) -> str:

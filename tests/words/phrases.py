@@ -12,7 +12,7 @@ from typing import Final
 import referee
 import referee_clients
 from referee.log.intent import Role
-from referee.words.catalogue import Text
+from referee.text.words.catalogue import Text
 
 _SOURCES: Final = (Path(referee.__file__).parent, Path(referee_clients.__file__).parent)
 _TAKES: Final = {

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from referee.notation.outcomes import IN_ENGLISH
-from referee.words.catalogue import Words
+from referee.text.notation.outcomes import IN_ENGLISH
+from referee.text.words.catalogue import Words
 from tests.words.phrases import forms
 
 FEWEST: Final = 10

@@ -14,9 +14,8 @@ from babel import Locale
 
 from referee.games import event, registry
 from referee.games.table_rules import CATALOGUE as TABLE_RULES
-from referee.v1.game_service_pb2 import ErrorReason
-from referee.words import catalogue
-from referee.words.catalogue import (
+from referee.text.words import catalogue
+from referee.text.words.catalogue import (
     ENGLISH,
     Phrase,
     Text,
@@ -29,6 +28,7 @@ from referee.words.catalogue import (
     phrase,
     preferred,
 )
+from referee.v1.game_service_pb2 import ErrorReason
 from referee_clients.web.errors import OWN_REASONS
 from tests.words.phrases import forms, in_code
 

@@ -23,21 +23,21 @@ from referee.games.game import Violation
 from referee.log.errors import Code, LogError, not_awaited
 from referee.log.intent import Author, Role
 from referee.log.note import VerifierKey
-from referee.notation import game_text, sentences
-from referee.notation.errors import NotationError
-from referee.notation.game_text import write
-from referee.notation.outcomes import IN_ENGLISH
-from referee.notation.sentences import sentence
-from referee.report.model import Seat, of_adjudication
-from referee.report.page import html
-from referee.report.rulings import LineRuling, PointsOff, Policy
-from referee.report.sheet import rules_of
-from referee.report.text import text
+from referee.text.notation import game_text, sentences
+from referee.text.notation.errors import NotationError
+from referee.text.notation.game_text import write
+from referee.text.notation.outcomes import IN_ENGLISH
+from referee.text.notation.sentences import sentence
+from referee.text.report.model import Seat, of_adjudication
+from referee.text.report.page import html
+from referee.text.report.rulings import LineRuling, PointsOff, Policy
+from referee.text.report.sheet import rules_of
+from referee.text.report.text import text
+from referee.text.words.catalogue import ENGLISH, languages, load, phrase
 from referee.transcript import report as of_log
 from referee.transcript.game_file import GameFile, as_text
 from referee.transcript.recorder import about
 from referee.transcript.rehearsal import adjudicated
-from referee.words.catalogue import ENGLISH, languages, load, phrase
 from referee_clients.web.cards import Card, sheet
 from tests.cli.inside import referee as command
 from tests.docs.shell import ROOT

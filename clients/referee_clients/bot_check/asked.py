@@ -15,7 +15,7 @@ from threading import Thread
 from typing import Any, Final
 
 from referee.games import registry
-from referee.notation.times import in_words
+from referee.text.notation.times import in_words
 from referee_clients.bot_check.catalogue import ASKED, CATALOGUE
 from referee_clients.bot_check.positions import Position, of_transcripts, random_game, rare
 from referee_clients.bot_check.results import Result, Status, Wrong

@@ -14,7 +14,7 @@ from textual.screen import Screen
 from textual.widgets import Footer, OptionList, Static
 from textual.widgets.option_list import Option
 
-from referee.notation.outcomes import counted
+from referee.text.notation.outcomes import counted
 from referee.v1 import game_service_pb2
 from referee_clients.console.kinds import KINDS, Kind
 from referee_clients.console.post import Case, Post

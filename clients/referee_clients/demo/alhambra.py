@@ -15,7 +15,7 @@ from referee.games.alhambra.money import CURRENCIES, card_name, total
 from referee.games.alhambra.phases import FREE, Phase
 from referee.games.alhambra.scoring import NEUTRAL, score_position
 from referee.games.alhambra.tiles import TYPES
-from referee.render.alhambra import text
+from referee.text.render.alhambra import text
 
 COLOURS = ("bright_blue", "bright_red", "bright_magenta", "yellow", "green", "white")
 """Of the building types, as near to the tiles as a terminal gets."""

@@ -12,7 +12,7 @@ from rich.text import Text
 from referee.games.kingdomino import State
 from referee.games.kingdomino.dominoes import TERRAINS, Half
 from referee.games.kingdomino.kingdom import CASTLE
-from referee.render.kingdomino.board import board
+from referee.text.render.kingdomino.board import board
 
 COLOURS = (
     "black on yellow",

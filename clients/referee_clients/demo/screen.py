@@ -14,7 +14,7 @@ from rich.text import Text
 from referee.games.game import Chance, Decision
 from referee.log.game import Phase
 from referee.log.replay import Record
-from referee.notation.outcomes import outcome
+from referee.text.notation.outcomes import outcome
 from referee_clients.demo.show import Show
 
 EVERY_TURNS = 10

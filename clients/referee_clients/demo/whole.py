@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from rich.console import Console
 
 from referee.log.replay import Record
-from referee.render.registry import renderer
+from referee.text.render.registry import renderer
 from referee_clients.demo.children import ChildFailed, Children, read, stop_on_sigterm
 from referee_clients.demo.game import play
 from referee_clients.demo.screen import Screen, show_result

@@ -18,12 +18,12 @@ from referee.log.judge import judge_act
 from referee.log.reading import read_rule
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
-from referee.notation import game_text, table_acts
-from referee.notation.errors import NotationError
-from referee.notation.grammar import grammar
-from referee.notation.outcomes import counted, outcome
-from referee.notation.table_acts import OF_SEATS, RULINGS, Kind, TableAct
-from referee.notation.times import in_words
+from referee.text.notation import game_text, table_acts
+from referee.text.notation.errors import NotationError
+from referee.text.notation.grammar import grammar
+from referee.text.notation.outcomes import counted, outcome
+from referee.text.notation.table_acts import OF_SEATS, RULINGS, Kind, TableAct
+from referee.text.notation.times import in_words
 from referee.transcript import table_messages
 
 _ACT: Final = re.compile(

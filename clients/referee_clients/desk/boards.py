@@ -14,8 +14,8 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from referee.games.game import Cell, Decision, Forced
-from referee.notation.outcomes import counted
-from referee.render.registry import renderer
+from referee.text.notation.outcomes import counted
+from referee.text.render.registry import renderer
 from referee_clients.desk import standing
 from referee_clients.desk.guide import guide
 from referee_clients.desk.hand import Hand

@@ -11,8 +11,8 @@ from textual.binding import Binding, BindingType
 from referee.log.intent import Author, Role
 from referee.log.keys import PrivateKey
 from referee.log.note import VerifierKey
-from referee.notation import table_acts
-from referee.notation.table_acts import Kind, arbiter_name
+from referee.text.notation import table_acts
+from referee.text.notation.table_acts import Kind, arbiter_name
 from referee_clients.desk import acts, offers
 from referee_clients.desk.acts import NO_KEY, Meant
 from referee_clients.desk.correction import Correction

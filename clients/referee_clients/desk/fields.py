@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from referee.notation.table_acts import RULINGS, Kind, TableAct, arbiter_name, plain_words
-from referee.notation.times import in_words
+from referee.text.notation.table_acts import RULINGS, Kind, TableAct, arbiter_name, plain_words
+from referee.text.notation.times import in_words
 
 
 @dataclass(frozen=True, slots=True)

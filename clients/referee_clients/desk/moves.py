@@ -11,7 +11,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Footer, OptionList, Static
 from textual.widgets.option_list import Option
 
-from referee.notation.outcomes import counted
+from referee.text.notation.outcomes import counted
 from referee_clients.desk.choices import Choices
 
 

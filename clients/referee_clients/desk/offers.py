@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from referee.games.game import Decision
 from referee.log.intent import Author, Role
 from referee.log.replay import Record
-from referee.notation import table_acts
-from referee.notation.table_acts import arbiter_name
+from referee.text.notation import table_acts
+from referee.text.notation.table_acts import arbiter_name
 from referee_clients.desk.acts import Meant, check
 
 

@@ -19,10 +19,10 @@ from textual.widget import Widget
 from textual.widgets import Button, Footer, Input, Label, Select, Static
 
 from referee.games import registry
-from referee.notation import game_text, headers
-from referee.notation.errors import NotationError
-from referee.notation.headers import Setup
-from referee.notation.options import Option, options_of, plain, written
+from referee.text.notation import game_text, headers
+from referee.text.notation.errors import NotationError
+from referee.text.notation.headers import Setup
+from referee.text.notation.options import Option, options_of, plain, written
 from referee.wire.registry import codec
 from referee_clients.desk.folder import MOST_OF_A_NAME, Folder, FolderError, Known, shown_name
 from referee_clients.desk.guide import guide

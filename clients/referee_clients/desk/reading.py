@@ -13,11 +13,11 @@ from typing import Any, Final
 
 from referee.games import registry
 from referee.games.game import Cell, Chance, Decision, Forced, ForcedPass, Over
-from referee.notation.errors import NotationError
-from referee.notation.game_text import line, read_line
-from referee.notation.grammar import grammar
-from referee.notation.sentences import sentence
-from referee.render.words import seat_words
+from referee.text.notation.errors import NotationError
+from referee.text.notation.game_text import line, read_line
+from referee.text.notation.grammar import grammar
+from referee.text.notation.sentences import sentence
+from referee.text.render.words import seat_words
 from referee_clients.desk.guide import guide
 
 MOST_MOVES = 5000

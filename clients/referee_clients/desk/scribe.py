@@ -12,7 +12,7 @@ from referee.log.intent import Author, Role
 from referee.log.keys import PrivateKey
 from referee.log.note import VerifierKey
 from referee.log.v1 import log_pb2
-from referee.notation.table_acts import Kind
+from referee.text.notation.table_acts import Kind
 from referee_clients.desk.acts import NO_KEY, Meant, message
 from referee_clients.desk.hand import Hand, NotEntered
 from referee_clients.sdk.channel import Security

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from referee.games.results import Result
 from referee.log.game import Phase
 from referee.log.replay import Record
-from referee.notation.outcomes import named, needs_words, outcome
-from referee.render.words import seat_words
+from referee.text.notation.outcomes import named, needs_words, outcome
+from referee.text.render.words import seat_words
 from referee.v1 import game_pb2
 from referee_clients.desk.reading import Desk, seat_name
 from referee_clients.standing import time_left

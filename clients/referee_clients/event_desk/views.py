@@ -13,7 +13,7 @@ from referee.games.event.acts import Result
 from referee.games.event.entrant import Entrant
 from referee.games.event.scoring import standings
 from referee.games.event.terms import shown
-from referee.notation.outcomes import counted
+from referee.text.notation.outcomes import counted
 
 
 class View(Enum):

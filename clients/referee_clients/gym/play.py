@@ -11,7 +11,7 @@ from gymnasium import spaces
 from referee.games import registry
 from referee.games.game import Ending, Over
 from referee.games.results import Contest
-from referee.notation.registry import notation
+from referee.text.notation.registry import notation
 from referee_clients.bots import Bot
 from referee_clients.bots.story import moved
 from referee_clients.gym.coding import Actions, Canonical, Mask, View

@@ -33,7 +33,7 @@ from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner, VerifierKey
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
-from referee.notation import game_text
+from referee.text.notation import game_text
 from referee.wire import registry as wire
 from referee.wire import strict
 from referee_clients.match.game import SeededStream, deciding, following

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from referee.console import printable
 from referee.games.game import InputError
-from referee.notation.outcomes import counted
+from referee.text.notation.outcomes import counted
 from referee_clients.match.course import MOST_FAULTS
 from referee_clients.match.ratings import Rating
 from referee_clients.match.sprt import BOUND, LEAST, Verdict

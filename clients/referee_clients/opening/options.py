@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from referee.games import registry
-from referee.notation.errors import BadWord, cut
-from referee.notation.options import Option, OptionError, options_of
+from referee.text.notation.errors import BadWord, cut
+from referee.text.notation.options import Option, OptionError, options_of
+from referee.text.words.catalogue import phrase
 from referee.wire.registry import Codec, codec
-from referee.words.catalogue import phrase
 
 _AGE_ORDER = "age_order"
 

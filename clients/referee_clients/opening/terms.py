@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from referee.log.v1 import log_pb2
-from referee.notation.errors import BadWord
-from referee.words.catalogue import phrase
+from referee.text.notation.errors import BadWord
+from referee.text.words.catalogue import phrase
 from referee_clients.opening.times import clock, milliseconds
 
 _ILLEGAL_EXPECTED: Final = phrase("retry, record, strikes:N, penalty:TIME or forfeit")

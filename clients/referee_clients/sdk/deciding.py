@@ -17,7 +17,7 @@ from referee.log.events import TakeBackProposed
 from referee.log.intent import Author, Role, TableAct
 from referee.log.keys import PrivateKey
 from referee.log.v1 import log_pb2
-from referee.notation.times import in_words
+from referee.text.notation.times import in_words
 from referee_clients.bots.bot import (
     RESIGN,
     Bot,

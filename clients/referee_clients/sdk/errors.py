@@ -9,9 +9,9 @@ import grpc
 from google.rpc import error_details_pb2
 from grpc_status import rpc_status
 
+from referee.text.words.catalogue import Phrase
 from referee.v1.game_service_pb2 import ErrorReason, Failure
 from referee.wire.enums import bare_name
-from referee.words.catalogue import Phrase
 
 DOMAIN = "referee.v1"
 _SAID = "said"

@@ -17,7 +17,7 @@ from referee.log.intent import Author, Role, SignedIntent
 from referee.log.keys import PrivateKey
 from referee.log.note import VerifierKey
 from referee.log.v1 import log_pb2
-from referee.notation.outcomes import outcome
+from referee.text.notation.outcomes import outcome
 from referee.v1 import game_service_pb2 as pb
 from referee_clients.bots.bot import Bot, Ending, MakeBot
 from referee_clients.join import Join, parse_join

@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 from textual.binding import Binding, BindingType
 
 from referee.log.note import VerifierKey
-from referee.notation import table_acts
-from referee.notation.table_acts import Kind
+from referee.text.notation import table_acts
+from referee.text.notation.table_acts import Kind
 from referee_clients.desk import acts, offers
 from referee_clients.desk.acts import Meant
 from referee_clients.desk.fields import Field, fields_of

@@ -23,11 +23,11 @@ from starlette.routing import Route
 
 from referee.games import registry
 from referee.log.game import Phase
-from referee.notation.sentences import sentence
+from referee.text.notation.sentences import sentence
+from referee.text.words.catalogue import phrase
 from referee.v1 import arbiter_service_pb2, arbiter_service_pb2_grpc, game_service_pb2_grpc
 from referee.v1 import game_service_pb2 as pb
 from referee.wire.strict import MalformedError
-from referee.words.catalogue import phrase
 from referee_clients.sdk.channel import Metadata
 from referee_clients.web.bodies import PROTOBUF, body_of, message_of, question_of
 from referee_clients.web.broken import as_json as as_violation

@@ -10,7 +10,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 
-from referee.words.catalogue import ENGLISH
+from referee.text.words.catalogue import ENGLISH
 from referee_clients.web import acting, events, games, office, positions, solving
 from referee_clients.web.coding import LEAST_BYTES
 from referee_clients.web.errors import HANDLERS

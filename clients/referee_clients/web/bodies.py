@@ -7,8 +7,8 @@ from typing import Any, Final, TypeVar
 from google.protobuf.message import DecodeError, Message
 from starlette.requests import ClientDisconnect, Request
 
-from referee.notation.lines import parse_object
-from referee.notation.strict_json import QueryError
+from referee.text.notation.lines import parse_object
+from referee.text.notation.strict_json import QueryError
 from referee_clients.web.errors import Refusal
 
 MOST_BYTES: Final = 20 << 10

@@ -9,9 +9,9 @@ from typing import Any
 from referee.games import event, registry
 from referee.games.game import Rule, Violation
 from referee.games.table_rules import CATALOGUE as TABLE_RULES
-from referee.notation.sentences import in_words
+from referee.text.notation.sentences import in_words
+from referee.text.words.catalogue import ENGLISH, load_or_english
 from referee.v1 import game_pb2
-from referee.words.catalogue import ENGLISH, load_or_english
 
 
 def as_json(violation: Violation, english: str, language: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from referee.words.catalogue import ENGLISH, load
+from referee.text.words.catalogue import ENGLISH, load
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Scope
 
-from referee.words.catalogue import Phrase, languages, load, phrase
+from referee.text.words.catalogue import Phrase, languages, load, phrase
 from referee_clients.sdk.errors import answer_of
 from referee_clients.web.languages import spoken_to
 

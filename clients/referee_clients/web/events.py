@@ -12,9 +12,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from referee.text.words.catalogue import phrase
 from referee.v1 import event_service_pb2 as pb
 from referee.v1 import event_service_pb2_grpc as pb_grpc
-from referee.words.catalogue import phrase
 from referee_clients.web.errors import Refusal, bad_field
 from referee_clients.web.games import game_json
 from referee_clients.web.upstream import CALL_S, PAGE_SIZE, Upstream

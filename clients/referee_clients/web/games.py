@@ -19,9 +19,9 @@ from starlette.types import Message, Receive, Scope, Send
 
 from referee.log.entry import MAX_ENTRIES, decode_open
 from referee.log.v1 import log_pb2
+from referee.text.words.catalogue import phrase
 from referee.v1 import game_pb2
 from referee.wire.enums import bare_name
-from referee.words.catalogue import phrase
 from referee_clients.web.coding import takes
 from referee_clients.web.errors import Refusal, bad_field, refusal_of
 from referee_clients.web.hub import Feed, Hub

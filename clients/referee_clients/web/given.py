@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from referee.notation.errors import BadWord
-from referee.notation.strict_json import shown
-from referee.words.catalogue import Phrase, phrase
+from referee.text.notation.errors import BadWord
+from referee.text.notation.strict_json import shown
+from referee.text.words.catalogue import Phrase, phrase
 from referee_clients.opening.times import milliseconds
 
 _MOST: Final = (1 << 32) - 1

@@ -20,9 +20,9 @@ from typing import Any
 
 from referee.log.game import Phase
 from referee.log.note import VerifierKey
+from referee.text.words.catalogue import phrase
 from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
-from referee.words.catalogue import phrase
 from referee_clients.sdk.channel import Security
 from referee_clients.sdk.connection import Connection
 from referee_clients.sdk.errors import ClientError

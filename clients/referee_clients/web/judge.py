@@ -12,11 +12,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from referee.games.game import InputError, Violation
-from referee.notation.errors import NotationError
-from referee.notation.inspect import answer
-from referee.notation.lines import encode, parse_object
-from referee.notation.strict_json import QueryError, only, required, shown
-from referee.words.catalogue import load_or_english
+from referee.text.notation.errors import NotationError
+from referee.text.notation.inspect import answer
+from referee.text.notation.lines import encode, parse_object
+from referee.text.notation.strict_json import QueryError, only, required, shown
+from referee.text.words.catalogue import load_or_english
 from referee_clients.web.broken import explained
 
 _BESIDE_FACTS: Final = ("rule", "cells", "text", "placement", "domino")
@@ -47,8 +47,8 @@ def _in(language: str, violation: Mapping[str, Any]) -> dict[str, Any]:
 
 def _score(message: bytes, language: str) -> dict[str, Any]:
     """Return the score sheet of ``{"text": …}``, boards alone in the notation; or ``{"error": …}``."""
-    from referee.report.model import score_value  # noqa: PLC0415 - most workers are never asked for a score
-    from referee.report.sheet import read  # noqa: PLC0415
+    from referee.text.report.model import score_value  # noqa: PLC0415 - most workers are never asked for a score
+    from referee.text.report.sheet import read  # noqa: PLC0415
 
     try:
         told = read(_text(parse_object(message)))

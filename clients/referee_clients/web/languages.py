@@ -16,7 +16,7 @@ from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from referee.words.catalogue import ENGLISH, languages, load, preferred
+from referee.text.words.catalogue import ENGLISH, languages, load, preferred
 
 ASKED: Final = "lang"
 """In the address."""

@@ -17,7 +17,7 @@ from time import monotonic
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from referee.words.catalogue import phrase
+from referee.text.words.catalogue import phrase
 from referee_clients.web.errors import Refusal, Stalled, limit_reached
 from referee_clients.web.protocol import STALL_S, cut
 

@@ -17,7 +17,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from referee.notation.errors import BadWord
+from referee.text.notation.errors import BadWord
+from referee.text.words.catalogue import Phrase, phrase
 from referee.v1 import (
     arbiter_service_pb2,
     arbiter_service_pb2_grpc,
@@ -26,7 +27,6 @@ from referee.v1 import (
     status_service_pb2_grpc,
 )
 from referee.v1 import game_service_pb2 as pb
-from referee.words.catalogue import Phrase, phrase
 from referee_clients.join import format_link
 from referee_clients.opening.wishes import MOST_EVENT, Proofs, Wishes
 from referee_clients.opening.wishes import bad_field as of_field

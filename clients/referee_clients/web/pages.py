@@ -23,9 +23,9 @@ from starlette.routing import Route
 
 from referee.games import event, registry
 from referee.log.note import VerifierKey
-from referee.render.registry import renderer
-from referee.words.catalogue import ENGLISH, Text, load, load_or_english, own_name
-from referee.words.catalogue import languages as spoken_in
+from referee.text.render.registry import renderer
+from referee.text.words.catalogue import ENGLISH, Text, load, load_or_english, own_name
+from referee.text.words.catalogue import languages as spoken_in
 from referee_clients.opening.options import choices_of
 from referee_clients.web.coding import BEST, LEAST_BYTES, takes
 from referee_clients.web.components import components

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from referee.words.catalogue import ENGLISH
+from referee.text.words.catalogue import ENGLISH
 from referee.workers.errors import BadQuestion
 from referee.workers.pool import WorkerFailed, WorkerFault, Workers
 from referee_clients.web.bodies import body_of, parsed

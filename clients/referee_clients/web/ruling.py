@@ -14,8 +14,8 @@ from referee.log.reading import read_act
 from referee.log.remarks import MAX_CHARACTERS, is_plain
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
-from referee.notation.errors import BadWord
-from referee.words.catalogue import Phrase, phrase
+from referee.text.notation.errors import BadWord
+from referee.text.words.catalogue import Phrase, phrase
 from referee_clients.prepared import Prepared
 from referee_clients.rulings import BadMove, NotAllowed, refused, resting, standing_move
 from referee_clients.web.given import Given, key_of

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from referee.words.catalogue import Text
+from referee.text.words.catalogue import Text
 
 _IMPORT: Final = re.compile(r"""(?:from|import) ?\(?["`](\.[^"`]+\.mjs)["`]""")
 _KEY: Final = re.compile(r'"([a-z]+(?:\.\w+)*)"')

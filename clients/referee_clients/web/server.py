@@ -14,7 +14,7 @@ from typing import Final
 import uvicorn
 
 from referee.log.note import VerifierKey
-from referee.words.catalogue import ENGLISH
+from referee.text.words.catalogue import ENGLISH
 from referee_clients.sdk.channel import Security
 from referee_clients.web.app import application
 from referee_clients.web.in_browser.pyodide import BadPyodide, check

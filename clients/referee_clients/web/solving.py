@@ -17,14 +17,14 @@ from referee.certificates.alhambra.claims import Add, Give, Place, Remove, Reser
 from referee.certificates.alhambra.wire import move_of, placed_tiles
 from referee.certificates.registry import provable
 from referee.games import registry
-from referee.notation.alhambra.claims import describe_move, written_move
-from referee.notation.alhambra.values import layout_names, tile_names
-from referee.notation.lines import named_game
-from referee.notation.strict_json import QueryError, only
+from referee.text.notation.alhambra.claims import describe_move, written_move
+from referee.text.notation.alhambra.values import layout_names, tile_names
+from referee.text.notation.lines import named_game
+from referee.text.notation.strict_json import QueryError, only
+from referee.text.words.catalogue import ENGLISH, load
+from referee.text.words.catalogue import languages as spoken_in
 from referee.v1 import solver_service_pb2 as pb
 from referee.v1 import solver_service_pb2_grpc as pb_grpc
-from referee.words.catalogue import ENGLISH, load
-from referee.words.catalogue import languages as spoken_in
 from referee_clients.web.bodies import question_of
 from referee_clients.web.broken import of_referee
 from referee_clients.web.errors import Refusal
@@ -135,7 +135,7 @@ async def _prove(
     """``question``: as ``referee prove`` takes it."""
     games = {name: found for name in registry.names() if (found := provable(name, registry.get(name).version))}
     game = named_game(question, games)
-    notation = registry.part("referee.notation", game, "claims")
+    notation = registry.part("referee.text.notation", game, "claims")
     claim = notation.claim(question)
     proof = (await solver.ProveMove(games[game].request(claim), **call)).proof
     verdicts = ("legal", "illegal") if notation.is_of_move(claim) else ("holds", "fails")

@@ -9,9 +9,9 @@ from pathlib import Path
 from textual.widgets import Select
 
 from referee.cli.desk import _components
-from referee.notation import headers
-from referee.notation.headers import Setup
-from referee.notation.options import options_of
+from referee.text.notation import headers
+from referee.text.notation.headers import Setup
+from referee.text.notation.options import options_of
 from referee.wire.registry import codec
 from referee_clients.desk.app import DeskApp
 from referee_clients.desk.folder import Folder

@@ -11,8 +11,8 @@ from textual.widgets import OptionList, Static
 
 from referee.log.keys import PrivateKey
 from referee.log.replay import Record
-from referee.notation import game_text
-from referee.notation.table_acts import read_line
+from referee.text.notation import game_text
+from referee.text.notation.table_acts import read_line
 from referee_clients.desk import acts
 from referee_clients.desk.beside import Beside
 from referee_clients.desk.fields import fields_of, line_of

@@ -11,9 +11,9 @@ import pytest
 
 from referee.games import registry
 from referee.games.game import Chance, Decision, ForcedPass
-from referee.notation.game_text import line
-from referee.notation.grammar import grammar
-from referee.notation.headers import Setup
+from referee.text.notation.game_text import line
+from referee.text.notation.grammar import grammar
+from referee.text.notation.headers import Setup
 from referee_clients.desk.guide import guide
 from referee_clients.desk.reading import Desk
 from tests.notation.setups import PLAIN, SETUPS, name_of, play

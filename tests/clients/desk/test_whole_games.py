@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from referee.games import alhambra
-from referee.notation.game_text import write
-from referee.notation.headers import Setup
+from referee.text.notation.game_text import write
+from referee.text.notation.headers import Setup
 from referee_clients.desk.correction import Correction
 from referee_clients.desk.table import TableScreen
 from tests.cli.inside import referee as command

@@ -29,15 +29,16 @@ _PARTS: Final = (
     "games",
     "kingdomino",
     "log",
-    "notation",
     "pairing",
-    "report",
     "rollwrite",
+    "text/__init__.py",
+    "text/notation",
+    "text/report",
+    "text/words/__init__.py",
+    "text/words/catalogue.py",
+    "text/words/en/report.json",
     "v1",
     "wire",
-    "words/__init__.py",
-    "words/catalogue.py",
-    "words/en/report.json",
 )
 """What an audit needs of the package ``referee``; that it is enough is what the tests of this archive show."""
 _SUFFIXES: Final = (".py", ".binpb", ".lark")

@@ -17,7 +17,7 @@ from referee.log.errors import LogError
 from referee.log.keys import PublicKey
 from referee.log.note import VerifierKey
 from referee.log.verdict import CertificateReport, Report
-from referee.words.catalogue import Said
+from referee.text.words.catalogue import Said
 from referee_clients.web.in_browser import signatures
 from referee_clients.web.in_browser.signatures import forget
 

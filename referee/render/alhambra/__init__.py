@@ -1,9 +1,0 @@
-"""Alhambra on paper: a layout as text or SVG, a position as text."""
-
-from __future__ import annotations
-
-from referee.render.alhambra.boxes import text
-from referee.render.alhambra.picture import pieces, seat_svg, svg
-from referee.render.alhambra.position import boards_text, position_text
-
-__all__ = ["boards_text", "pieces", "position_text", "seat_svg", "svg", "text"]

@@ -1,9 +1,0 @@
-"""Kingdomino on paper: a kingdom as text or SVG, a position as text."""
-
-from __future__ import annotations
-
-from referee.render.kingdomino.boxes import text
-from referee.render.kingdomino.picture import pieces, seat_svg, svg
-from referee.render.kingdomino.position import boards_text, position_text
-
-__all__ = ["boards_text", "pieces", "position_text", "seat_svg", "svg", "text"]

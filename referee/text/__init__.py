@@ -1,0 +1,1 @@
+"""What people read and write: words in their languages, notation, pictures, and reports."""

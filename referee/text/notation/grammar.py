@@ -1,0 +1,168 @@
+"""The grammar of each game's text, and what Lark says of a text that does not fit it. Knows no game."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from lark import Lark, Token, Tree
+from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
+from lark.lexer import PatternStr
+
+from referee.games import registry
+from referee.text.notation.errors import Kind, NotationError, cut, either
+
+COMMON: Final = Path(__file__).with_name("text.lark")
+MAX_CHARACTERS: Final = 1 << 19
+"""Of a text; ten times what a long game takes."""
+MAX_LINE: Final = 1 << 13
+"""Characters of a line; twice what the longest position takes."""
+
+_TERMINALS: Final = {
+    "NAME": "a name",
+    "STRING": "a value in quotes",
+    "INT": "a number",
+    "CELL": "a cell, such as 1,-2",
+    "RULE": "the id of a rule",
+    "HOW": "how, such as flag",
+    "NEGATIVE": "a number",
+    "TIME": "a time, such as 1m30s",
+    "_NL": "the end of the line",
+    "$END": "the end of the text",
+}
+_OF_THE_TABLE: Final = frozenset(
+    {"RESIGN", "AGREE", "PROTEST", "APPEAL", "SCRIBE", "REFEREE", "ORGANISER", "ARBITER", "BACK"}
+)
+"""What can begin an act of the table in place of every move: said only where nothing else is expected."""
+_WORD: Final = re.compile(r'"[^"\r\n]*"?|[^\s"\[\](){};:]+|.', re.DOTALL)
+_HIDDEN: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
+"""What does not show, or makes a line look like two, or turns it around: no reader would see what the parser reads."""
+_WORD_BEFORE: Final = re.compile(r"[^\s\"\[\](){};:]*\Z")
+_LONGEST_WORD: Final = 40
+"""Characters before a fault in which its word is looked for to begin."""
+
+
+class _Apart:
+    """Between the lexer and the parser: two words, or numbers, need a blank between them."""
+
+    always_accept = ()
+
+    def process(self, stream: Iterator[Token]) -> Iterator[Token]:
+        before = None
+        for token in stream:
+            begins = token[0].isalnum() or token[0] == "-"
+            if before is not None and before.end_pos == token.start_pos and before[-1].isalnum() and begins:
+                raise syntax_error(token, f"{shown(token)} directly after {shown(before)}", "a blank between them")
+            before = token
+            yield token
+
+
+class Grammar:
+    """The grammar of one game's texts."""
+
+    def __init__(self, rules_id: str) -> None:
+        """Raise ``UnknownRules``."""
+        game = registry.part(__package__, rules_id, "text")
+        own = Path(game.__file__).with_name("text.lark").read_text(encoding="utf-8")
+        self._terminals: dict[str, str] = {**_TERMINALS, **game.TERMINALS}
+        self._lark = Lark(
+            f"{COMMON.read_text(encoding='utf-8')}\n{own}",
+            start=["text", "act", "position", "boards"],
+            parser="lalr",
+            propagate_positions=True,
+            postlex=_Apart(),
+        )
+
+    def parse(self, text: str, start: str = "text") -> Tree[Token]:
+        """Raise ``NotationError``."""
+        if len(text) > MAX_CHARACTERS:
+            raise NotationError(Kind.SYNTAX, (1, 1), "the text is too long", f"at most {MAX_CHARACTERS} characters")
+        for number, line in enumerate(text.split("\n"), start=1):
+            if len(line) > MAX_LINE:
+                where = number, MAX_LINE + 1
+                raise NotationError(Kind.SYNTAX, where, "the line is too long", f"at most {MAX_LINE} characters")
+        if hidden := _HIDDEN.search(text):
+            where, name = place(text, hidden.start()), f"U+{ord(hidden[0]):04X}"
+            raise NotationError(Kind.SYNTAX, where, f"{name}, which does not show", "characters that do")
+        try:
+            return self._lark.parse(text, start)
+        except UnexpectedInput as error:
+            raise self._told(error, text) from None
+
+    def _told(self, error: UnexpectedInput, text: str) -> NotationError:
+        names: Iterable[str] = ()
+        at = len(text)
+        if isinstance(error, UnexpectedToken):
+            names = error.accepts or error.expected
+            if error.token.type != "$END":
+                at = _begin(text, error.token.start_pos or 0)
+        elif isinstance(error, UnexpectedCharacters):
+            position: Any = error.pos_in_stream
+            names, at = error.allowed or (), _begin(text, position)
+        found = _WORD.match(text, at)
+        ends = found is None or found[0] in "\r\n"
+        what = f"found {shown(found[0])}" if found and not ends else f"the {'line' if found else 'text'} ends"
+        return NotationError(Kind.SYNTAX, place(text, at), what, self._expected(names), is_unfinished=ends)
+
+    def _expected(self, names: Iterable[str]) -> str:
+        """Return the words first, then what is described, each once."""
+        words, described = set(), set()
+        named = set(names)
+        for name in named - _OF_THE_TABLE or named:
+            if name in self._terminals:
+                described.add(self._terminals[name])
+                continue
+            pattern = self._lark.get_terminal(name).pattern
+            if isinstance(pattern, PatternStr):
+                words.add(pattern.value)
+        return either([*sorted(words), *sorted(described)])
+
+
+def _begin(text: str, at: int) -> int:
+    """Return where the word begins that a character is in."""
+    if _WORD_BEFORE.match(text[at]) is None:
+        return at
+    before = _WORD_BEFORE.search(text, max(0, at - _LONGEST_WORD), at)
+    return before.start() if before else at
+
+
+@cache
+def grammar(rules_id: str) -> Grammar:
+    """Raise ``UnknownRules``."""
+    return Grammar(rules_id)
+
+
+def place(text: str, at: int) -> tuple[int, int]:
+    """Return line and column of a character."""
+    before = text[:at]
+    return before.count("\n") + 1, at - (before.rfind("\n") + 1) + 1
+
+
+def shown(text: str) -> str:
+    """Return as much of what was found as an error repeats."""
+    return repr(cut(text))
+
+
+def syntax_error(token: Any, what: str, expected: str) -> NotationError:
+    """Return the error about a token, or a tree."""
+    return NotationError(Kind.SYNTAX, place_of(token), what, expected)
+
+
+def place_of(token: Any) -> tuple[int, int]:
+    """Return line and column of a token, or a tree."""
+    meta = token.meta if isinstance(token, Tree) else token
+    return meta.line, meta.column
+
+
+def numbers(tokens: Iterable[Any]) -> tuple[int, ...]:
+    """Return the numbers of INT tokens."""
+    return tuple(map(int, tokens))
+
+
+def cell(token: str) -> tuple[int, int]:
+    """Return the cell of a CELL or a pair of dice."""
+    x, _, y = token.partition(",")
+    return int(x), int(y)

@@ -1,0 +1,139 @@
+"""Roll & Write's events in words, one line each. Prints only; it judges nothing.
+
+A cell is what its dice show, the blue one first: ``3,5``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import assert_never
+
+from referee.games.game import ForcedPass
+from referee.games.rollwrite import TYPES, State
+from referee.games.rollwrite.awards import Award, completed
+from referee.games.rollwrite.moves import (
+    Build,
+    BuildSecond,
+    ChangeDice,
+    Dice,
+    EndBuilding,
+    Event,
+    GetCoins,
+    KeepPair,
+    Roll,
+    StartBuildings,
+    StartDice,
+    StartSeat,
+    VirtualBuildings,
+)
+from referee.games.rollwrite.phases import Phase
+from referee.games.rollwrite.sheet import cells_of
+from referee.text.notation.rollwrite.points import Scored
+
+
+def describe(event: Event, state: State) -> str:
+    """Return ``change dice to blue 3 5 yellow 1 1``, ``build tower 3,5``, ``get coins (2)``, ``keep 3,5``, …
+
+    ``state``: the position before the event.
+    """
+    match event:
+        case ChangeDice(blue, yellow):
+            return _words("change dice to blue", (*map(str, blue), "yellow", *map(str, yellow)))
+        case Build(blue, yellow):
+            return f"build {_building((blue, yellow), state)}"
+        case GetCoins():
+            return "get coins" + (f" ({gain(state)})" if state.phase is Phase.ACTION else "")
+        case BuildSecond():
+            return "build second" + (f" {_building(second(state), state)}" if state.phase is Phase.SECOND else "")
+        case EndBuilding():
+            return "end building"
+        case KeepPair(blue, yellow):
+            return f"keep {_roll((blue, yellow))}"
+        case StartSeat(seat):
+            return f"start seat {seat}"
+        case StartBuildings(seat, rolls):
+            return _words(f"start buildings {seat}:", (_building(roll, state) for roll in rolls))
+        case StartDice(seat, rolls):
+            return _words(f"start dice {seat}:", map(_roll, rolls))
+        case Dice(rolls):
+            return _words("dice:", map(_roll, rolls))
+        case VirtualBuildings(player, rolls):
+            return _words(f"virtual {player}:", (_building(roll, state) for roll in rolls))
+        case ForcedPass():
+            return "pass"
+        case _:
+            assert_never(event)
+
+
+def gain(state: State) -> int:
+    """Return the coins that the seat on turn can get now."""
+    after = state.copy()
+    after.apply(GetCoins())
+    return after.circled[state.seat] - state.circled[state.seat]
+
+
+def rounds(state: State, held: int) -> list[str]:
+    """Return each completed type, ``round 9: tower completed by seat 1, 21 points``, and the final score's lines.
+
+    Without the first ``held`` of them.
+    """
+    lines = [_award(award, against=state.is_against) for award in state.awards[held:]]
+    if state.phase is Phase.OVER and held <= len(state.awards):
+        found = scored(state)
+        lines += [f"final: {line}" for line in found.explained()]
+        totals = [f"{name} {score.total}" for name, score in zip(found.names, found.scores, strict=True)]
+        shown = [total for player, total in enumerate(totals) if player not in found.losers]
+        lines.append(f"final: {shown[0]} points{''.join(f', {total}' for total in shown[1:])}")
+    return lines
+
+
+def scored(state: State) -> Scored:
+    """Return the position's points, were the game over now."""
+    scores, shares = state.score()
+    return Scored(
+        names=[*_seats(range(state.seats)), *_virtual(range(len(state.virtual)))],
+        counts=state.all_counts(),
+        coins=state.coins,
+        awarded=completed(state.awards, state.seats, state.is_against),
+        losers=() if state.is_against else range(state.seats, state.seats + len(state.virtual)),
+        scores=scores,
+        shares=shares,
+    )
+
+
+def _award(award: Award, *, against: bool) -> str:
+    who = [*_seats(award.seats), *_virtual(award.virtual)]
+    words = f"round {award.round}: {TYPES[award.type]} completed by {' and '.join(who)}, {award.each} points"
+    if len(who) > 1:
+        words += " each"
+    if award.virtual and not against:
+        words += f", not given to {' and '.join(_virtual(award.virtual))}" if award.seats else ", not given"
+    return words
+
+
+def _seats(seats: Iterable[int]) -> list[str]:
+    return [f"seat {seat}" for seat in seats]
+
+
+def _virtual(players: Iterable[int]) -> list[str]:
+    return [f"virtual {player}" for player in players]
+
+
+def second(state: State) -> Roll:
+    """Return where the seat on turn can build a second time."""
+    after = state.copy()
+    after.apply(BuildSecond())
+    (cell,) = cells_of(after.built[state.seat] & ~state.built[state.seat])
+    return cell
+
+
+def _building(cell: Roll, state: State) -> str:
+    return f"{TYPES[state.sheet.type_at(*cell)]} {_roll(cell)}"
+
+
+def _roll(roll: Roll) -> str:
+    return f"{roll[0]},{roll[1]}"
+
+
+def _words(first: str, rest: Iterable[str]) -> str:
+    return " ".join((first, *rest))

@@ -1,0 +1,196 @@
+"""What a record comes to when it is judged: what was entered, what is illegal, how the game ends. Knows no game."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from enum import Enum, auto
+from typing import Any, Final, Protocol
+
+from referee.games.game import State, Violation
+from referee.games.results import Contest, Wait
+from referee.text.notation import accepted, contest_text
+from referee.text.notation.headers import Setup
+from referee.text.notation.outcomes import IN_ENGLISH
+from referee.text.notation.table_acts import TableAct
+from referee.text.report.rulings import LineRuling, Policy
+from referee.text.report.sheet import Told
+from referee.text.words.catalogue import Words
+
+PASSED_OVER: Final = "TBL-2"
+STANDS: Final = "TBL-7"
+REINSTATED: Final = "TBL-18"
+"""Rules of the table that rulings rest on."""
+
+
+class Step(Enum):
+    """What became of a line of the record, or was entered beside it."""
+
+    PLAYED = auto()
+    REFUSED = auto()
+    """An attempt that changes nothing."""
+    STOOD_IN = auto()
+    DUE = auto()
+    """The record leaves the line out: a move for a seat that had forfeited, or that the record says was passed over."""
+    ACCEPTED = auto()
+    TABLE = auto()
+    """An act of the table, not of the game."""
+    RESTORED = auto()
+    """A line does not count, as the arbiter ruled."""
+    REPLACED = auto()
+    """The move that the arbiter put in the place of a line."""
+    PENALTY = auto()
+    """Points off a seat."""
+
+
+_RULINGS: Final = (Step.STOOD_IN, Step.ACCEPTED, Step.RESTORED, Step.REPLACED, Step.PENALTY)
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """One thing that happened."""
+
+    step: Step
+    event: Any
+    """None for what is no event of the game."""
+    words: str
+    """The event as a line of notation, in its position; or what the arbiter ruled."""
+    line: int | None
+    """Of the record; None for what the record does not have."""
+    seat: int | None
+    """Whose act it is; None for what was drawn or rolled, and of acts of the table."""
+    violations: tuple[Violation, ...] = ()
+    """Of what was refused or accepted."""
+    points: int = 0
+    """Of a penalty."""
+    ruling: str = ""
+    """What the arbiter ruled about the line, for the log."""
+
+    @property
+    def rule_ids(self) -> tuple[str, ...]:
+        """The rules that it breaks, ascending, without repeats."""
+        return accepted.rule_ids(self.violations)
+
+
+@dataclass(frozen=True, slots=True)
+class Illegal:
+    """A line of the record that cannot be so."""
+
+    line: int
+    column: int
+    """Both from 1."""
+    seat: int | None
+    """None: what was drawn or rolled, or an act of the table."""
+    words: str
+    """As the record has it, or how it begins if it is long."""
+    violations: tuple[Violation, ...]
+    """Empty where no rule of the game is broken, but what is awaited is something else: ``reason`` tells what."""
+    reason: str
+    outcome: str
+    """What became of it, and by which rule of the table."""
+    stopped: bool
+    """The adjudication ends before it."""
+    ruled: bool = False
+    """The record itself says that an arbiter let it stand, which is as it should be."""
+    ruling: str = ""
+    """What the arbiter ruled about this line alone."""
+    follows: int | None = None
+    """The line that does not count, to which this one belongs: it is no further illegal move."""
+    advice: str = ""
+    """What can be ruled, where the adjudication ends as it cannot do what was ruled."""
+
+
+@dataclass(slots=True)
+class Adjudication:
+    """The outcome."""
+
+    setup: Setup
+    policy: Policy
+    state: State
+    """After all that was entered."""
+    say: Words = IN_ENGLISH
+    """The language of what is said of the lines."""
+    entered: list[Entered] = field(default_factory=list)
+    illegal: list[Illegal] = field(default_factory=list)
+    """In the order of the record."""
+    scored: list[State] = field(default_factory=list)
+    """The positions right after each scoring."""
+    recorded: Contest = field(default_factory=Contest)
+    """What happened beside the moves, as the record tells it; or the result that a ruling gives."""
+    entered_after: list[int] = field(default_factory=lambda: [0])
+    """How many of ``entered`` there were after each line of the record, which acts of the table name by number."""
+    waits: Wait | None = None
+    """What the result waits for, where the log would not have it yet."""
+    claimed: str | None = None
+    """The result that the record states, where it is another one."""
+    unreached: tuple[LineRuling, ...] = ()
+    """Rulings about lines behind the end of the adjudication."""
+    changes: tuple[str, ...] = ()
+    """What the rulings made of the result, a sentence each."""
+
+    @property
+    def contest(self) -> Contest:
+        """What happened beside the moves, with the points that rulings about lines take off."""
+        taken = [0] * self.setup.seats
+        for entered in self.entered:
+            if entered.step is Step.PENALTY and entered.seat is not None:
+                taken[entered.seat] += entered.points
+        if not any(taken):
+            return self.recorded
+        before = self.recorded.points_off or (0,) * self.setup.seats
+        return replace(self.recorded, points_off=tuple(map(sum, zip(before, taken, strict=True))))
+
+    @property
+    def told(self) -> Told:
+        """The end of the game as it was adjudicated."""
+        return Told(self.setup, self.state, self.contest, self.scored, self.waits)
+
+    @property
+    def result(self) -> str:
+        """As the header Result has it: the points by the rules, or how the game ended without any."""
+        return contest_text.value(self.told.result)
+
+    @property
+    def stopped(self) -> Illegal | None:
+        """What the adjudication ended before; None: the whole record was read."""
+        return next((found for found in self.illegal if found.stopped), None)
+
+    @property
+    def has_rulings(self) -> bool:
+        """Whether anything in the game rests on an arbiter's ruling."""
+        return any(entered.step in _RULINGS for entered in self.entered)
+
+    @property
+    def ended(self) -> bool:
+        """Whether the whole record was read, or a ruling gave the result."""
+        return self.stopped is None or self.recorded.ruled is not None
+
+    @property
+    def acts(self) -> list[TableAct]:
+        """The acts of the table in the record."""
+        return [entered.event for entered in self.entered if entered.step is Step.TABLE]
+
+    @property
+    def is_clean(self) -> bool:
+        """Nothing in the record is wrong."""
+        return all(illegal.ruled for illegal in self.illegal) and self.claimed is None
+
+
+class Log(Protocol):
+    """The rules of the table, by which a log of the record is judged as it grows. Raises ``NotationError``."""
+
+    def check_goes_on(self, words: str, line: int) -> None:
+        """Check that moves and draws count now. ``words`` and ``line``: of the record, for the error."""
+
+    def enter(self, entered: Entered) -> None:
+        """Take what happened; of what cannot be, the log stays as it was."""
+
+    def end_line(self) -> None:
+        """Note that a line of the record has ended."""
+
+    def end(self, found: Adjudication) -> Wait | None:
+        """Take the end of the adjudication; return what its result waits for."""
+
+
+LogOf = Callable[[Setup, Sequence[TableAct]], Log]
+"""Begins the log of a game, of which the record has these acts of the table."""

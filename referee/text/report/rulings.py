@@ -1,0 +1,204 @@
+"""What an arbiter rules about lines of a record, and the text in which the rulings come. Knows no game.
+
+One ruling a line, ``;`` begins a comment:
+
+    17: skip
+    19: stands, 2 points off seat 1
+    31: 1: take denar-2
+    44: stop, places 2 1
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from referee.games.game import Ending, InputError
+from referee.games.results import Result
+from referee.text.notation.errors import cut
+from referee.text.notation.outcomes import IN_ENGLISH, counted
+from referee.text.words.catalogue import Words
+
+MOST_POINTS: Final = 1000
+"""Of one penalty (TBL-33)."""
+MAX_CHARACTERS: Final = 1 << 19
+"""Of a text of rulings; as many as a record may have."""
+
+_MOST_WORDS: Final = 1000
+"""Characters of a ruling that the log has."""
+_LINE: Final = re.compile(r"(?P<line>[1-9][0-9]{0,6})[ \t]*:[ \t]*(?P<rest>\S.*)\Z", re.ASCII)
+_OFF: Final = re.compile(
+    r"\A(?P<before>.*?)[ \t]*,[ \t]*(?P<points>[0-9]{1,6})[ \t]+points?[ \t]+off[ \t]+seat[ \t]+(?P<seat>[0-9]{1,3})\Z",
+    re.ASCII,
+)
+_GIVEN: Final = re.compile(
+    r"\A(?P<before>.*?)[ \t]*,[ \t]*(?P<name>points|places)(?P<numbers>([ \t]+-?[0-9]{1,6})+)\Z", re.ASCII
+)
+_MOVE: Final = re.compile(r"[0-9]+[ \t]*:", re.ASCII)
+_EXPECTED: Final = "skip, stands, stop, or another move, such as 17: 1: take denar-2"
+_HAS_POINTS: Final = "such as 17: skip, 2 points off seat 1"
+
+
+class Policy(StrEnum):
+    """What becomes of an illegal move."""
+
+    STOP = "stop"
+    """The adjudication ends before it."""
+    SKIP = "skip"
+    """It does not count; if the seat does not move again, the stand-in's move is entered (TBL-2)."""
+    ACCEPT = "accept-as-played"
+    """It stands, if all rules that it breaks allow that (TBL-7); otherwise the adjudication ends before it."""
+
+
+class RulingError(InputError):
+    """A ruling that cannot be applied. ``field`` names it, such as ``line 4``."""
+
+    def __init__(self, at: int, what: str, expected: str) -> None:
+        """``at``: the line of the ruling in its text, or its number; from 1."""
+        super().__init__(f"line {at}", what, expected, sep=";")
+        self.at = at
+
+
+@dataclass(frozen=True, slots=True)
+class PointsOff:
+    """Points that a ruling takes off a seat (TBL-6)."""
+
+    seat: int
+    points: int
+
+
+@dataclass(frozen=True, slots=True)
+class LineRuling:
+    """A ruling about one line of the record."""
+
+    line: int
+    """Of the record, from 1."""
+    policy: Policy | None
+    """None: the line is replaced by ``move``."""
+    move: str = ""
+    """In notation, with its seat."""
+    points_off: tuple[PointsOff, ...] = ()
+    result: Result | None = None
+    """What the arbiter gives the game that stops here (TBL-36)."""
+    at: int = 0
+    """Where it stands in its text, from 1."""
+
+    def __str__(self) -> str:
+        words = {None: self.move, Policy.ACCEPT: "stands"}.get(self.policy, str(self.policy))
+        if self.result is not None:
+            given = {"points": self.result.scores, "places": self.result.places}
+            words += "".join(f", {name} {' '.join(map(str, numbers))}" for name, numbers in given.items() if numbers)
+        return words + "".join(f", {counted(off.points, 'point')} off seat {off.seat}" for off in self.points_off)
+
+
+def read(text: str) -> tuple[LineRuling, ...]:
+    """Return the rulings of a text, in its order. Raise ``RulingError`` for the first line that is none."""
+    if len(text) > MAX_CHARACTERS:
+        raise RulingError(1, "the text is too long", f"at most {MAX_CHARACTERS} characters")
+    rulings = []
+    for at, line in enumerate(text.split("\n"), start=1):
+        if words := line.partition(";")[0].strip():
+            rulings.append(_ruling(at, words))
+    check_once(rulings)
+    return tuple(rulings)
+
+
+def check_once(rulings: Sequence[LineRuling]) -> None:
+    """Raise ``RulingError`` for a line of the record that has two rulings."""
+    first: dict[int, LineRuling] = {}
+    for ruling in rulings:
+        if (other := first.setdefault(ruling.line, ruling)) is not ruling:
+            what = f"line {ruling.line} of the record already has a ruling, in line {other.at}"
+            raise RulingError(ruling.at, what, "one ruling for each line of the record")
+
+
+def by_line(rulings: Sequence[LineRuling], lines: Collection[int], seats: int) -> dict[int, LineRuling]:
+    """Return the rulings on a record that has these lines and seats, by line. Raise ``RulingError``."""
+    check_once(rulings)
+    for ruling in rulings:
+        if ruling.line not in lines:
+            raise RulingError(ruling.at, f"the record has no move in line {ruling.line}", "a line with a move")
+        for off in ruling.points_off:
+            if off.seat >= seats:
+                raise RulingError(ruling.at, f"this game has no seat {off.seat}", f"a seat from 0 to {seats - 1}")
+        if ruling.result is not None and len(ruling.result.places) != seats:
+            what = f"points or places of {len(ruling.result.places)} seats"
+            raise RulingError(ruling.at, what, f"those of {seats} seats")
+        if ruling.result is not None and ruling.points_off:
+            what = "a result counts as the arbiter gives it, so points off with it change nothing"
+            raise RulingError(ruling.at, what, "the points and places that are to count, without points off")
+    return {ruling.line: ruling for ruling in rulings}
+
+
+def can_be_ruled(line: int, rulings: Sequence[str], say: Words = IN_ENGLISH) -> str:
+    """Return the advice to rule one of these about the line, or to give the result there."""
+    stop = f"{line}: stop, places …"
+    if not rulings:
+        return say("advice.stop", stop=stop)
+    if len(rulings) == 1:
+        return say("advice.ruling", ruling=rulings[0], stop=stop)
+    return say("advice.rulings", rulings=say("or").join(rulings), stop=stop)
+
+
+def in_the_log(line: int, ruling: str) -> str:
+    """Return what a ruling says, for the log."""
+    return cut(f"line {line} of the record: {ruling}", _MOST_WORDS)
+
+
+def check_points(at: int, off: PointsOff) -> None:
+    """Raise ``RulingError`` for points that no ruling takes off."""
+    if not 1 <= off.points <= MOST_POINTS:
+        raise RulingError(at, f"the ruling takes {counted(off.points, 'point')} off", f"1 to {MOST_POINTS}")
+
+
+def given(at: int, scores: Sequence[int], places: Sequence[int]) -> Result:
+    """Return the result that an arbiter gives; places follow from the points where there are none. Raise
+    ``RulingError``.
+    """
+    places = tuple(places) or tuple(1 + sum(other > score for other in scores) for score in scores)
+    if any(place != 1 + sum(other < place for other in places) for place in places):
+        what = f"the places {' '.join(map(str, places))} are no ranking"
+        raise RulingError(at, what, "for each seat 1 more than the seats before it, such as 2 1")
+    if scores and len(scores) != len(places):
+        raise RulingError(at, f"{len(scores)} points and {len(places)} places", "as many points as places, or none")
+    return Result(Ending.ADJUDICATED, tuple(scores), places)
+
+
+def _ruling(at: int, words: str) -> LineRuling:
+    found = _LINE.match(words)
+    if found is None:
+        raise RulingError(at, f"found {cut(words)!r}", "a line of the record and a ruling on it, such as 17: skip")
+    rest, points_off = _points_off(at, found["rest"])
+    rest, result = _result(at, rest)
+    policy = {"skip": Policy.SKIP, "stands": Policy.ACCEPT, "stop": Policy.STOP}.get(rest)
+    if result is not None and policy is not Policy.STOP:
+        raise RulingError(
+            at, "points or places with a game that goes on", "them after stop, such as 44: stop, places 2 1"
+        )
+    if policy is None and not _MOVE.match(rest):
+        raise RulingError(at, f"found {cut(rest)!r}", _EXPECTED)
+    return LineRuling(int(found["line"]), policy, "" if policy else rest, points_off, result, at)
+
+
+def _points_off(at: int, words: str) -> tuple[str, tuple[PointsOff, ...]]:
+    points_off: list[PointsOff] = []
+    while found := _OFF.match(words):
+        points_off.insert(0, PointsOff(int(found["seat"]), int(found["points"])))
+        check_points(at, points_off[0])
+        words = found["before"]
+    if "," in words and " off" in words.rpartition(",")[2]:
+        raise RulingError(at, f"found {cut(words.rpartition(',')[2].strip())!r}", _HAS_POINTS)
+    return words, tuple(points_off)
+
+
+def _result(at: int, words: str) -> tuple[str, Result | None]:
+    numbers: dict[str, tuple[int, ...]] = {}
+    while found := _GIVEN.match(words):
+        if found["name"] in numbers:
+            raise RulingError(at, f"{found['name']} twice", "each once")
+        numbers[found["name"]] = tuple(map(int, found["numbers"].split()))
+        words = found["before"]
+    return words, given(at, numbers.get("points", ()), numbers.get("places", ())) if numbers else None
