@@ -118,7 +118,7 @@ def postgres() -> Iterator[Postgres]:
 @pytest.fixture
 def nothing_refills(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have callers get back nothing of what they drew: on a slow machine it would be more than on a fast one."""
-    monkeypatch.setattr("referee.service.limits.monotonic", lambda: 1_000_000.0)
+    monkeypatch.setattr("referee.server.service.limits.monotonic", lambda: 1_000_000.0)
 
 
 @pytest.fixture(autouse=True, scope="session")

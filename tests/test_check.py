@@ -49,7 +49,7 @@ def test_tests_reach_every_module() -> None:
     ("path", "near"),
     [
         ("referee/log/clocks.py", "tests/log/test_arbitration.py"),
-        ("referee/store/sqlite.py", "tests/store/test_sqlite.py"),
+        ("referee/server/store/sqlite.py", "tests/store/test_sqlite.py"),
         ("referee/cli/serve.py", "tests/cli/test_serve.py"),
         ("referee/games/alhambra/check.py", "tests/games/test_alhambra_check.py"),
         ("referee/text/words/cs/phrases.json", "tests/words/test_catalogue.py"),

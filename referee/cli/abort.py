@@ -24,7 +24,7 @@ from referee.cli.remote import (
     server_of,
     token_of,
 )
-from referee.service.files import TOKEN_FILE
+from referee.server.service.files import TOKEN_FILE
 from referee.v1 import game_service_pb2 as pb
 from referee.v1.game_service_pb2_grpc import GameServiceStub
 from referee_clients.sdk.channel import bearer, open_channel

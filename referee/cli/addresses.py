@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from referee.service.files import ADDRESS_FILE
+from referee.server.service.files import ADDRESS_FILE
 from referee_clients.sdk.channel import TLS_SCHEME, BadAddress, is_loopback, split_address, split_addresses
 
 _EVERYWHERE = ("0.0.0.0", "[::]")  # noqa: S104 - to find out that a referee listens there

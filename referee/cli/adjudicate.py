@@ -18,7 +18,7 @@ from referee.log.errors import LogError
 from referee.log.keys import PrivateKey
 from referee.log.players import SALT_BYTES, player_hash
 from referee.log.verdict import Verdict
-from referee.service.files import DEFAULT_ORIGIN
+from referee.server.service.files import DEFAULT_ORIGIN
 from referee.text.notation.errors import NotationError
 from referee.text.notation.headers import Setup
 from referee.text.notation.table_acts import Kind

@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from referee.cli.failure import Failure
-from referee.service.backup import back_up
-from referee.service.data import DataError
+from referee.server.service.backup import back_up
+from referee.server.service.data import DataError
 from referee.text.notation.outcomes import counted
 
 

@@ -10,7 +10,7 @@ from referee.cli.acting import called, composed
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.finding import whole_id
 from referee.cli.seat_acts import Joined
-from referee.live.calls import TEXT_EXPECTED, is_text
+from referee.server.live.calls import TEXT_EXPECTED, is_text
 from referee.v1 import arbiter_service_pb2 as pb
 from referee_clients.sdk.arbiter import arbiter
 from referee_clients.words import call_words

@@ -14,9 +14,9 @@ from referee import console
 from referee.cli import components
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.remote import SendInClear, TlsCa, TlsCert, TlsKey, security, token_of
-from referee.service import logs
-from referee.service.data import DataError, origin_of
-from referee.service.server import Config, ListenError, Server
+from referee.server.service import logs
+from referee.server.service.data import DataError, origin_of
+from referee.server.service.server import Config, ListenError, Server
 from referee_clients.desk.app import DeskApp
 from referee_clients.desk.folder import Folder, FolderError
 from referee_clients.desk.place import Place

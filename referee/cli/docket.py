@@ -27,7 +27,7 @@ from referee.cli.remote import (
 from referee.log.audit import Policy, audit
 from referee.log.errors import LogError
 from referee.log.verdict import Finding, Verdict
-from referee.service.docket import docket_message
+from referee.server.service.docket import docket_message
 from referee.transcript.game_file import GameFile
 from referee.v1 import arbiter_service_pb2 as pb
 from referee_clients.docket import told

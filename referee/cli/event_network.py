@@ -24,11 +24,11 @@ from referee.games.event import State
 from referee.games.event.acts import EnterResult, OpenTable
 from referee.games.event.round import Round
 from referee.games.game import InputError
-from referee.live.opening import entrant_principal
 from referee.log.audit import Policy
 from referee.log.entry import decode_open
 from referee.log.events import Moved
 from referee.log.note import VerifierKey
+from referee.server.live.opening import entrant_principal
 from referee.v1 import game_pb2, game_service_pb2_grpc
 from referee.v1 import game_service_pb2 as pb
 from referee_clients.opening.wishes import Wishes

@@ -27,7 +27,7 @@ from referee.events.words import lines
 from referee.games.event.acts import OpenTable
 from referee.games.game import InputError
 from referee.log.identity import GAME_ID_TEXT, parse_game_id
-from referee.service.files import TOKEN_FILE
+from referee.server.service.files import TOKEN_FILE
 from referee.text.notation.errors import BadWord
 from referee.text.words.catalogue import ENGLISH
 from referee_clients.opening.options import options_of_games

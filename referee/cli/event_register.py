@@ -26,7 +26,7 @@ from referee.games.event.position import share_commitment
 from referee.games.event.terms import DEFAULT_TIE_BREAKS, TieBreak
 from referee.games.game import InputError
 from referee.log.deck import SEED_BYTES
-from referee.service.files import TOKEN_FILE
+from referee.server.service.files import TOKEN_FILE
 from referee.text.notation.outcomes import counted
 from referee_clients.sdk.events import EventKeeper
 

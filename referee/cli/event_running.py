@@ -26,7 +26,7 @@ from referee.games.event.acts import Act, CheckIn, Publish
 from referee.games.event.due import Due, due
 from referee.games.game import InputError
 from referee.log.keys import PrivateKey
-from referee.service.files import TOKEN_FILE
+from referee.server.service.files import TOKEN_FILE
 from referee.text.notation.outcomes import counted
 from referee.v1 import access_service_pb2 as access_pb
 from referee.v1.access_service_pb2_grpc import AccessServiceStub

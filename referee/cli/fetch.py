@@ -32,7 +32,7 @@ from referee.log.errors import LogError
 from referee.log.frames import FrameType
 from referee.log.note import Checkpoint, Note
 from referee.log.tlog_proof import TlogProof
-from referee.service.files import TOKEN_FILE
+from referee.server.service.files import TOKEN_FILE
 from referee.text.notation.outcomes import counted
 from referee.tlog.proof import SUFFIX as PROOF_SUFFIX
 from referee.v1 import game_service_pb2 as pb

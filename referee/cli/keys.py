@@ -13,7 +13,7 @@ from referee.cli.failure import EXIT_USAGE, Failure
 from referee.log.errors import LogError
 from referee.log.keys import PrivateKey, PublicKey
 from referee.log.note import VerifierKey
-from referee.service.files import VERIFIER_FILE
+from referee.server.service.files import VERIFIER_FILE
 
 
 def keys(

@@ -13,12 +13,12 @@ from referee.cli.failure import Failure
 from referee.cli.log_policy import log_policy
 from referee.cli.recover import no_upgrade
 from referee.log.errors import LogError
-from referee.publishing.recovery import CannotRecover, Recovered, recover
-from referee.service import logs
-from referee.service.data import DataError, open_data, origin_of
-from referee.service.files import STORE_ADDRESS_FILE, STORE_FILE
-from referee.service.public_log import log_signer
-from referee.store.errors import StoreFailed
+from referee.server.publishing.recovery import CannotRecover, Recovered, recover
+from referee.server.service import logs
+from referee.server.service.data import DataError, open_data, origin_of
+from referee.server.service.files import STORE_ADDRESS_FILE, STORE_FILE
+from referee.server.service.public_log import log_signer
+from referee.server.store.errors import StoreFailed
 from referee.tlog.folder import Folder, open_source
 
 

@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from referee.cli.failure import EXIT_USAGE, Failure
-from referee.service.data import DataError, move_data
-from referee.service.files import STORE_FILE
-from referee.store.address import check_address
+from referee.server.service.data import DataError, move_data
+from referee.server.service.files import STORE_FILE
+from referee.server.store.address import check_address
 
 
 def migrate(

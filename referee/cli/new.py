@@ -45,7 +45,7 @@ from referee.cli.remote import (
 from referee.cli.series import game_before
 from referee.cli.terms import Absence, Clock, Grace, Illegal, Lag, ProtestTime, TakeBacks
 from referee.games import registry
-from referee.service.files import TOKEN_FILE
+from referee.server.service.files import TOKEN_FILE
 from referee.text.notation.times import in_words
 from referee.text.words.catalogue import ENGLISH
 from referee.v1 import game_service_pb2 as pb

@@ -14,10 +14,10 @@ from typing import Any, Final
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.console import printable
 from referee.games.game import UnknownRules
-from referee.live.errors import BadField
-from referee.live.opening import rehearse
 from referee.log.engines import installed
 from referee.log.errors import LogError
+from referee.server.live.errors import BadField
+from referee.server.live.opening import rehearse
 from referee.text.notation.errors import BadWord
 from referee.v1 import game_service_pb2 as pb
 from referee_clients.opening.wishes import Wishes, bad_field

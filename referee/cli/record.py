@@ -13,7 +13,7 @@ from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.recording import checkpoint_signer, different_keys, not_recordable, write_new
 from referee.console import printable
 from referee.log.errors import LogError
-from referee.service.files import DEFAULT_ORIGIN
+from referee.server.service.files import DEFAULT_ORIGIN
 from referee.text.notation import game_text
 from referee.text.notation.errors import NotationError
 from referee.text.notation.game_text import Reading

@@ -12,15 +12,15 @@ import typer
 
 from referee.cli.failure import EXIT_FAILED, EXIT_USAGE, Failure
 from referee.cli.finding import check_id, the_one
-from referee.live import recovery
-from referee.live.context import Context
 from referee.log.engines import installed
 from referee.log.identity import parse_game_id
-from referee.service import logs
-from referee.service.data import Data, DataError, open_data, origin_of, take_marks
-from referee.service.files import CLUSTER_MARK_FILE, STORE_ADDRESS_FILE, STORE_FILE
-from referee.store.errors import StoreFailed
-from referee.store.store import Upgrade
+from referee.server.live import recovery
+from referee.server.live.context import Context
+from referee.server.service import logs
+from referee.server.service.data import Data, DataError, open_data, origin_of, take_marks
+from referee.server.service.files import CLUSTER_MARK_FILE, STORE_ADDRESS_FILE, STORE_FILE
+from referee.server.store.errors import StoreFailed
+from referee.server.store.store import Upgrade
 from referee.text.notation.times import moment_utc
 
 

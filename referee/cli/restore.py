@@ -13,17 +13,17 @@ import typer
 
 from referee.cli.failure import EXIT_FAILED, Failure
 from referee.cli.recover import decided, entries_words, in_doubt_words
-from referee.live import recovery
-from referee.live.context import Context
 from referee.log import file
 from referee.log.engines import installed
 from referee.log.entry import decode_entry
 from referee.log.errors import LogError
 from referee.log.identity import game_id as identity_of
-from referee.service import logs
-from referee.service.backup import lay_down, take_up
-from referee.service.data import Data, DataError, open_data, origin_of
-from referee.store.errors import StoreFailed
+from referee.server.live import recovery
+from referee.server.live.context import Context
+from referee.server.service import logs
+from referee.server.service.backup import lay_down, take_up
+from referee.server.service.data import Data, DataError, open_data, origin_of
+from referee.server.store.errors import StoreFailed
 from referee.text.notation.times import moment_utc
 
 _SUFFIXES = (".gamelog", ".eventlog")

@@ -23,16 +23,16 @@ from referee.cli.addresses import Addresses, is_everywhere, problem_with
 from referee.cli.arguments import address, check_origins, languages_named, pyodide_folder
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.log.note import NAME_EXPECTED, is_name
-from referee.service import logs
-from referee.service.calls import CALL_S
-from referee.service.data import DataError, origin_of
-from referee.service.files import LOG_VERIFIER_FILE, STORE_ADDRESS_FILE
-from referee.service.limits import REQUESTS_PER_S, STREAMS
-from referee.service.metrics import PATH
-from referee.service.server import SOLVER_WORKERS, Config, ListenError, Server
-from referee.service.tls import Certificates, Tls, TlsError
-from referee.store.address import check_address
-from referee.store.errors import WentBack
+from referee.server.service import logs
+from referee.server.service.calls import CALL_S
+from referee.server.service.data import DataError, origin_of
+from referee.server.service.files import LOG_VERIFIER_FILE, STORE_ADDRESS_FILE
+from referee.server.service.limits import REQUESTS_PER_S, STREAMS
+from referee.server.service.metrics import PATH
+from referee.server.service.server import SOLVER_WORKERS, Config, ListenError, Server
+from referee.server.service.tls import Certificates, Tls, TlsError
+from referee.server.store.address import check_address
+from referee.server.store.errors import WentBack
 from referee.workers.pool import MEMORY_MIB
 from referee_clients.sdk.channel import TLS_SCHEME, Security, is_loopback
 from referee_clients.web.origins import has_keys

@@ -30,7 +30,7 @@ Rlimit = Annotated[
     ),
 ]
 
-_MODULE: Final = "referee.service.solver_worker"
+_MODULE: Final = "referee.server.service.solver_worker"
 _MEMORY_MIB: Final = 4096
 _FUSE_SECONDS: Final = 3600.0
 """For what has its budget in work, not in time."""

@@ -35,7 +35,7 @@ from referee.cli.remote import (
     token_of,
 )
 from referee.console import printable
-from referee.service.files import TOKEN_FILE
+from referee.server.service.files import TOKEN_FILE
 from referee.text.notation.outcomes import counted
 from referee.v1 import status_service_pb2 as pb
 from referee.v1 import status_service_pb2_grpc

@@ -35,9 +35,9 @@ from referee.cli.remote import (
     token_of,
 )
 from referee.events.event_file import SUFFIX
-from referee.live.opening import ENTRANT
-from referee.service.files import TOKEN_FILE
-from referee.service.permissions import Scope
+from referee.server.live.opening import ENTRANT
+from referee.server.service.files import TOKEN_FILE
+from referee.server.service.permissions import Scope
 from referee.text.notation.outcomes import counted
 from referee.text.notation.times import moment_utc
 from referee.v1 import access_service_pb2 as pb

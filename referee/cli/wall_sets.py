@@ -25,7 +25,7 @@ from referee.text.notation.alhambra.values import tile_names, written_layout
 from referee.text.notation.strict_json import QueryError
 from referee.v1 import solver_service_pb2 as pb
 
-_SOLVER: Final = "referee.service.solver_worker"
+_SOLVER: Final = "referee.server.service.solver_worker"
 _SET: Final = "set"
 """In a line: the tiles, as the file has them."""
 _MEMORY_MIB: Final = 4096

@@ -17,7 +17,7 @@ from referee.cli.log_policy import log_policy
 from referee.log.errors import LogError
 from referee.log.keys import PrivateKey
 from referee.log.note import NAME_EXPECTED, is_name
-from referee.service import logs
+from referee.server.service import logs
 
 if TYPE_CHECKING:
     from referee.tlog.witness import Witness

@@ -15,8 +15,8 @@ from pathlib import Path
 import grpc
 import pytest
 
-from referee.service.files import STORE_FILE
-from referee.service.server import Server
+from referee.server.service.files import STORE_FILE
+from referee.server.service.server import Server
 from referee.v1 import game_service_pb2 as pb
 from tests.attacks.database import CASES, Attack, a_signature_edited, another_header
 from tests.service.conftest import running

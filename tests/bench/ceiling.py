@@ -32,11 +32,11 @@ import referee.log.keys as keys
 keys.PublicKey.is_signed = lambda self, message, signature: True
 """,
     "the marks": """
-import referee.store.sqlite_marks as marks
+import referee.server.store.sqlite_marks as marks
 marks.SqliteMarks.raise_to = lambda self, heads: None
 """,
     "waiting for the disk": """
-import referee.store.files as files, referee.store.sqlite_marks as marks, referee.store.sqlite as sqlite
+from referee.server.store import files, sqlite, sqlite_marks as marks
 connect = files.connect
 def hasty(path, busy_s):
     connection = connect(path, busy_s)
@@ -45,7 +45,7 @@ def hasty(path, busy_s):
 files.connect = marks.connect = sqlite.connect = hasty
 """,
     "quiet rounds": """
-import referee.store.writer as writer
+import referee.server.store.writer as writer
 writer.QUIET_ROUNDS = 0
 """,
 }

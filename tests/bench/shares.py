@@ -12,7 +12,6 @@ from tempfile import TemporaryDirectory
 from time import perf_counter, thread_time
 from typing import Any, BinaryIO, TypeVar
 
-from referee.live.opening import prepare
 from referee.log.dsse import intent_encoding
 from referee.log.engines import installed
 from referee.log.entry import Clock, build_entry
@@ -21,8 +20,9 @@ from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
-from referee.store.sqlite import SqliteStore
-from referee.store.store import Change, Opening, Row
+from referee.server.live.opening import prepare
+from referee.server.store.sqlite import SqliteStore
+from referee.server.store.store import Change, Opening, Row
 from referee.v1 import game_service_pb2 as pb
 from referee_clients.sdk.game_copy import GameCopy
 from tests.bench.acts import SCRIBE, SCRIPTS, SEATS, script

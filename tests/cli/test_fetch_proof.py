@@ -8,7 +8,7 @@ from subprocess import CompletedProcess
 
 from referee.log.note import Checkpoint
 from referee.log.tlog_proof import TlogProof
-from referee.service.files import LOG_VERIFIER_FILE
+from referee.server.service.files import LOG_VERIFIER_FILE
 from referee.tlog.policy import LogPolicy
 from referee.tlog.proof import check_head_logged
 from tests.cli.inside import referee

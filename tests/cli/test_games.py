@@ -18,7 +18,7 @@ import pytest
 
 from referee.cli.addresses import Addresses, is_reached_from_elsewhere
 from referee.log.v1 import log_pb2
-from referee.service.files import STORE_FILE
+from referee.server.service.files import STORE_FILE
 from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
 from referee_clients.join import parse_join

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from referee.publishing import recovery
-from referee.publishing.sequencer import Sequencer
+from referee.server.publishing import recovery
+from referee.server.publishing.sequencer import Sequencer
 from tests.cli.command import referee as command
 from tests.cli.inside import referee
 from tests.service.conftest import running

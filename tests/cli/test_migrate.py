@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from referee.log.v1 import log_pb2
-from referee.service.files import STORE_ADDRESS_FILE, STORE_FILE
+from referee.server.service.files import STORE_ADDRESS_FILE, STORE_FILE
 from referee.v1 import access_service_pb2 as access
 from referee.v1 import game_service_pb2 as pb
 from tests.cli.inside import referee

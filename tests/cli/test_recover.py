@@ -16,15 +16,15 @@ from typing import Any
 
 import pytest
 
-from referee.live import recovery
-from referee.live.context import Context
 from referee.log import file
 from referee.log.engines import installed
 from referee.log.frames import FrameType
 from referee.log.v1 import log_pb2
-from referee.service.data import open_data, origin_of
-from referee.service.files import STORE_FILE, VERIFIER_FILE
-from referee.store.sql import MARKS_FILE, SEAL_FILE
+from referee.server.live import recovery
+from referee.server.live.context import Context
+from referee.server.service.data import open_data, origin_of
+from referee.server.service.files import STORE_FILE, VERIFIER_FILE
+from referee.server.store.sql import MARKS_FILE, SEAL_FILE
 from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
 from tests.attacks.database import another_header

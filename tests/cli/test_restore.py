@@ -18,8 +18,8 @@ import pytest
 
 from referee.log.file import entries, read
 from referee.log.frames import MAGIC, FrameType, encode_frame
-from referee.service.files import KEY_FILE, STORE_FILE, VERIFIER_FILE
-from referee.store.sql import MARKS_FILE, SEAL_FILE
+from referee.server.service.files import KEY_FILE, STORE_FILE, VERIFIER_FILE
+from referee.server.store.sql import MARKS_FILE, SEAL_FILE
 from referee.text.notation.times import moment_utc
 from referee.v1 import game_pb2, status_service_pb2_grpc
 from referee.v1 import game_service_pb2 as pb

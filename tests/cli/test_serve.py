@@ -18,7 +18,7 @@ from referee.log.entry import decode_open
 from referee.log.keys import PrivateKey, public_key_from_pem
 from referee.log.note import VerifierKey
 from referee.log.v1 import log_pb2
-from referee.service.data import DataError, open_data, origin_of
+from referee.server.service.data import DataError, open_data, origin_of
 from referee.v1 import game_service_pb2 as pb
 from referee_clients.join import parse_join
 from tests.cli import command

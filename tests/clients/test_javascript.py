@@ -24,7 +24,7 @@ from referee.log.note import Checkpoint, CheckpointSigner, Note, VerifierKey
 from referee.log.v1.log_pb2 import ClockTerms, Increment, Terms
 from referee.log.verdict import Verdict
 from referee.rollwrite.v1 import rollwrite_pb2
-from referee.service.tls import Certificates, Tls
+from referee.server.service.tls import Certificates, Tls
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import game_service_pb2_grpc
 from referee.vectors import DATA

@@ -19,8 +19,8 @@ from referee.log.audit import Policy, audit
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner, VerifierKey
 from referee.log.verdict import Verdict
-from referee.service.watching import MOST_PLAYING
-from referee.store.errors import StoreFailed
+from referee.server.service.watching import MOST_PLAYING
+from referee.server.store.errors import StoreFailed
 from referee.v1 import access_service_pb2 as access
 from referee.v1 import game_service_pb2 as pb
 from referee_clients import (

@@ -12,7 +12,7 @@ from typing import Any
 import grpc
 import pytest
 
-from referee.service.tls import Certificates, Tls
+from referee.server.service.tls import Certificates, Tls
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import rules_service_pb2, rules_service_pb2_grpc
 from referee_clients import play_async

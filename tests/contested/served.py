@@ -6,13 +6,13 @@ import asyncio
 from collections.abc import Iterable
 from pathlib import Path
 
-from referee.live.context import Context
-from referee.live.opening import new_token, token_digest
 from referee.log.engines import installed
 from referee.log.replay import Record
-from referee.service.data import open_data
-from referee.store.errors import StoreFailed
-from referee.store.store import Grant, Opening, Row
+from referee.server.live.context import Context
+from referee.server.live.opening import new_token, token_digest
+from referee.server.service.data import open_data
+from referee.server.store.errors import StoreFailed
+from referee.server.store.store import Grant, Opening, Row
 from tests.contested.games import Contested
 from tests.log.games import SECRET
 

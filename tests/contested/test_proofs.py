@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from referee.live.proving import Follower
 from referee.log.audit import Policy, audit
 from referee.log.engines import installed
 from referee.log.entry import decode_entry
 from referee.log.intent import decode_intent
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Verdict
-from referee.store.store import Row
+from referee.server.live.proving import Follower
+from referee.server.store.store import Row
 from tests.contested.campaign import IN_THIRDS, numbers
 from tests.contested.games import ENDINGS, Contested, game
 from tests.contested.served import keep

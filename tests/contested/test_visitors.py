@@ -11,14 +11,14 @@ import pytest
 
 from referee.games import registry
 from referee.games.game import State
-from referee.live.proving import Follower
 from referee.log import file
 from referee.log.engines import installed
 from referee.log.entry import decode_entry
 from referee.log.events import change_of
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
-from referee.store.store import Row
+from referee.server.live.proving import Follower
+from referee.server.store.store import Row
 from referee.text.notation import game_text, position_text
 from referee.text.notation.position_text import Position
 from referee.transcript.game_file import GameFile, as_text, told_by

@@ -12,13 +12,13 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from referee.live import recovery
-from referee.live.context import Context
 from referee.log.engines import installed
 from referee.log.fork import Side, find_fork, read_side
 from referee.log.note import VerifierKey
-from referee.service.backup import back_up, lay_down
-from referee.service.data import Data, open_data, origin_of
+from referee.server.live import recovery
+from referee.server.live.context import Context
+from referee.server.service.backup import back_up, lay_down
+from referee.server.service.data import Data, open_data, origin_of
 from referee.v1 import game_service_pb2 as pb
 from tests.cli.inside import referee
 from tests.service.conftest import running

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import psycopg
 
-from referee.service.files import STORE_FILE
+from referee.server.service.files import STORE_FILE
 from tests.store.postgres import Postgres
 
 LONG_S = 2.0

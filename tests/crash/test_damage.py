@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.service.files import STORE_FILE
+from referee.server.service.files import STORE_FILE
 from referee.v1 import game_service_pb2 as pb
 from tests.crash.club import Club, club, goes_on
 from tests.crash.journal import Told

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from referee.log.file import entries
-from referee.service.files import STORE_FILE
-from referee.store.sql import MARKS_FILE
+from referee.server.service.files import STORE_FILE
+from referee.server.store.sql import MARKS_FILE
 from tests.crash.club import SOME, Club, club, goes_on
 from tests.crash.journal import broken
 from tests.crash.process import Referee

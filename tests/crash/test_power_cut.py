@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from referee.service.files import STORE_FILE
-from referee.store.sql import MARKS_FILE
+from referee.server.service.files import STORE_FILE
+from referee.server.store.sql import MARKS_FILE
 from tests.crash.journal import Act, Told
 from tests.crash.process import Referee
 from tests.crash.rig import loaded, nothing_is_lost

@@ -16,7 +16,7 @@ import pytest
 
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner
-from referee.service.files import LOG_KEY_FILE
+from referee.server.service.files import LOG_KEY_FILE
 from referee.tlog.folder import Folder
 from referee.tlog.leaf import read_leaf
 from referee.tlog.policy import LogPolicy

@@ -63,9 +63,9 @@ IN_MESSAGES = {
 """What no message says."""
 SPEAKING = (
     "referee/cli",
-    "referee/live",
+    "referee/server/live",
     "referee/log",
-    "referee/service",
+    "referee/server/service",
     "referee/text/report",
     "referee/transcript",
 )

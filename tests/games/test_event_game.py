@@ -12,8 +12,8 @@ from referee.games.event import GAME
 from referee.games.event.acts import Act
 from referee.games.game import UnknownRules
 from referee.harness import check_game
-from referee.live.opening import rehearse
 from referee.log.engines import installed
+from referee.server.live.opening import rehearse
 from referee.v1 import event_pb2 as event_pb
 from referee.v1.game_service_pb2 import CreateGameRequest
 from referee.wire import event_position

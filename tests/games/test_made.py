@@ -26,7 +26,7 @@ FINITE = {
     "referee.wire.kingdomino.",
 }
 """Modules with functions that keep every result: of games, rules or dice, of which there are only so many."""
-NOT_LOADED = "referee.service.solver_worker"
+NOT_LOADED = "referee.server.service.solver_worker"
 """By worker processes only."""
 
 

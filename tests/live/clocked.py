@@ -8,10 +8,6 @@ from typing import Any
 
 from referee.games.game import Chance
 from referee.games.table_rules import VERSION
-from referee.live.act import Act
-from referee.live.answers import Answer
-from referee.live.context import Context
-from referee.live.game import LiveGame
 from referee.log import intent
 from referee.log.engines import Engines
 from referee.log.entry import decode_entry
@@ -21,9 +17,13 @@ from referee.log.intent import Author, Role, SignedIntent, author_of, decode_int
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Verdict
-from referee.store.errors import StoreFailed
-from referee.store.sqlite import SqliteStore
-from referee.store.store import Change, Done, Opening
+from referee.server.live.act import Act
+from referee.server.live.answers import Answer
+from referee.server.live.context import Context
+from referee.server.live.game import LiveGame
+from referee.server.store.errors import StoreFailed
+from referee.server.store.sqlite import SqliteStore
+from referee.server.store.store import Change, Done, Opening
 from referee.wire import strict
 from tests.log import games, toy
 from tests.log.games import SECRET, SIGNER, game_open, key, seed

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.live.calls import AGAIN_MS, MAX_TEXT, Calls, Official, Who
-from referee.live.errors import BadField, LimitReached, NotAwaited
+from referee.server.live.calls import AGAIN_MS, MAX_TEXT, Calls, Official, Who
+from referee.server.live.errors import BadField, LimitReached, NotAwaited
 
 WHO: st.SearchStrategy[Who] = st.one_of(st.integers(0, 1), st.sampled_from(Official))
 STEPS: Any = st.one_of(

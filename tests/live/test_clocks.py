@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 from referee.games.game import Ending
-from referee.live import recovery
-from referee.live.answers import Accepted, Refused
-from referee.live.errors import InDoubt, NotAwaited, StaleHead
-from referee.live.game import LiveGame
 from referee.log.errors import LogError
 from referee.log.intent import Author, Role
 from referee.log.v1 import log_pb2
-from referee.store.errors import StoreFailed
-from referee.store.nodes import Node
+from referee.server.live import recovery
+from referee.server.live.answers import Accepted, Refused
+from referee.server.live.errors import InDoubt, NotAwaited, StaleHead
+from referee.server.live.game import LiveGame
+from referee.server.store.errors import StoreFailed
+from referee.server.store.nodes import Node
 from tests.live.clocked import RECORDED, Clocked
 
 LAG_MS = 300

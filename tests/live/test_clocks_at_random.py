@@ -11,12 +11,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from referee.live.answers import Accepted, Refused
-from referee.live.errors import GameOver, NotAwaited
 from referee.log.errors import LogError
 from referee.log.intent import Author, Role
 from referee.log.v1 import log_pb2
-from referee.store.errors import StoreFailed
+from referee.server.live.answers import Accepted, Refused
+from referee.server.live.errors import GameOver, NotAwaited
+from referee.server.store.errors import StoreFailed
 from tests.live.clocked import RECORDED, Clocked
 from tests.sizes import campaign
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.live.fingerprints import ROWS, Fingerprints, fingerprint
-from referee.store.store import Row
+from referee.server.live.fingerprints import ROWS, Fingerprints, fingerprint
+from referee.server.store.store import Row
 
 SIZES = st.integers(1, 4 * ROWS)
 

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from referee.live.answers import Accepted
-from referee.live.timing import TICK_MS
 from referee.log.clocks import DELAY_MS
 from referee.log.v1 import log_pb2
-from referee.service.docket import docket_message
+from referee.server.live.answers import Accepted
+from referee.server.live.timing import TICK_MS
+from referee.server.service.docket import docket_message
 from referee_clients.docket import told
 from tests.live.clocked import Clocked
 from tests.sizes import campaign

@@ -8,13 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from referee.live.act import Act
-from referee.live.answers import Accepted, Answer
-from referee.live.context import Context
-from referee.live.game import LiveGame
-from referee.live.games import LiveGames
-from referee.live.turns import Turns
-from referee.live.watch import WOKEN_AT_ONCE, Commit, Ending, Item, Watcher
 from referee.log import intent
 from referee.log.engines import installed
 from referee.log.entry import Clock, decode_entry
@@ -22,11 +15,18 @@ from referee.log.errors import Code, LogError
 from referee.log.intent import SignedIntent, author_of, decode_intent
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
-from referee.service.data import open_data
-from referee.service.server import Config, Server
-from referee.store.errors import StoreFailed
-from referee.store.sqlite import SqliteStore
-from referee.store.store import Change, Done, Opening, Row
+from referee.server.live.act import Act
+from referee.server.live.answers import Accepted, Answer
+from referee.server.live.context import Context
+from referee.server.live.game import LiveGame
+from referee.server.live.games import LiveGames
+from referee.server.live.turns import Turns
+from referee.server.live.watch import WOKEN_AT_ONCE, Commit, Ending, Item, Watcher
+from referee.server.service.data import open_data
+from referee.server.service.server import Config, Server
+from referee.server.store.errors import StoreFailed
+from referee.server.store.sqlite import SqliteStore
+from referee.server.store.store import Change, Done, Opening, Row
 from referee.v1.game_service_pb2 import CreateGameRequest
 from referee.wire import strict
 from tests.log.games import SIGNER, game_open, key

@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from referee.live import games as house_module
-from referee.live.fingerprints import ROWS
 from referee.log.v1 import log_pb2
-from referee.service.files import STORE_FILE
-from referee.service.server import Server
-from referee.store.sql import MARKS_FILE
-from referee.store.store import Change, Row
+from referee.server.live import games as house_module
+from referee.server.live.fingerprints import ROWS
+from referee.server.service.files import STORE_FILE
+from referee.server.service.server import Server
+from referee.server.store.sql import MARKS_FILE
+from referee.server.store.store import Change, Row
 from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
 from tests.service.conftest import running

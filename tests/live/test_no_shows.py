@@ -8,10 +8,10 @@ import pytest
 
 from referee.games.game import Ending
 from referee.games.results import Result
-from referee.live.errors import NotAwaited
 from referee.log.game import Phase
 from referee.log.intent import Author, Role
 from referee.log.v1 import log_pb2
+from referee.server.live.errors import NotAwaited
 from tests.live.clocked import START_MS, Clocked
 
 MINUTE_MS = 60_000

@@ -21,8 +21,6 @@ import pytest
 
 from referee.certificates.registry import Provable
 from referee.games.alhambra.moves import PlaceTile, RebuildAdd, RebuildRemove, RebuildSwap
-from referee.live import proving, recovery
-from referee.live.context import Context
 from referee.log import file
 from referee.log.audit import Policy, audit
 from referee.log.certificates import verdict_of
@@ -33,13 +31,15 @@ from referee.log.note import VerifierKey
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Layer, Report, Verdict
-from referee.service import game_file, proofs
-from referee.service import server as serving
-from referee.service.data import open_data
-from referee.service.files import STORE_FILE
-from referee.service.server import Server
-from referee.store.errors import StoreDamaged, StoreFailed
-from referee.store.store import Change, Row
+from referee.server.live import proving, recovery
+from referee.server.live.context import Context
+from referee.server.service import game_file, proofs
+from referee.server.service import server as serving
+from referee.server.service.data import open_data
+from referee.server.service.files import STORE_FILE
+from referee.server.service.server import Server
+from referee.server.store.errors import StoreDamaged, StoreFailed
+from referee.server.store.store import Change, Row
 from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
 from tests.log.certificates import LenientGame, slip
@@ -488,7 +488,7 @@ async def play_to_a_slip(client: Client, engines: Engines) -> tuple[Play, int]:
 async def test_an_act_does_nothing_for_its_certificate(tmp_path: Path) -> None:
     """Counted: of all that makes certificates one note a commit, after the answer is on its way."""
     root = str(Path(file.__file__).parents[2])
-    mine = ("referee/live/proving.py", "referee/log/proofs.py", "referee/service/proofs.py", "solver/")
+    mine = ("referee/server/live/proving.py", "referee/log/proofs.py", "referee/server/service/proofs.py", "solver/")
     calls: Counter[str] = Counter()
 
     def note(frame: FrameType, event: str, argument: object) -> None:

@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from referee.live import scrub as scrub_module
-from referee.live.archive import Archive
-from referee.live.history import History
-from referee.live.scrub import ROWS_AT_ONCE, Scrub
-from referee.service.files import STORE_FILE
-from referee.service.server import Server
-from referee.store.errors import StoreFailed
+from referee.server.live import scrub as scrub_module
+from referee.server.live.archive import Archive
+from referee.server.live.history import History
+from referee.server.live.scrub import ROWS_AT_ONCE, Scrub
+from referee.server.service.files import STORE_FILE
+from referee.server.service.server import Server
+from referee.server.store.errors import StoreFailed
 from referee.v1 import game_service_pb2 as pb
 from tests.attacks.database import another_header
 from tests.live.scrub import DAMAGE

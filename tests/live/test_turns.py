@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from referee.live.turns import Turns
+from referee.server.live.turns import Turns
 
 
 async def test_nobody_has_a_turn_while_an_act_goes_first() -> None:

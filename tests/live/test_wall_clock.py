@@ -12,10 +12,10 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from referee.live.answers import Accepted
-from referee.live.timing import SLEW, TICK_MS
 from referee.log.intent import Author, Role
 from referee.log.v1 import log_pb2
+from referee.server.live.answers import Accepted
+from referee.server.live.timing import SLEW, TICK_MS
 from tests.live.clocked import START_MS, Clocked
 from tests.sizes import campaign
 from tests.virtual_time import Machine, MachineTime

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from referee.live.watch import Ending, Item, SeatWatcher
+from referee.server.live.watch import Ending, Item, SeatWatcher
 
 
 async def test_any_number_of_games_may_be_new_at_one_time() -> None:

@@ -17,14 +17,14 @@ from pathlib import Path
 from time import time
 from typing import Any
 
-from referee.store import postgres, postgres_checks, postgres_nodes
-from referee.store.errors import StoreFailed, TakenOver
-from referee.store.nodes import News
-from referee.store.postgres import PostgresStore
-from referee.store.postgres_checks import check_clock
-from referee.store.postgres_session import PostgresSession
-from referee.store.session import Session
-from referee.store.store import Change, Opening, Row
+from referee.server.store import postgres, postgres_checks, postgres_nodes
+from referee.server.store.errors import StoreFailed, TakenOver
+from referee.server.store.nodes import News
+from referee.server.store.postgres import PostgresStore
+from referee.server.store.postgres_checks import check_clock
+from referee.server.store.postgres_session import PostgresSession
+from referee.server.store.session import Session
+from referee.server.store.store import Change, Opening, Row
 from tests.store.changes import committed, identity
 
 GAMES = 6

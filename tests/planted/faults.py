@@ -135,14 +135,14 @@ REFEREE: Final = (
     ),
     Fault(
         "games-of-a-table-are-listed-by-their-round",
-        "referee/live/listing.py",
+        "referee/server/live/listing.py",
         "(self.table, listing.table))",
         "(self.table, listing.round))",
         ("tests/service/test_reading.py::test_lists_by_what_a_game_was_opened_with",),
     ),
     Fault(
         "the-last-to-ask-has-the-first-turn",
-        "referee/live/turns.py",
+        "referee/server/live/turns.py",
         "popitem(last=False)",
         "popitem()",
         ("tests/live/test_turns.py",),
@@ -198,7 +198,7 @@ REFEREE: Final = (
     ),
     Fault(
         "an-older-head-is-proved-by-a-newer-one",
-        "referee/publishing/proofs.py",
+        "referee/server/publishing/proofs.py",
         "if size in {0, head.size}]",
         "if size <= head.size]",
         ("tests/service/test_public_log.py::test_a_game_is_logged_when_it_opens_and_when_it_ends",),
@@ -240,14 +240,14 @@ REFEREE: Final = (
     ),
     Fault(
         "one-stream-too-many",
-        "referee/service/limits.py",
+        "referee/server/service/limits.py",
         "if self.streams >= self._most_streams:",
         "if self.streams > self._most_streams:",
         ("tests/service/test_limits.py::test_a_stream_lasts_until_it_was_read",),
     ),
     Fault(
         "a-revoked-token-is-listed",
-        "referee/store/grants.py",
+        "referee/server/store/grants.py",
         "principal <> '' AND revoked_ms = 0 AND",
         "principal <> '' AND",
         ("tests/service/test_access.py::test_lists",),

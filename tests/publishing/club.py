@@ -8,8 +8,8 @@ from pathlib import Path
 
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner, VerifierKey
-from referee.publishing.sequencer import EVERY_S, Sequencer
-from referee.store.store import Change, Store
+from referee.server.publishing.sequencer import EVERY_S, Sequencer
+from referee.server.store.store import Change, Store
 from referee.tlog.checkpoint import Witnessed, demand_quorum, open_log_checkpoint
 from referee.tlog.folder import CHECKPOINT, Folder
 from referee.tlog.policy import LogPolicy

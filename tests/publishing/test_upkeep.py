@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import pytest
 
-from referee.publishing import upkeep
-from referee.publishing.sequencer import Sequencer
-from referee.store.store import Head
+from referee.server.publishing import upkeep
+from referee.server.publishing.sequencer import Sequencer
+from referee.server.store.store import Head
 from referee.tlog.check import check_log
 from referee.tlog.folder import CHECKPOINT, Folder
 from tests.publishing.club import opened, policy, published, root, sequencer

@@ -13,9 +13,9 @@ from structlog.testing import capture_logs
 
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner, TreeHead
-from referee.publishing import witnesses
-from referee.publishing.sequencer import NoQuorum, Sequencer, WentBack
-from referee.publishing.witnesses import Outcome
+from referee.server.publishing import witnesses
+from referee.server.publishing.sequencer import NoQuorum, Sequencer, WentBack
+from referee.server.publishing.witnesses import Outcome
 from referee.tlog.checkpoint import open_log_checkpoint
 from referee.tlog.folder import CHECKPOINT
 from referee.tlog.policy import LogPolicy, Peer

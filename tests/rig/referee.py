@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from referee.service import logs
-from referee.service.server import Config, Server
+from referee.server.service import logs
+from referee.server.service.server import Config, Server
 
 HEARTBEAT_S = 0.25
 

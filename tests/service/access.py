@@ -8,8 +8,8 @@ from typing import Any
 import grpc
 
 from referee.alhambra.v1.alhambra_pb2 import Options
-from referee.service.server import Server
-from referee.store.store import Grant
+from referee.server.service.server import Server
+from referee.server.store.store import Grant
 from referee.v1 import access_service_pb2 as access
 from referee.v1 import access_service_pb2_grpc
 from referee.v1 import game_service_pb2 as pb

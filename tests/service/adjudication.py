@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from referee.service.server import Server
+from referee.server.service.server import Server
 from referee.text.report.rulings import Policy
 from referee.v1 import adjudication_service_pb2 as pb
 from referee.v1 import adjudication_service_pb2_grpc as pb_grpc

@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from referee.service.data import Data
-from referee.service.server import Config, Server
+from referee.server.service.data import Data
+from referee.server.service.server import Config, Server
 from tests.service.engines import place
 from tests.service.player import Client, connected
 from tests.virtual_time import VirtualTime

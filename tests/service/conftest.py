@@ -12,12 +12,12 @@ import pytest
 import pytest_asyncio
 import structlog
 
-from referee.service import logs
-from referee.service.calls import CALL_S
-from referee.service.limits import REQUESTS_PER_S
-from referee.service.server import Config, Server
-from referee.store import postgres_nodes
-from referee.store.postgres import PostgresStore
+from referee.server.service import logs
+from referee.server.service.calls import CALL_S
+from referee.server.service.limits import REQUESTS_PER_S
+from referee.server.service.server import Config, Server
+from referee.server.store import postgres_nodes
+from referee.server.store.postgres import PostgresStore
 from referee.workers.pool import Workers
 from tests.service import forked
 from tests.service.engines import Engine, PostgreSQL, Sqlite, place
@@ -97,14 +97,14 @@ async def workers_go_on() -> AsyncIterator[None]:
 def warm_workers(workers_go_on: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Have each referee of this process take over the workers that the one before it had."""
     for where in ("server", "adjudication", "events"):
-        monkeypatch.setattr(f"referee.service.{where}.Workers", WarmWorkers)
+        monkeypatch.setattr(f"referee.server.service.{where}.Workers", WarmWorkers)
 
 
 @pytest.fixture
 def new_workers(warm_workers: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Have no referee take over a worker."""
     for where in ("server", "adjudication", "events"):
-        monkeypatch.setattr(f"referee.service.{where}.Workers", Workers)
+        monkeypatch.setattr(f"referee.server.service.{where}.Workers", Workers)
 
 
 @pytest.fixture

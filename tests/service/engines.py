@@ -15,8 +15,8 @@ from typing import Any, ClassVar
 
 import psycopg
 
-from referee.service.data import store_address
-from referee.service.files import STORE_ADDRESS_FILE, STORE_FILE
+from referee.server.service.data import store_address
+from referee.server.service.files import STORE_ADDRESS_FILE, STORE_FILE
 from tests.service.facts import held
 from tests.store.postgres import USER, Postgres
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from referee.service import calls
-from referee.service.server import Server
-from referee.store.sql import SqlStore
+from referee.server.service import calls
+from referee.server.service.server import Server
+from referee.server.store.sql import SqlStore
 from referee.v1 import game_pb2, status_service_pb2_grpc
 from referee.v1 import status_service_pb2 as status_pb
 from tests.service.player import Client, Play, bearer

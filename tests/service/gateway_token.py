@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from referee.service.auth import FOR, GATEWAY
+from referee.server.service.auth import FOR, GATEWAY
 from tests.service.player import bearer
 
 Metadata = Sequence[tuple[str, str]]

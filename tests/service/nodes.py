@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 from referee.log.v1 import log_pb2
-from referee.service.data import found_cluster
+from referee.server.service.data import found_cluster
 
 OF_A_NODE = ("lock", "alive", "address", "marks.db*", "cluster.mark")
 """What a directory has of its own."""

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from referee.live.opening import token_digest
 from referee.log import intent
 from referee.log.intent import Author, Role
-from referee.service.auth import Unauthenticated
+from referee.server.live.opening import token_digest
+from referee.server.service.auth import Unauthenticated
 from referee.v1 import access_service_pb2 as access
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import status_service_pb2, status_service_pb2_grpc

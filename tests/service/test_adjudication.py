@@ -17,10 +17,10 @@ import pytest
 
 from referee.games.game import Ending
 from referee.games.results import Contest
-from referee.service.adjudication import MAX_TEXT_BYTES
-from referee.service.adjudication_worker import MAX_ILLEGAL
-from referee.service.server import Config, Server
-from referee.service.worker_queue import MOST_OF_ONE
+from referee.server.service.adjudication import MAX_TEXT_BYTES
+from referee.server.service.adjudication_worker import MAX_ILLEGAL
+from referee.server.service.server import Config, Server
+from referee.server.service.worker_queue import MOST_OF_ONE
 from referee.text.notation.errors import Kind, NotationError
 from referee.text.notation.game_text import GameText, write
 from referee.text.notation.headers import Setup

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from referee.games.kingdomino.moves import DiscardDomino
-from referee.service import adjudication
+from referee.server.service import adjudication
 from referee.text.notation.game_text import write
 from referee.text.notation.headers import Setup
 from referee.text.report.rulings import Policy

@@ -12,8 +12,8 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
-from referee.service import admission, slowing
-from referee.service.calls import PAID_BYTES
+from referee.server.service import admission, slowing
+from referee.server.service.calls import PAID_BYTES
 from referee.v1 import game_service_pb2 as pb
 from tests.service.conftest import running
 from tests.service.facts import impatient

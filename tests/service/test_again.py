@@ -11,12 +11,12 @@ import grpc
 import pytest
 
 from referee.games.alhambra import Options
-from referee.live import history
 from referee.log.replay import Record
 from referee.log.terms import MAX_ATTEMPTS
 from referee.log.v1 import log_pb2
-from referee.service.data import DataError, open_data
-from referee.service.server import Config, Server
+from referee.server.live import history
+from referee.server.service.data import DataError, open_data
+from referee.server.service.server import Config, Server
 from referee.v1 import game_service_pb2 as pb
 from referee.wire.registry import codec
 from tests.service.conftest import on_both_engines, running

@@ -15,7 +15,7 @@ from referee.log import intent
 from referee.log.entry import decode_entry
 from referee.log.intent import Author, Role
 from referee.log.v1 import log_pb2
-from referee.service.files import ALIVE_FILE
+from referee.server.service.files import ALIVE_FILE
 from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
 from referee_clients.join import Join

@@ -10,16 +10,16 @@ from google.rpc import error_details_pb2
 
 from referee import v1
 from referee.games.game import UnknownRules, Violation
-from referee.live import errors
 from referee.log.errors import Code, LogError, RulesError
-from referee.service import errors as service_errors
-from referee.service.auth import Caller, PermissionDenied, Unauthenticated
-from referee.service.guard import handler
-from referee.service.limits import TookTooLong
-from referee.service.permissions import EVERYBODY, PERMISSIONS, SERVICES, Scope
-from referee.service.solver import Disagreement
-from referee.store.errors import StoreFailed
-from referee.store.nodes import Node
+from referee.server.live import errors
+from referee.server.service import errors as service_errors
+from referee.server.service.auth import Caller, PermissionDenied, Unauthenticated
+from referee.server.service.guard import handler
+from referee.server.service.limits import TookTooLong
+from referee.server.service.permissions import EVERYBODY, PERMISSIONS, SERVICES, Scope
+from referee.server.service.solver import Disagreement
+from referee.server.store.errors import StoreFailed
+from referee.server.store.nodes import Node
 from referee.text.notation.errors import Kind, NotationError
 from referee.text.words.catalogue import Phrase, phrase
 from referee.v1 import game_service_pb2 as pb

@@ -12,8 +12,8 @@ from typing import Any
 import grpc
 import pytest
 
-from referee.service.server import Config, Server
-from referee.store import nodes
+from referee.server.service.server import Config, Server
+from referee.server.store import nodes
 from referee.v1 import game_service_pb2 as pb
 from tests.nemesis.relay import Relay
 from tests.service.nodes import CLOCKS, directories

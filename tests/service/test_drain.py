@@ -20,8 +20,8 @@ from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from referee.log import file, intent
 from referee.log.entry import decode_entry
 from referee.log.intent import Author, Role, SignedIntent
-from referee.service.permissions import SERVICES
-from referee.service.server import Config, Server
+from referee.server.service.permissions import SERVICES
+from referee.server.service.server import Config, Server
 from referee.v1 import game_service_pb2 as pb
 from referee_clients.sdk.errors import answer_of
 from tests.service.conftest import running
@@ -38,13 +38,13 @@ NARROW = {"grpc.http2.lookahead_bytes": 1024, "grpc.http2.bdp_probe": 0, "grpc.u
 
 WAITS_FOR_THE_STORE = """
 from dataclasses import replace
-from referee.service.server import Server
+from referee.server.service.server import Server
 start = Server.start
 Server.start = classmethod(lambda _, config: start(replace(config, busy_s=600.0)))
 """
 """A referee whose store is waited for however long."""
 GIVES_TIME_TO_READ = """
-from referee.service.server import Server
+from referee.server.service.server import Server
 Server.stop.__defaults__ = (15.0,)
 """
 """A referee that stops slowly: who reads has read everything by then, however slow the machine is."""

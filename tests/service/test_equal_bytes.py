@@ -20,14 +20,14 @@ from referee.games.alhambra.moves import RebuildRemove
 from referee.games.kingdomino.moves import DiscardDomino
 from referee.games.rollwrite.moves import GetCoins
 from referee.kingdomino.v1 import proof_pb2 as kingdomino_pb
-from referee.live.errors import BadField
 from referee.log import intent
 from referee.log.game import Phase
 from referee.log.intent import Author, Place, Role, SignedIntent
 from referee.log.v1 import log_pb2
-from referee.service.auth import Caller
-from referee.service.games import GameService
-from referee.service.permissions import PERMISSIONS
+from referee.server.live.errors import BadField
+from referee.server.service.auth import Caller
+from referee.server.service.games import GameService
+from referee.server.service.permissions import PERMISSIONS
 from referee.v1 import adjudication_service_pb2 as adjudication_pb
 from referee.v1 import arbiter_service_pb2 as arbiter_pb
 from referee.v1 import event_service_pb2 as event_pb
@@ -352,7 +352,7 @@ class InAnError(GameService):
 async def test_whatever_tells_of_the_deck_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, leak: type[GameService], name: str, where: str
 ) -> None:
-    monkeypatch.setattr("referee.service.server.GameService", leak)
+    monkeypatch.setattr("referee.server.service.server.GameService", leak)
     async with twins(tmp_path, GAMES[name]) as (one, other):
         with pytest.raises(Unequal, match=where):
             await play_both(one, other)

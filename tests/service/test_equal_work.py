@@ -21,9 +21,9 @@ import grpc
 import pytest
 
 import referee
-from referee.live.view import game_state, snapshot_message
 from referee.log.entry import decode_entry
 from referee.log.replay import Record
+from referee.server.live.view import game_state, snapshot_message
 from referee.v1 import arbiter_service_pb2 as arbiter_pb
 from referee.v1 import arbiter_service_pb2_grpc
 from referee.v1 import game_service_pb2 as pb
@@ -218,7 +218,7 @@ def searches(record: Record) -> Snapshot:
 async def test_work_that_depends_on_the_deck_is_found(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("referee.live.games.snapshot_message", searches)
+    monkeypatch.setattr("referee.server.live.games.snapshot_message", searches)
     async with tables(tmp_path, GAMES[name], 3) as (first, *others):
         for number in range(8):
             await first.work(number)

@@ -12,16 +12,16 @@ from typing import Any
 import pytest
 from google.rpc import error_details_pb2
 
-from referee.live.game import LiveGame
-from referee.live.history import REPLAYED_AT_ONCE
 from referee.log.errors import Code, LogError
 from referee.log.replay import Record
-from referee.service.data import open_data
-from referee.service.errors import status
-from referee.service.files import KEY_FILE, TOKEN_FILE, VERIFIER_FILE
-from referee.service.server import Server
-from referee.store.errors import StoreFailed
-from referee.store.store import Change, Row
+from referee.server.live.game import LiveGame
+from referee.server.live.history import REPLAYED_AT_ONCE
+from referee.server.service.data import open_data
+from referee.server.service.errors import status
+from referee.server.service.files import KEY_FILE, TOKEN_FILE, VERIFIER_FILE
+from referee.server.service.server import Server
+from referee.server.store.errors import StoreFailed
+from referee.server.store.store import Change, Row
 from referee.text.words.catalogue import phrase
 from referee.v1 import game_service_pb2 as pb
 from tests.service.conftest import on_both_engines, running

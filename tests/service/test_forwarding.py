@@ -13,14 +13,14 @@ from typing import Any
 import grpc
 import pytest
 
-from referee.live.errors import Unsound
-from referee.live.watch import QUEUE_ITEMS
-from referee.service import seats_elsewhere
-from referee.service.node_tls import NAME, SECRET_BYTES, NodeCredentials
-from referee.service.server import Config, Server
-from referee.service.tls import Certificates, Tls
-from referee.store.nodes import Node
-from referee.store.postgres_owners import PostgresNodes
+from referee.server.live.errors import Unsound
+from referee.server.live.watch import QUEUE_ITEMS
+from referee.server.service import seats_elsewhere
+from referee.server.service.node_tls import NAME, SECRET_BYTES, NodeCredentials
+from referee.server.service.server import Config, Server
+from referee.server.service.tls import Certificates, Tls
+from referee.server.store.nodes import Node
+from referee.server.store.postgres_owners import PostgresNodes
 from referee.v1 import access_service_pb2 as access
 from referee.v1 import game_pb2, game_service_pb2_grpc
 from referee.v1 import game_service_pb2 as pb

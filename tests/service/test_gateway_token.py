@@ -13,10 +13,10 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.live.errors import LimitReached
 from referee.log.v1 import log_pb2
-from referee.service.auth import FOR, GATEWAY
-from referee.service.limits import Accounts, host_named, host_of
+from referee.server.live.errors import LimitReached
+from referee.server.service.auth import FOR, GATEWAY
+from referee.server.service.limits import Accounts, host_named, host_of
 from referee.v1 import access_service_pb2 as access
 from referee.v1 import game_service_pb2 as pb
 from referee.v1.rules_service_pb2 import ListRulesRequest

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from referee.live.errors import LimitReached
-from referee.live.opening import new_token
-from referee.service.limits import REQUESTS_PER_S, STRANGERS_HELD_S, STRANGERS_PART, Account
-from referee.service.server import Server
-from referee.service.slowing import Guesses
-from referee.store.store import Grant
+from referee.server.live.errors import LimitReached
+from referee.server.live.opening import new_token
+from referee.server.service.limits import REQUESTS_PER_S, STRANGERS_HELD_S, STRANGERS_PART, Account
+from referee.server.service.server import Server
+from referee.server.service.slowing import Guesses
+from referee.server.store.store import Grant
 from referee.v1 import access_service_pb2 as access
 from referee.v1 import game_service_pb2 as pb
 from tests.service.access import Office

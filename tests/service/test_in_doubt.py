@@ -6,13 +6,13 @@ from io import BytesIO
 from pathlib import Path
 
 from referee.games.event.acts import Enter
-from referee.live import recovery
-from referee.live.context import Context
 from referee.log.engines import installed
 from referee.log.file import entries
 from referee.log.intent import Author, Role
 from referee.log.v1 import log_pb2
-from referee.service.data import open_data, origin_of
+from referee.server.live import recovery
+from referee.server.live.context import Context
+from referee.server.service.data import open_data, origin_of
 from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
 from tests.service.arbiter import RULE, Table

@@ -14,8 +14,8 @@ from typing import Any
 import grpc
 import pytest
 
-from referee.live import games
-from referee.service import auth
+from referee.server.live import games
+from referee.server.service import auth
 from referee.v1 import access_service_pb2 as access
 from referee.v1 import game_service_pb2 as pb
 from tests.service.access import SHORT, Office, with_principal
@@ -29,10 +29,10 @@ KEPT = 2
 LOOKS = 200
 RULES: dict[str, dict[str, Any]] = {"alhambra": {"options": SHORT}, "kingdomino": {}, "rollwrite": {}}
 OURS = (
-    "referee.live",
+    "referee.server.live",
     "referee.log",
-    "referee.service",
-    "referee.store",
+    "referee.server.service",
+    "referee.server.store",
     "referee.wire",
     "asyncio",
     "_asyncio",
@@ -49,7 +49,7 @@ def objects() -> Counter[str]:
         if name.startswith(OURS) or name.endswith((".state.State", ".position.Position")):
             found[name] += number
     # One of each for every token that was used of late, up to bounds of their own.
-    del found["referee.service.auth.Caller"], found["referee.service.limits.Account"]
+    del found["referee.server.service.auth.Caller"], found["referee.server.service.limits.Account"]
     return found
 
 
@@ -107,11 +107,11 @@ async def settled() -> Counter[str]:
     """The objects, once no more games are kept than may be: what was cancelled ends a moment later."""
     found = objects()
     for _ in range(LOOKS):
-        if found["referee.live.game.LiveGame"] == KEPT:
+        if found["referee.server.live.game.LiveGame"] == KEPT:
             break
         await asyncio.sleep(0.05)
         found = objects()
-    assert found["referee.live.game.LiveGame"] == KEPT
+    assert found["referee.server.live.game.LiveGame"] == KEPT
     return found
 
 

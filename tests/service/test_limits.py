@@ -9,9 +9,9 @@ from typing import Any
 import grpc
 import pytest
 
-from referee.live.errors import LimitReached
 from referee.log.intent import SignedIntent
-from referee.service.limits import STRANGERS_HELD_S, STRANGERS_PART, Account, Accounts, host_of
+from referee.server.live.errors import LimitReached
+from referee.server.service.limits import STRANGERS_HELD_S, STRANGERS_PART, Account, Accounts, host_of
 from referee.v1 import game_service_pb2 as pb
 from referee.v1.rules_service_pb2 import ListRulesRequest
 from tests.service.conftest import running

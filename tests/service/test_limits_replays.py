@@ -9,13 +9,13 @@ from typing import Any
 import grpc
 import pytest
 
-from referee.live import archive as archive_module
-from referee.live import history as history_module
-from referee.live.archive import Replays
-from referee.live.errors import LimitReached
 from referee.log.replay import Record
-from referee.service.limits import Account
-from referee.service.server import Server
+from referee.server.live import archive as archive_module
+from referee.server.live import history as history_module
+from referee.server.live.archive import Replays
+from referee.server.live.errors import LimitReached
+from referee.server.service.limits import Account
+from referee.server.service.server import Server
 from referee.v1 import game_service_pb2 as pb
 from tests.service.conftest import running
 from tests.service.engines import Engine

@@ -10,7 +10,7 @@ from io import StringIO
 
 import structlog
 
-from referee.service import logs
+from referee.server.service import logs
 
 
 def logged_as(log_format: str, **values: object) -> str:

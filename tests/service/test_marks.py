@@ -16,12 +16,12 @@ import pytest
 from referee.log.audit import Policy, audit
 from referee.log.note import VerifierKey
 from referee.log.verdict import Verdict
-from referee.service.data import DataError
-from referee.service.files import STORE_FILE
-from referee.service.server import Config, Server
-from referee.store.errors import Contradiction, StoreFailed
-from referee.store.marks import Mark
-from referee.store.sql import MARKS_FILE, SEAL_FILE
+from referee.server.service.data import DataError
+from referee.server.service.files import STORE_FILE
+from referee.server.service.server import Config, Server
+from referee.server.store.errors import Contradiction, StoreFailed
+from referee.server.store.marks import Mark
+from referee.server.store.sql import MARKS_FILE, SEAL_FILE
 from referee.v1 import game_service_pb2 as pb
 from tests.service.conftest import of_postgresql, of_sqlite, on_both_engines, running
 from tests.service.engines import Engine

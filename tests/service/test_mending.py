@@ -11,13 +11,13 @@ from typing import Any
 import grpc
 import pytest
 
-from referee.live.watch import SeatWatcher
 from referee.log import intent
-from referee.service import games as games_module
-from referee.service.calls import ResponseStream
-from referee.service.server import Server
-from referee.store.errors import StoreFailed
-from referee.store.sql import MARKS_FILE
+from referee.server.live.watch import SeatWatcher
+from referee.server.service import games as games_module
+from referee.server.service.calls import ResponseStream
+from referee.server.service.server import Server
+from referee.server.store.errors import StoreFailed
+from referee.server.store.sql import MARKS_FILE
 from referee.v1 import access_service_pb2 as access
 from referee.v1 import game_service_pb2 as pb
 from tests.service.access import Office

@@ -14,7 +14,7 @@ import pytest
 
 from referee import __version__
 from referee.log.entry import decode_entry
-from referee.service.counters import Commits, Distribution
+from referee.server.service.counters import Commits, Distribution
 from referee.v1 import game_service_pb2 as pb
 from tests.cli import inside
 from tests.cli.command import referee

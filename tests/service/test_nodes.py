@@ -21,21 +21,21 @@ import psycopg
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from referee.live import sharing
-from referee.live.errors import Unsound
-from referee.live.games import LiveGames
-from referee.live.watch import Ending
 from referee.log.entry import decode_entry
 from referee.log.file import entries
-from referee.service import play_stream, seats_elsewhere
-from referee.service.data import DataError
-from referee.service.forwarding import Forwarder
-from referee.service.play_stream import SeatStreams
-from referee.service.server import Config, Server
-from referee.store import postgres_checks, postgres_nodes
-from referee.store.errors import Cause, StoreFailed
-from referee.store.nodes import Node
-from referee.store.postgres_owners import PostgresNodes
+from referee.server.live import sharing
+from referee.server.live.errors import Unsound
+from referee.server.live.games import LiveGames
+from referee.server.live.watch import Ending
+from referee.server.service import play_stream, seats_elsewhere
+from referee.server.service.data import DataError
+from referee.server.service.forwarding import Forwarder
+from referee.server.service.play_stream import SeatStreams
+from referee.server.service.server import Config, Server
+from referee.server.store import postgres_checks, postgres_nodes
+from referee.server.store.errors import Cause, StoreFailed
+from referee.server.store.nodes import Node
+from referee.server.store.postgres_owners import PostgresNodes
 from referee.v1 import access_service_pb2 as access
 from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb

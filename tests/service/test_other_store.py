@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from referee.live.opening import token_digest
 from referee.log.v1 import log_pb2
-from referee.service import server as service
-from referee.service.data import Data, open_data
-from referee.store.marks import Mark
-from referee.store.store import Store
+from referee.server.live.opening import token_digest
+from referee.server.service import server as service
+from referee.server.service.data import Data, open_data
+from referee.server.store.marks import Mark
+from referee.server.store.store import Store
 from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
 from tests.service.conftest import running

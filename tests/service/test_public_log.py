@@ -14,10 +14,10 @@ from rich.console import Console
 from referee.cli.status import picture
 from referee.log.note import Checkpoint, Note, TreeHead, VerifierKey
 from referee.log.tlog_proof import TlogProof
-from referee.publishing import upkeep
-from referee.service.data import DataError
-from referee.service.files import LOG_KEY_FILE, LOG_VERIFIER_FILE
-from referee.service.server import Config, Server
+from referee.server.publishing import upkeep
+from referee.server.service.data import DataError
+from referee.server.service.files import LOG_KEY_FILE, LOG_VERIFIER_FILE
+from referee.server.service.server import Config, Server
 from referee.tlog.folder import CHECKPOINT
 from referee.tlog.policy import LogPolicy
 from referee.tlog.proof import check_head_logged

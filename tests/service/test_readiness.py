@@ -12,8 +12,8 @@ from typing import Any
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from referee.service.files import STORE_FILE
-from referee.service.readiness import WRITING
+from referee.server.service.files import STORE_FILE
+from referee.server.service.readiness import WRITING
 from tests.cli.inside import referee
 from tests.service.conftest import running
 from tests.service.metrics import http

@@ -10,9 +10,9 @@ from typing import Any
 import grpc
 import pytest
 
-from referee.service.server import Config, Server
-from referee.store.errors import StoreFailed
-from referee.store.store import Grant
+from referee.server.service.server import Config, Server
+from referee.server.store.errors import StoreFailed
+from referee.server.store.store import Grant
 from referee.v1 import access_service_pb2 as access
 from referee.v1 import game_service_pb2 as pb
 from tests.service.access import Office, closing, with_principal

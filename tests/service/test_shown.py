@@ -11,15 +11,15 @@ from typing import Any
 import grpc
 import pytest
 
-from referee.live import recovery
-from referee.live.context import Context
 from referee.log.engines import installed
 from referee.log.file import entries
 from referee.log.fork import find_fork, read_side
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner, VerifierKey
-from referee.service.data import open_data, origin_of
-from referee.service.files import STORE_FILE
+from referee.server.live import recovery
+from referee.server.live.context import Context
+from referee.server.service.data import open_data, origin_of
+from referee.server.service.files import STORE_FILE
 from referee.v1 import game_service_pb2 as pb
 from referee_clients.bots import load
 from referee_clients.join import Join

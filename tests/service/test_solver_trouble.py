@@ -14,8 +14,8 @@ import grpc
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from referee.service.server import Config, Server
-from referee.service.worker_queue import MOST_OF_ONE
+from referee.server.service.server import Config, Server
+from referee.server.service.worker_queue import MOST_OF_ONE
 from referee.v1 import solver_service_pb2 as pb
 from referee.v1 import status_service_pb2, status_service_pb2_grpc
 from tests.service.conftest import running

@@ -8,7 +8,7 @@ import pytest
 
 from referee.games.game import Ending
 from referee.games.results import Contest, Result
-from referee.service.solver_worker import answers
+from referee.server.service.solver_worker import answers
 from referee.text.notation.game_text import GameText
 from referee.text.notation.position_text import Position, write
 from referee.text.report.sheet import replay

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from referee.live.opening import token_digest
 from referee.log import intent
 from referee.log.entry import decode_entry
 from referee.log.intent import Author, Role
 from referee.log.keys import PrivateKey
 from referee.log.v1 import log_pb2
-from referee.service.counters import Callers, CallsOf
-from referee.service.limits import Accounts
+from referee.server.live.opening import token_digest
+from referee.server.service.counters import Callers, CallsOf
+from referee.server.service.limits import Accounts
 from referee.v1 import game_pb2, status_service_pb2_grpc
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import status_service_pb2 as status_pb

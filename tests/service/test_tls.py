@@ -16,7 +16,7 @@ from typing import Any
 import grpc
 import pytest
 
-from referee.service.tls import Certificates, Tls, TlsError
+from referee.server.service.tls import Certificates, Tls, TlsError
 from referee.v1 import access_service_pb2 as access
 from referee.v1 import access_service_pb2_grpc
 from referee.v1 import game_service_pb2 as pb
@@ -90,7 +90,7 @@ async def test_a_certificate_that_expired_while_it_was_shown(
     """Clients name it, and the day if all else is right; the operator sees it."""
     valid, pair = authority.issue("valid"), authority.issue("old", -2 * DAY, -DAY / 2)
     with monkeypatch.context() as patch:
-        patch.setattr("referee.service.tls.datetime", TheDayBefore)
+        patch.setattr("referee.server.service.tls.datetime", TheDayBefore)
         certificates = Certificates(Tls(pair.certificate, pair.key))
     trusting, stranger = Security(ca=authority.path), Security(ca=Authority(tmp_path, "other").path)
     async with running(tmp_path / "data", certificates=certificates, metrics="127.0.0.1:0") as (server, _):

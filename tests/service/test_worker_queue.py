@@ -6,9 +6,9 @@ import asyncio
 
 import pytest
 
-from referee.live.errors import Draining, LimitReached
-from referee.service.limits import Account, TookTooLong
-from referee.service.worker_queue import MOST, MOST_OF_ONE, WorkerQueue
+from referee.server.live.errors import Draining, LimitReached
+from referee.server.service.limits import Account, TookTooLong
+from referee.server.service.worker_queue import MOST, MOST_OF_ONE, WorkerQueue
 from tests.waiting import until
 
 LONG_S = 600.0

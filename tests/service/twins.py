@@ -34,7 +34,6 @@ from referee.games.kingdomino import options as kingdomino
 from referee.games.kingdomino.options import Central, Draw, Frame
 from referee.games.rollwrite import options as rollwrite
 from referee.games.rollwrite.options import Solo
-from referee.live.opening import token_digest
 from referee.log.deck import Deck, deck_key, referee_commitment, seat_commitment
 from referee.log.engines import Engines
 from referee.log.entry import decode_entry
@@ -42,10 +41,11 @@ from referee.log.game import LoggedGame
 from referee.log.intent import Author, Role
 from referee.log.merkle import Tree, leaf_hash
 from referee.log.v1 import log_pb2
-from referee.service import logs
-from referee.service.data import Data
-from referee.service.server import Config, Server
-from referee.service.turn_messages import awaited
+from referee.server.live.opening import token_digest
+from referee.server.service import logs
+from referee.server.service.data import Data
+from referee.server.service.server import Config, Server
+from referee.server.service.turn_messages import awaited
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import status_service_pb2
 from referee.wire import registry as codecs

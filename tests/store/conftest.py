@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from referee.store.sqlite import SqliteStore
-from referee.store.store import Store
+from referee.server.store.sqlite import SqliteStore
+from referee.server.store.store import Store
 from tests.store.memory import MemoryStore
 from tests.store.postgres import on_postgres
 

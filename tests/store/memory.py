@@ -10,10 +10,10 @@ from time import perf_counter
 
 from referee.log.errors import LogError
 from referee.log.note import Checkpoint, Note
-from referee.store.errors import Cause, Contradiction, StoreFailed, TakenOver
-from referee.store.marks import Mark
-from referee.store.nodes import Alone
-from referee.store.store import (
+from referee.server.store.errors import Cause, Contradiction, StoreFailed, TakenOver
+from referee.server.store.marks import Mark
+from referee.server.store.nodes import Alone
+from referee.server.store.store import (
     Certificate,
     Change,
     Done,

@@ -21,8 +21,8 @@ from urllib.parse import urlsplit
 
 import psycopg
 
-from referee.store import postgres_schema
-from referee.store.postgres import PostgresStore
+from referee.server.store import postgres_schema
+from referee.server.store.postgres import PostgresStore
 
 USER = "referee"
 _OTHERS = ("postgres", "nobody")

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from referee.store import postgres_nodes
-from referee.store.cluster_mark import FILE, ClusterMark
-from referee.store.errors import StoreFailed, WentBack
-from referee.store.postgres import PostgresStore
-from referee.store.postgres_cluster import waive
-from referee.store.store import Change
+from referee.server.store import postgres_nodes
+from referee.server.store.cluster_mark import FILE, ClusterMark
+from referee.server.store.errors import StoreFailed, WentBack
+from referee.server.store.postgres import PostgresStore
+from referee.server.store.postgres_cluster import waive
+from referee.server.store.store import Change
 from tests.sizes import campaign
 from tests.store.changes import committed, identity, opening, row
 from tests.store.postgres import USER, Postgres, made, on_postgres

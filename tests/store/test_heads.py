@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from referee.store.errors import StoreFailed, TakenOver
-from referee.store.sqlite import SqliteStore
-from referee.store.store import Change, Head, LogState, Row, Store
+from referee.server.store.errors import StoreFailed, TakenOver
+from referee.server.store.sqlite import SqliteStore
+from referee.server.store.store import Change, Head, LogState, Row, Store
 from tests.store.changes import UNLISTED, committed, identity, note, opening, row
 from tests.store.postgres import Postgres, on_postgres
 

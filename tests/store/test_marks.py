@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from referee.store.errors import Contradiction, StoreDamaged, StoreFailed
-from referee.store.marks import Mark
-from referee.store.seal import Seal
-from referee.store.sqlite import SqliteStore
-from referee.store.sqlite_marks import SqliteMarks
-from referee.store.store import Change, Grant
+from referee.server.store.errors import Contradiction, StoreDamaged, StoreFailed
+from referee.server.store.marks import Mark
+from referee.server.store.seal import Seal
+from referee.server.store.sqlite import SqliteStore
+from referee.server.store.sqlite_marks import SqliteMarks
+from referee.server.store.store import Change, Grant
 from tests.store.changes import committed, identity, opening, row
 from tests.waiting import until, waiting_for
 
@@ -114,8 +114,8 @@ async def test_marks_are_read_while_somebody_has_them_locked(tmp_path: Path) -> 
 _OTHER = """
 import asyncio, sys
 from pathlib import Path
-from referee.store.sqlite import SqliteStore
-from referee.store.store import Change
+from referee.server.store.sqlite import SqliteStore
+from referee.server.store.store import Change
 from tests.store.changes import committed, identity, row
 
 async def main():

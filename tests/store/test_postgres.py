@@ -15,14 +15,14 @@ from typing import Any
 import psycopg
 import pytest
 
-from referee.store import postgres_nodes, postgres_schema
-from referee.store.address import check_address
-from referee.store.errors import StoreFailed
-from referee.store.marks import Mark
-from referee.store.postgres import PostgresStore
-from referee.store.postgres_arrays import Bigints, Byteas, Integers
-from referee.store.postgres_session import PostgresSession
-from referee.store.store import Change, Grant
+from referee.server.store import postgres_nodes, postgres_schema
+from referee.server.store.address import check_address
+from referee.server.store.errors import StoreFailed
+from referee.server.store.marks import Mark
+from referee.server.store.postgres import PostgresStore
+from referee.server.store.postgres_arrays import Bigints, Byteas, Integers
+from referee.server.store.postgres_session import PostgresSession
+from referee.server.store.store import Change, Grant
 from tests.sizes import campaign
 from tests.store.changes import committed, identity, opening, row
 from tests.store.postgres import Postgres, on_postgres, running
@@ -202,8 +202,8 @@ async def test_a_second_one_is_refused_while_the_first_one_lives(
 _OTHER = """
 import asyncio, sys
 from pathlib import Path
-from referee.store.errors import StoreFailed
-from referee.store.store import Change
+from referee.server.store.errors import StoreFailed
+from referee.server.store.store import Change
 from tests.store.changes import committed, identity, opening, row
 from tests.store.postgres import on_postgres
 
@@ -357,8 +357,8 @@ def test_arrays_arrive_as_the_driver_would_send_them(postgres: Postgres) -> None
 
 _WAITS = """
 import sys
-from referee.store import postgres_nodes
-from referee.store.postgres_session import PostgresSession
+from referee.server.store import postgres_nodes
+from referee.server.store.postgres_session import PostgresSession
 session = PostgresSession(sys.argv[1], 600)
 print(session.execute("SELECT pg_backend_pid()").fetchone()[0], flush=True)
 session.execute("BEGIN")

@@ -11,13 +11,13 @@ import psycopg
 import pytest
 
 from referee.cli.recover import no_upgrade
-from referee.service.data import DataError, open_data
-from referee.store import postgres_cluster
-from referee.store import postgres_nodes as nodes
-from referee.store.errors import StoreFailed
-from referee.store.nodes import News, Shown
-from referee.store.postgres import PostgresStore
-from referee.store.store import Change, Upgrade
+from referee.server.service.data import DataError, open_data
+from referee.server.store import postgres_cluster
+from referee.server.store import postgres_nodes as nodes
+from referee.server.store.errors import StoreFailed
+from referee.server.store.nodes import News, Shown
+from referee.server.store.postgres import PostgresStore
+from referee.server.store.store import Change, Upgrade
 from tests.store.changes import committed, identity, opening, row
 from tests.store.postgres import Postgres, on_postgres
 from tests.waiting import until

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from referee.store import postgres, postgres_nodes
-from referee.store.cluster_mark import ClusterMark
-from referee.store.errors import Cause, StoreFailed
-from referee.store.postgres import PostgresStore
-from referee.store.postgres_checks import cause_now
-from referee.store.postgres_cluster import state, waive
-from referee.store.store import Change, Standbys
+from referee.server.store import postgres, postgres_nodes
+from referee.server.store.cluster_mark import ClusterMark
+from referee.server.store.errors import Cause, StoreFailed
+from referee.server.store.postgres import PostgresStore
+from referee.server.store.postgres_checks import cause_now
+from referee.server.store.postgres_cluster import state, waive
+from referee.server.store.store import Change, Standbys
 from tests.cli.inside import referee
 from tests.sizes import sample_of
 from tests.store.changes import committed, identity, opening, row

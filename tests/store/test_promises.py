@@ -14,10 +14,20 @@ from pathlib import Path
 
 import pytest
 
-from referee.store.errors import Contradiction, StoreFailed
-from referee.store.marks import Mark
-from referee.store.sqlite import SqliteStore
-from referee.store.store import Certificate, Change, Grant, Listing, LogState, NewCertificates, Player, Row, Store
+from referee.server.store.errors import Contradiction, StoreFailed
+from referee.server.store.marks import Mark
+from referee.server.store.sqlite import SqliteStore
+from referee.server.store.store import (
+    Certificate,
+    Change,
+    Grant,
+    Listing,
+    LogState,
+    NewCertificates,
+    Player,
+    Row,
+    Store,
+)
 from tests.store.changes import committed, identity, opening, row
 from tests.store.postgres import Postgres, on_postgres
 
@@ -29,13 +39,13 @@ A, B = bytes(32), b"\x01" * 32
 
 @pytest.mark.parametrize("module", ["address", "errors", "marks", "nodes", "store", "writer"])
 def test_the_protocols_take_no_database_with_them(module: str) -> None:
-    program = f"import sys, referee.store.{module}; sys.exit(bool({{'psycopg', 'sqlite3'}} & {{*sys.modules}}))"
+    program = f"import sys, referee.server.store.{module}; sys.exit(bool({{'psycopg', 'sqlite3'}} & {{*sys.modules}}))"
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
 def test_live_games_take_no_database_with_them() -> None:
     """All that plays, judges and recovers games: only the data directory knows where they are kept."""
-    program = "import sys, referee.live.games, referee.live.proving, referee.live.recovery; "
+    program = "import sys, referee.server.live.games, referee.server.live.proving, referee.server.live.recovery; "
     subprocess.run(
         [sys.executable, "-c", f"{program}sys.exit(bool({{'psycopg', 'sqlite3'}} & {{*sys.modules}}))"], check=True
     )

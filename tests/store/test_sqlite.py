@@ -18,12 +18,12 @@ from typing import Any
 import pytest
 
 from referee.log.v1 import log_pb2
-from referee.store import schema
-from referee.store.errors import StoreFailed
-from referee.store.files import connect
-from referee.store.sqlite import SqliteStore
-from referee.store.store import Certificate, Change, Grant, Listing, NewCertificates, Row, Upgrade
-from referee.store.writer import GroupWriter
+from referee.server.store import schema
+from referee.server.store.errors import StoreFailed
+from referee.server.store.files import connect
+from referee.server.store.sqlite import SqliteStore
+from referee.server.store.store import Certificate, Change, Grant, Listing, NewCertificates, Row, Upgrade
+from referee.server.store.writer import GroupWriter
 from tests.small_disk import small_disk
 from tests.store.changes import UNLISTED, committed, identity, opening, row
 

@@ -20,7 +20,7 @@ from referee.log import file
 from referee.log.entry import decode_entry
 from referee.log.note import VerifierKey, open_checkpoint
 from referee.log.v1 import log_pb2
-from referee.service.server import Server
+from referee.server.service.server import Server
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import status_service_pb2, status_service_pb2_grpc
 from referee_clients.web import protocol

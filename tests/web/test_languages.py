@@ -17,8 +17,8 @@ from grpc_status import rpc_status
 from playwright.async_api import Browser, Page, Route, expect
 
 from referee.games import registry
-from referee.live.errors import LimitReached
-from referee.service.errors import status
+from referee.server.live.errors import LimitReached
+from referee.server.service.errors import status
 from referee.text.words.catalogue import ENGLISH, languages, load, phrase
 from referee.v1.game_service_pb2 import ErrorReason
 from referee_clients.web import pages

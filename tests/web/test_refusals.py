@@ -13,9 +13,9 @@ import pytest
 from grpc_status import rpc_status
 
 import referee
-from referee.live.errors import BadField, LimitReached, NotAwaited
 from referee.log.errors import Code, LogError, not_awaited
-from referee.service.errors import status
+from referee.server.live.errors import BadField, LimitReached, NotAwaited
+from referee.server.service.errors import status
 from referee.text.notation.errors import BadWord
 from referee.text.words.catalogue import ENGLISH, load, phrase
 from referee_clients.opening.options import options

@@ -29,8 +29,8 @@ START_S: Final = 2.0
 _BEYOND: Final = {
     "gc": "finds every object of the process, other seats' among them",
     "ctypes": "reads memory",
-    "referee.live": "is the referee's own",
-    "referee.service": "is the referee's own",
+    "referee.server.live": "is the referee's own",
+    "referee.server.service": "is the referee's own",
     "referee.dealer": "knows what is still to be drawn",
     "referee.log.deck": "knows what is still to be drawn",
 }

@@ -15,7 +15,7 @@ from textual.widgets import Input, OptionList, Static
 from referee.log.intent import Author, Role
 from referee.log.keys import PrivateKey
 from referee.log.v1 import log_pb2
-from referee.service.server import Server
+from referee.server.service.server import Server
 from referee.v1 import access_service_pb2, access_service_pb2_grpc
 from referee_clients.console.app import ConsoleApp
 from referee_clients.console.games import Games

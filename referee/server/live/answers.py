@@ -1,0 +1,122 @@
+"""What a live game answers to an act and what of it is kept in the store; and the moves of the seat on turn."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, NoReturn
+
+from referee.games.game import Violation
+from referee.log.entry import Clock
+from referee.log.errors import Code, LogError
+from referee.log.intent import Author, Role, act_name, author_of
+from referee.log.keys import key_id
+from referee.log.replay import Record
+from referee.log.v1 import log_pb2
+from referee.server.live.errors import MalformedIntent, MalformedMove, NotAwaited, WeakKey
+from referee.server.live.view import awaited_text
+from referee.text.words.catalogue import phrase
+
+
+class Accepted(NamedTuple):
+    """The entry that an act became, and the receipt for the history up to what followed it at once."""
+
+    seq: int
+    note: bytes
+    size: int
+    head: bytes
+    clock: Clock
+    """The clock of that entry."""
+    repeated: bool = False
+    """Whether it is the first answer given again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Every rule that the act breaks; ``recorded`` if the attempt became an entry."""
+
+    violations: tuple[Violation, ...]
+    recorded: Accepted | None
+
+
+Answer = Accepted | Refused
+
+
+def encode(violations: Sequence[Violation]) -> bytes:
+    """Encode violations, for ``decode``."""
+    return json.dumps([(v.rule_id, v.cells, dict(v.facts)) for v in violations]).encode()
+
+
+def decode(data: bytes) -> tuple[Violation, ...]:
+    """Return what ``encode`` was given."""
+    return tuple(
+        Violation(rule_id, tuple((x, y) for x, y in cells), facts) for rule_id, cells, facts in json.loads(data)
+    )
+
+
+def key_id_for(record: Record, intent: log_pb2.Intent, author: Author, body: bytes, signature: bytes) -> bytes:
+    """Return the id of the key with which the author signed ``body``. Raise ``NotAwaited`` if it has none."""
+    if intent.HasField("join"):
+        return key_id(intent.join.key)
+    key = record.keyring.signer(author, body, signature)
+    if key is None:
+        opened = record.opened
+        expected = {
+            Role.SEAT: phrase("a seat that has joined"),
+            Role.SCRIBE: phrase("one of the game's {n} scribes", n=len(opened.scribe_keys)),
+            Role.ARBITER: phrase("one of the game's {n} arbiters", n=len(opened.arbiter_keys)),
+        }[author.role]
+        what = phrase("{author} has no key; expected {expected}", author=author.phrase, expected=expected)
+        raise NotAwaited(what, awaited_text(record))
+    return key.id
+
+
+def check_seat_key(record: Record, intent: log_pb2.Intent, own_keys: Collection[bytes]) -> None:
+    """Raise ``WeakKey`` if the act would let a seat play with the key of another role. ``own_keys``: the referee's.
+
+    Whoever rules on a game must not play in it, nor whoever signs for it. Only new acts are asked: logs of before stay
+    as they are, and the audit comments on them.
+    """
+    if intent.HasField("join"):
+        key = intent.join.key
+    elif intent.HasField("change_key"):
+        key = intent.change_key.key
+    else:
+        return
+    if key in own_keys:
+        raise WeakKey("this is a key of the referee's own; use a key of your own for the seat")
+    office = record.keyring.office_of(key)
+    # At a real table the scribe may well be one of the players.
+    if office is not None and (office.role is Role.ARBITER or record.game.deal.is_dealt):
+        raise WeakKey(f"this is the key of {office} of this game; use another one for the seat")
+
+
+def explain(record: Record, intent: log_pb2.Intent, error: LogError) -> NoReturn:
+    """Raise the error in a form that helps the author of the intent."""
+    act = act_name(intent)
+    if error.code is Code.MALFORMED:
+        kind = MalformedMove if act in ("move", "declare") else MalformedIntent
+        raise kind(f"{error.what}; expected {error.expected}") from error
+    if error.code is Code.NOT_AWAITED and act == "join":
+        author = author_of(intent)
+        others = [key for seat, keys in record.game.keys.items() if seat != author.index for key in keys]
+        if author.role is Role.SEAT and intent.join.key in others:
+            raise WeakKey("another seat already uses this key") from error
+    if error.code in (Code.NOT_AWAITED, Code.AUTHOR):
+        # Of acts of the table what is awaited says little: they may come at any time.
+        of_table = act not in ("join", "reveal", "move", "declare") and error.expected
+        what, expected = error.said
+        if of_table:
+            what = error.phrase or f"{what}; expected {expected}"
+        raise NotAwaited(what, awaited_text(record)) from error
+    raise error
+
+
+def legal_moves(record: Record) -> tuple[int | None, list[bytes]]:
+    """Return the seat on turn and its canonical moves; None and no moves if no seat has to decide."""
+    game = record.game
+    seats = game.awaited()
+    if not seats:
+        return None, []
+    return seats[0], [game.position.encoded_move(move) for move in game.position.state.legal_moves()]

@@ -1,0 +1,295 @@
+"""The times of one game: what an act is charged, when a seat's time is up, who is absent since when; its alarm.
+
+What the log says of clocks is in ``game.clocks``; here is what the referee alone knows: when it told a seat that it
+is awaited, and whose streams are open.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import NamedTuple
+
+from referee.log.clocks import Clocks
+from referee.log.entry import Clock, Event
+from referee.log.game import LoggedGame, Phase
+from referee.log.intent import Author, Role
+from referee.log.terms import MAX_LAG_MS
+from referee.log.v1 import log_pb2
+from referee.server.live.timing import Alarm, Time
+
+_AGAIN_MS = 1000
+
+
+class Hold(NamedTuple):
+    """Clocks stand after an outage, until the awaited seats are back."""
+
+    alive_ms: int
+    """Until when somebody could act before it."""
+    until_ms: int | None
+    """When they go on at the latest; None: that is not known before the referee serves."""
+    back: set[Author]
+    """Those who are back."""
+
+
+class Timekeeper:
+    """The clocks of one live game. The game is passed in, because it is another one after each reading back."""
+
+    def __init__(self, time: Time, terms: log_pb2.Terms, ring: Callable[[], None]) -> None:
+        """``ring`` is called when something is due that no caller asks for."""
+        self._time = time
+        self._ring = ring
+        self._alarm: Alarm | None = None
+        self._not_before_ms = 0
+        """The next alarm is not set for earlier."""
+        self._is_resting = False
+        self._has_times = terms.HasField("clock") or terms.absence_ms > 0 or terms.protest_ms > 0
+        self.present: Counter[Author] = Counter()
+        """Authors whose streams are open, and how many."""
+        self._known: list[tuple[int, int]] = []
+        """The seats whose clocks ran at the last publication, and since when."""
+        self._spans: list[tuple[int, int]] = []
+        """When the referee kept everybody waiting while clocks ran, from and to; ascending, none within another."""
+        self._serves_from_ms = 0
+        """Since when seats could act, if the game is older than the referee's present life."""
+        self._absent_ms: dict[int, int] = {}
+        """By awaited seat: when it was first awaited, or its last stream ended, whichever is later."""
+        self._grace_ms = terms.grace_ms
+        self._hold: Hold | None = None
+        time.keeps(self)
+
+    # --- after an outage -------------------------------------------------------------------------------------
+
+    @property
+    def hold(self) -> Hold | None:
+        """Why clocks stand, though the log does not say so yet."""
+        return self._hold
+
+    @hold.setter
+    def hold(self, hold: Hold | None) -> None:
+        self._hold = hold
+        if hold is not None:
+            self._time.waiting.add(self)
+        else:
+            self._time.waiting.discard(self)
+
+    def wait(self, alive_ms: int) -> bool:
+        """Have clocks wait for the awaited seats, from ``serve`` on for as long as the terms say; whether they do.
+
+        ``alive_ms``: until when somebody could act.
+        """
+        if self._grace_ms:
+            self.hold = Hold(alive_ms, None, set())
+        return self.hold is not None
+
+    def are_back(self, game: LoggedGame) -> bool:
+        """Return whether every awaited seat is back, or the scribes if it is theirs; False if no seat is awaited."""
+        if self.hold is None:
+            return True
+        awaited, seats = game.awaited(), game.opened.seats
+        roles = {author.role for author in self.hold.back}
+        return bool(awaited) and all(
+            Role.SCRIBE in roles if seats[seat].scribed else Author(Role.SEAT, seat) in self.hold.back
+            for seat in awaited
+        )
+
+    def go_on(self) -> None:
+        """Have clocks run from what is entered now, and absences count from now."""
+        self.hold = None
+        self._absent_ms, self._serves_from_ms = {}, self._time.now_ms()
+
+    # --- what happens in the game ----------------------------------------------------------------------------
+
+    def published(self, game: LoggedGame, acted: int | None = None, since_ms: int | None = None) -> None:
+        """Publish what is durable. ``acted``: the seat whose act that is; ``since_ms``: when it came."""
+        if not self._has_times:
+            return
+        now_ms = self._time.now_ms()
+        known, self._known = self._known, _running(game)
+        earliest_ms = min((ms for _, ms in self._known), default=now_ms)
+        self._spans = [span for span in self._spans if span[1] > earliest_ms]
+        if is_new := [ms for seat, ms in self._known if (seat, ms) not in known]:
+            for ms in is_new:
+                self._took(ms, now_ms)
+            # Who was woken to tell the seats has done so when the loop comes round: it may be late with that.
+            self._time.call_at(now_ms, lambda: self._took(now_ms, self._time.now_ms()))
+        # Whoever acts while his own clock runs is not given the time that it takes.
+        if since_ms is not None and not any(seat == acted and ms < since_ms for seat, ms in self._known):
+            self._took(since_ms, now_ms)
+        self._absent_ms = {
+            seat: now_ms if seat == acted else self._absent_ms.get(seat, now_ms)
+            for seat in game.awaited()
+            if not game.opened.seats[seat].scribed
+        }
+
+    def failed(self, since_ms: int) -> None:
+        """Note that an act did not become durable: meanwhile the awaited seats could do nothing."""
+        self._took(since_ms, self._time.now_ms())
+
+    def _took(self, since_ms: int, now_ms: int) -> None:
+        """Count the time from then until now as the referee's, each part of it once: acts wait for one another's
+        commits.
+        """
+        while self._spans and self._spans[-1][0] >= since_ms:
+            self._spans.pop()
+        since_ms = max(since_ms, self._spans[-1][1]) if self._spans else since_ms
+        if since_ms < now_ms:
+            self._spans.append((since_ms, now_ms))
+
+    def leapt(self, from_ms: int, to_ms: int) -> None:
+        """Note that the referee's time leapt: nobody is charged for that, nor was absent for longer."""
+        if self._has_times:
+            self._took(from_ms, to_ms)
+            self._absent_ms = {seat: ms + to_ms - from_ms for seat, ms in self._absent_ms.items()}
+
+    def came(self, author: Author) -> None:
+        """Note that a stream of the author's was opened."""
+        self.present[author] += 1
+
+    def left(self, author: Author) -> None:
+        """Note that a stream of the author's ended."""
+        self.present[author] -= 1
+        if not self.present[author]:
+            del self.present[author]
+            if author.role is Role.SEAT and author.index in self._absent_ms:
+                self._absent_ms[author.index] = self._time.now_ms()
+
+    # --- what an act is charged -----------------------------------------------------------------------------
+
+    def charge(
+        self, game: LoggedGame, seat: int, stamp_ms: int, *, late_ms: int = 0, thought_ms: int | None = None
+    ) -> Clock:
+        """Return what an act costs the awaited seat that is entered with this stamp.
+
+        ``late_ms``: so long it may have waited for the event loop. ``thought_ms``: from having the turn to sending, as
+        the author has it; None: nothing is allowed for the network.
+
+        Nobody knows when in a time without a look at the network an act came. So all of that is the referee's, but not
+        what the author itself says that it thought: a stall in which it did gives it nothing.
+        """
+        clocks = game.clocks
+        if clocks is None or (since_ms := clocks.seat(seat).since_ms) is None:
+            return Clock(stamp_ms)
+        elapsed_ms, overhead_ms = stamp_ms - since_ms, self._taken_ms(since_ms, stamp_ms)
+        # The loop may have been late before everybody was told: that is in there already.
+        told_ms = max(since_ms, self._spans[-1][1]) if self._spans else since_ms
+        late_ms = min(late_ms, max(0, stamp_ms - told_ms))
+        if thought_ms is not None:
+            late_ms = min(late_ms, max(0, elapsed_ms - overhead_ms - thought_ms))
+        overhead_ms += late_ms
+        lag_ms = 0 if thought_ms is None else elapsed_ms - overhead_ms - thought_ms
+        return clocks.charge(seat, stamp_ms, lag_ms=lag_ms, overhead_ms=overhead_ms)
+
+    def left_ms(self, game: LoggedGame, seat: int) -> int | None:
+        """Return what the seat has left for the decision at hand, now; None if its clock does not run."""
+        clocks = game.clocks
+        if clocks is None or (since_ms := clocks.seat(seat).since_ms) is None:
+            return None
+        if self.hold is not None:
+            used_ms = max(0, self.hold.alive_ms - since_ms)
+        else:
+            now_ms = self._time.now_ms()
+            used_ms = max(0, now_ms - since_ms - self._taken_ms(since_ms, now_ms))
+        return max(0, clocks.available(seat) - used_ms)
+
+    def _taken_ms(self, since_ms: int, until_ms: int) -> int:
+        """Return what the referee took of the time between."""
+        return sum(max(0, min(to_ms, until_ms) - max(from_ms, since_ms)) for from_ms, to_ms in self._spans)
+
+    # --- what is due that nobody asks for -------------------------------------------------------------------
+
+    def due(self, game: LoggedGame, stamp_ms: int, late_ms: int = 0) -> tuple[Event, Clock] | None:
+        """Return a flag that has fallen by then, or an absence that was too long; ``late_ms`` as for ``charge``."""
+        if self.hold is not None:
+            return None
+        for seat, since_ms in _running(game):
+            if game.clocks is not None and stamp_ms - late_ms >= self._flag_ms(game.clocks, seat, stamp_ms):
+                taken_ms = self._taken_ms(since_ms, stamp_ms) + late_ms
+                clock = game.clocks.charge(seat, stamp_ms, lag_ms=MAX_LAG_MS, overhead_ms=taken_ms)
+                return log_pb2.Timeout(seat=seat), clock
+        for seat, since_ms in self._absent(game):
+            if stamp_ms - since_ms >= game.arbitration.terms.absence_ms:
+                return log_pb2.Absent(seat=seat, since_ms=since_ms), Clock(stamp_ms)
+        return None
+
+    def alarm_ms(self, game: LoggedGame) -> int | None:
+        """Return when something will be due, if no author acts before."""
+        if not self._has_times:
+            return None
+        if self.hold is not None:
+            return self.hold.until_ms
+        if game.reached() is not None:  # by an arbiter also before play
+            return game.result_ms()
+        alarms = [ms + game.arbitration.terms.absence_ms for _, ms in self._absent(game)]
+        if game.phase is not Phase.PLAYING:
+            return min(alarms, default=None)
+        if game.clocks is not None:
+            now_ms = self._time.now_ms()
+            alarms += [self._flag_ms(game.clocks, seat, now_ms) for seat, _ in _running(game)]
+        return min(alarms, default=None)
+
+    def set_alarm(self, game: LoggedGame | None) -> None:
+        """Set the alarm for what will be due, instead of the one before. None: not now, another call will follow."""
+        if self._alarm is not None:
+            self._alarm.cancel()
+            self._alarm = None
+        if game is None or self._is_resting:
+            return
+        if (due_ms := self.alarm_ms(game)) is not None:
+            self._alarm = Alarm(self._time, max(due_ms, self._not_before_ms), self._rung)
+
+    def _rung(self) -> None:
+        if self._alarm is not None and self._alarm.late is not None:
+            self._took(*self._alarm.late)  # nobody could act: then it may not be due yet
+        self._ring()
+
+    def pause(self) -> None:
+        """Enter what is due now; if that fails, it is not due again at once."""
+        self._not_before_ms = self._time.now_ms() + _AGAIN_MS
+
+    def rest(self) -> None:
+        """Silence the alarm until ``serve``."""
+        self._is_resting = True
+        self.set_alarm(None)
+
+    def serve(self, game: LoggedGame) -> None:
+        """Start serving: no author could act until now. Call before ``set_alarm``."""
+        self._is_resting = False
+        self._known, self._spans, self._absent_ms = [], [], {}
+        self._serves_from_ms = self._time.now_ms()
+        if self.hold is not None:
+            self.hold = self.hold._replace(until_ms=self._serves_from_ms + self._grace_ms)
+        self.published(game)
+
+    def _flag_ms(self, clocks: Clocks, seat: int, until_ms: int) -> int:
+        """When the running seat's flag falls, by what the referee took until then."""
+        return (clocks.flag_ms(seat) or 0) + self._taken_ms(clocks.seat(seat).since_ms or 0, until_ms)
+
+    def _absent(self, game: LoggedGame) -> list[tuple[int, int]]:
+        """Awaited seats without a stream, and since when; before play those that are missing, connected or not."""
+        if not game.arbitration.terms.absence_ms:
+            return []
+        if no_shows := game.no_shows():
+            return [(seat, max(game.missing_from_ms, self._serves_from_ms)) for seat in no_shows]
+        awaited = game.awaited()
+        since = ((seat, ms) for seat, ms in self._absent_ms.items() if seat in awaited)
+        return [(seat, ms) for seat, ms in since if Author(Role.SEAT, seat) not in self.present]
+
+
+def _running(game: LoggedGame) -> list[tuple[int, int]]:
+    """Return the seats whose clocks run, and since when."""
+    clocks = game.clocks.saved() if game.clocks is not None else ()
+    return [(seat, clock.since_ms) for seat, clock in enumerate(clocks) if clock.since_ms is not None]
+
+
+def awaited_mover(game: LoggedGame, author: Author) -> int | None:
+    """Return the awaited seat whose move the author may make."""
+    seats = game.awaited()
+    if author.role is Role.SCRIBE:
+        return seats[0] if len(seats) == 1 else None
+    return author.index if author.role is Role.SEAT and author.index in seats else None
+
+
+def is_up(game: LoggedGame, seat: int, clock: Clock) -> bool:
+    """Return whether an act is charged more than the seat has."""
+    return game.clocks is not None and clock.charged_ms > game.clocks.available(seat)

@@ -1,0 +1,186 @@
+"""What a stream is fed with: a bounded queue of commits that never skips, and the word that ends it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from dataclasses import dataclass, field
+from enum import Enum
+
+from referee.server.live.turns import Turns
+from referee.server.store.store import Row
+from referee.v1 import game_service_pb2 as pb
+
+QUEUE_ITEMS = 256
+WOKEN_AT_ONCE = 8
+"""Readers that can wait, in each round of the event loop: a thousand watchers of one game do not hold up every other
+game at each of its moves.
+"""
+
+
+class Ending(Enum):
+    """Why there is nothing more to come; of a game, or of a stream."""
+
+    GAME_OVER = 1
+    DRAINING = 2
+    TOO_SLOW = 3
+    REVOKED = 4
+    BROKEN = 5
+    """By the stream's own client; the reason is sent in another way."""
+    SET_ASIDE = 6
+    """The game cannot be gone on with, for now."""
+    REPLACED = 7
+    """By newer streams of the same caller."""
+    NOT_THERE = 8
+    """There is no such game, or no such place in it to go on from."""
+
+
+@dataclass(slots=True)
+class Commit:
+    """Entries that became durable together; the last one has their checkpoint."""
+
+    game_id: bytes
+    rows: list[Row]
+    _message: bytes = field(default=b"", repr=False)
+
+    @property
+    def seq(self) -> int:
+        """Number of its last entry."""
+        return self.rows[-1].seq
+
+    @property
+    def message(self) -> bytes:
+        """Exact bytes of a ``WatchGameResponse``: made once, however many watch."""
+        if not self._message:
+            # In its place: a message that is made by itself is copied into the one around it.
+            message = pb.WatchGameResponse(seq=self.seq)
+            message.commit.entries.extend([row.data for row in self.rows])
+            message.commit.checkpoint = self.rows[-1].note
+            self._message = message.SerializeToString()
+        return self._message
+
+
+@dataclass(slots=True)
+class Item:
+    """What came next: a commit, the answer to an act of the stream's own, both in one, or the end of a game."""
+
+    commit: Commit | None = None
+    answer: pb.PlayGameResponse | None = None
+    """The message with the answer, and nothing else so far."""
+    over: bytes = b""
+    """The id of a game that has ended for this stream."""
+    ending: Ending = Ending.GAME_OVER
+    """Why, of that game."""
+    opened: bytes = b""
+    """The id of a game that is new."""
+
+
+class Watcher:
+    """Filled by live games, emptied by one reader; all on the event loop."""
+
+    __slots__ = ("_ending", "_items", "_limit", "_waker", "_wake", "beat_due")
+
+    def __init__(self, limit: int = QUEUE_ITEMS, waker: Turns | None = None) -> None:
+        """``waker``: for a reader that can wait while others play."""
+        self.beat_due = False
+        self._waker = waker
+        self._limit = limit
+        self._items: deque[Item] = deque()
+        self._ending: Ending | None = None
+        self._wake: asyncio.Future[None] | None = None
+
+    def push(self, commit: Commit | None, answer: pb.PlayGameResponse | None = None) -> None:
+        """Append what comes next. A reader that is too far behind is cut off: a gap is worse than an end."""
+        self._push(Item(commit, answer))
+
+    def over(self, game_id: bytes, ending: Ending = Ending.GAME_OVER) -> None:  # noqa: ARG002 - it watches no other
+        """End this game."""
+        self.end(ending)
+
+    def end(self, ending: Ending) -> None:
+        """End the stream once the queue is drained. The first call counts."""
+        if self._ending is None:
+            self._ending = ending
+            self._ring()
+
+    def beat(self, waker: Turns | None = None) -> None:
+        """Have the reader send a sign of life, if there is nothing else to send."""
+        self.beat_due = True
+        if waker is not None:
+            waker.add(self.wake)
+        else:
+            self._ring()
+
+    def wake(self) -> None:
+        """Have the reader look, if it waits."""
+        if self._wake is not None and not self._wake.done():
+            self._wake.set_result(None)
+
+    @property
+    def ending(self) -> Ending | None:
+        """Why nothing more comes, if so."""
+        return self._ending
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether everything so far has been taken, and nothing had to be dropped."""
+        return not self._items and self._ending is None
+
+    async def next(self) -> Item | Ending | None:
+        """Return what comes next, or the end; None if a sign of life is due."""
+        while True:
+            if (found := self._take()) is not None:
+                return found
+            if self.beat_due:
+                self.beat_due = False
+                return None
+            self._wake = asyncio.get_running_loop().create_future()
+            try:
+                await self._wake
+            finally:
+                self._wake = None
+
+    def _take(self) -> Item | Ending | None:
+        return self._items.popleft() if self._items else self._ending
+
+    def _push(self, item: Item) -> None:
+        if self._ending is not None:
+            return
+        if len(self._items) >= self._limit:
+            self._items.clear()
+            self.end(Ending.TOO_SLOW)
+            return
+        self._items.append(item)
+        self._ring()
+
+    def _ring(self) -> None:
+        if self._waker is not None:
+            self._waker.add(self.wake)
+        else:
+            self.wake()
+
+
+class SeatWatcher(Watcher):
+    """A watcher of many games: it is sent the end of one game, and goes on."""
+
+    __slots__ = ("_opened",)
+
+    def __init__(self, limit: int = QUEUE_ITEMS, waker: Turns | None = None) -> None:
+        super().__init__(limit, waker)
+        self._opened: dict[bytes, None] = {}
+        """Apart from the queue, whose limit is for what a slow reader lets pile up: each game is here at most once."""
+
+    def over(self, game_id: bytes, ending: Ending = Ending.GAME_OVER) -> None:
+        self._push(Item(over=game_id, ending=ending))
+
+    def opened(self, game_id: bytes) -> None:
+        """Note that there is one more game to watch. It comes after everything else: its end here may be before it."""
+        self._opened[game_id] = None
+        self._ring()
+
+    def _take(self) -> Item | Ending | None:
+        if (found := super()._take()) is not None or not self._opened:
+            return found
+        game_id = next(iter(self._opened))
+        del self._opened[game_id]
+        return Item(opened=game_id)

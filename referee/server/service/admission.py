@@ -1,0 +1,205 @@
+"""Before the way in: calls whose request has not come yet, and the services that are not ours.
+
+gRPC asks for a handler when a call begins and calls it when the whole request is there, which may be never; of that no
+handler hears, and gRPC has no time limit for it. So such calls are counted here. While there are few, as ever, a method
+is handled as gRPC does it best; while there are many, further ones read their request themselves, and those are
+streams of who calls: so many, and each for so long. Whoever has a token is known by it before that, and so not shut out
+by what others at the same address do.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+from weakref import WeakSet
+
+import grpc
+
+from referee.server.live.errors import BadField, LimitReached
+from referee.server.service.auth import Caller, Context, PermissionDenied, Unauthenticated
+from referee.server.service.calls import Gone, ResponseStream, charge_answer
+from referee.server.service.guard import Gate, fail
+from referee.server.service.limits import Account
+
+MOST_WAITING = 256
+"""Calls without their request that are handled by gRPC."""
+
+Handler = Any
+"""A ``grpc.RpcMethodHandler``; the stubs only know those for threads."""
+
+
+class Admission(grpc.GenericRpcHandler):
+    """Finds the handler of every call."""
+
+    def __init__(self, services: Sequence[grpc.GenericRpcHandler], gate: Gate) -> None:
+        self._services = services
+        self._gate = gate
+        self._waiting: set[asyncio.Task[Any]] = set()
+        self._left: WeakSet[asyncio.Task[Any]] = WeakSet()
+        """Tasks that ended without a request: they are there for as long as gRPC keeps the call."""
+        self._handlers: dict[str, tuple[Handler, Handler]] = {}
+        """By method: the handler that gRPC serves best, and one that reads its request itself."""
+
+    def service(self, details: grpc.HandlerCallDetails) -> Handler | None:
+        """Return the handler, in the call's own task."""
+        handlers = self._handlers.get(details.method)
+        if handlers is None:
+            found = next(filter(None, (service.service(details) for service in self._services)), None)
+            if found is None or found.request_streaming:
+                return found
+            handlers = self._handlers[details.method] = (self._quick(found), self._patient(found, details.method))
+        if self._is_crowded():
+            return handlers[1]
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101 - gRPC gives every call one
+        self._waiting.add(task)
+        return handlers[0]
+
+    def _is_crowded(self) -> bool:
+        if len(self._waiting) + len(self._left) < MOST_WAITING:
+            return False
+        over = {task for task in self._waiting if task.done()}
+        self._left.update(over)
+        self._waiting -= over
+        del over
+        return len(self._waiting) + len(self._left) >= MOST_WAITING
+
+    def _quick(self, handler: Handler) -> Handler:
+        behaviour = handler.unary_stream if handler.response_streaming else handler.unary_unary
+        waiting = self._waiting
+
+        async def call(request: Any, context: Context) -> Any:
+            waiting.discard(asyncio.current_task())
+            return await behaviour(request, context)
+
+        made = (
+            grpc.unary_stream_rpc_method_handler if handler.response_streaming else grpc.unary_unary_rpc_method_handler
+        )
+        return made(call, handler.request_deserializer, handler.response_serializer)
+
+    def _patient(self, handler: Handler, method: str) -> Handler:
+        behaviour = handler.unary_stream if handler.response_streaming else handler.unary_unary
+        gate = self._gate
+
+        async def call(_: object, context: Context) -> None:
+            caller: Caller | None = None
+            try:
+                caller = await gate.door.caller(context)
+                with caller.account.stream(), gate.calls.stream(ResponseStream(context, caller, gate)):
+                    request = await _request(handler, context)
+            except Gone:
+                return
+            except Exception as error:  # noqa: BLE001
+                fail(context, error, method.removeprefix("/"), gate, caller)
+                return
+            response = await behaviour(request, context)
+            if not handler.response_streaming:
+                await context.write(response)
+
+        return grpc.stream_stream_rpc_method_handler(call, None, handler.response_serializer)
+
+
+async def _request(handler: Handler, context: Context) -> Any:
+    try:
+        data = await context.read()
+    except Exception as error:
+        raise Gone from error
+    if data is grpc.aio.EOF:
+        raise BadField("request", "one message")
+    try:
+        return handler.request_deserializer(data) if handler.request_deserializer else data
+    except Exception:  # noqa: BLE001 - whatever the service's own parser raises
+        raise BadField("request", "a message of this method") from None
+
+
+class ForeignServices:
+    """Services of others, such as health and reflection: served like ours, and charged to who calls."""
+
+    def __init__(self, gate: Gate) -> None:
+        self._gate = gate
+        self.handlers: list[grpc.GenericRpcHandler] = []
+
+    def add_generic_rpc_handlers(self, handlers: Sequence[grpc.GenericRpcHandler]) -> None:
+        """Take the services, as a ``grpc.aio.Server`` does."""
+        self.handlers += [_ForeignService(handler, self._gate) for handler in handlers]
+
+    def add_registered_method_handlers(self, service: str, handlers: object) -> None:
+        """Do nothing; grpc.aio calls this for its fast path."""
+
+
+class _ForeignService(grpc.GenericRpcHandler):
+    def __init__(self, service: grpc.GenericRpcHandler, gate: Gate) -> None:
+        self._service = service
+        self._gate = gate
+
+    def service(self, details: grpc.HandlerCallDetails) -> Handler | None:
+        handler = self._service.service(details)
+        return _charged(handler, details.method.removeprefix("/"), self._gate) if handler is not None else None
+
+
+async def _account(context: Context, gate: Gate) -> Account:
+    """Return what the call draws from. These services are for everybody: a token that is none does no harm, nor does
+    the name of an address that is not believed.
+    """
+    try:
+        return (await gate.door.caller(context)).account
+    except (Unauthenticated, PermissionDenied, BadField):
+        return gate.door.address(context)
+
+
+def _charged(handler: Handler, name: str, gate: Gate) -> Handler:
+    coders = (handler.request_deserializer, handler.response_serializer)
+    short = name.rpartition("/")[2]
+
+    async def unary(request: Any, context: Context) -> Any:
+        account: Account | None = None
+        try:
+            account = await _account(context, gate)
+            await gate.refusals.draw(account)
+        except LimitReached as error:
+            fail(context, error, name, gate, account)
+            return None
+        gate.on_answer(short, account)
+        return await handler.unary_unary(request, context)
+
+    async def stream(request: Any, context: Context) -> None:
+        account: Account | None = None
+        try:
+            account = await _account(context, gate)
+            await gate.refusals.draw(account)
+            with account.stream():
+                gate.on_answer(short, account)
+                await handler.unary_stream(request, context)
+        except LimitReached as error:
+            fail(context, error, name, gate, account)
+
+    async def talk(requests: Any, context: Context) -> AsyncIterator[Any]:
+        account: Account | None = None
+        try:
+            account = await _account(context, gate)
+            await gate.refusals.draw(account)
+            with account.stream():
+                gate.on_answer(short, account)
+                sent = 0
+                async for response in handler.stream_stream(_drawing(requests, account), context):
+                    sent = charge_answer(account, response.ByteSize(), sent)
+                    yield response
+        except LimitReached as error:
+            fail(context, error, name, gate, account)
+
+    async def _drawing(requests: AsyncIterator[Any], account: Account) -> AsyncIterator[Any]:
+        # The first came with the stream, which has drawn for it.
+        is_first = True
+        async for request in requests:
+            if not is_first:
+                await gate.refusals.draw(account)
+            is_first = False
+            await gate.turns.next(account)
+            yield request
+
+    if handler.request_streaming:
+        return grpc.stream_stream_rpc_method_handler(talk, *coders)
+    if handler.response_streaming:
+        return grpc.unary_stream_rpc_method_handler(stream, *coders)
+    return grpc.unary_unary_rpc_method_handler(unary, *coders)

@@ -1,0 +1,644 @@
+"""The store in PostgreSQL: one statement for every batch, which finds its referee alive or writes nothing.
+
+Of a batch nothing is let out unless the server said, without a warning, that it is done. Whatever else happens, the
+outcome is unknown: the connection is given up, and with the next one something is written before anything is read.
+That waits until the old one can write no more, and, being a commit of its own, until a standby has whatever is read
+afterwards. One referee writes, unless the database is a cluster's, which ``organiser`` says: then several do, each the
+games that it owns.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing, contextmanager, suppress
+from pathlib import Path
+from time import monotonic, time
+from typing import Any, TypeVar
+
+import psycopg
+import structlog
+
+from referee.server.store import games, grants, postgres_schema
+from referee.server.store import postgres_nodes as nodes
+from referee.server.store.cluster_mark import FILE, ClusterMark, Doubting, newest_doubting
+from referee.server.store.errors import Cause, StoreFailed, TakenOver, WentBack
+from referee.server.store.files import make_whole
+from referee.server.store.nodes import Alone, Nodes
+from referee.server.store.postgres_arrays import Bigints, Byteas, Integers
+from referee.server.store.postgres_checks import (
+    await_standby,
+    cause_now,
+    check_clock,
+    check_standby,
+    end_waiver,
+    lacking,
+    lost_since,
+    require_again,
+    standbys,
+)
+from referee.server.store.postgres_cluster import ORGANISER, keep_organiser
+from referee.server.store.postgres_nodes import Looker, Moved
+from referee.server.store.postgres_owners import PostgresNodes
+from referee.server.store.postgres_session import PostgresSession, connect_s, postgres_errors
+from referee.server.store.session import Session
+from referee.server.store.sql import SqlStore, check_new, fact, keep_fact, save_marks
+from referee.server.store.sqlite_marks import SqliteMarks
+from referee.server.store.store import BUSY_S, Grant, Upgrade
+
+_T = TypeVar("_T")
+_log = structlog.get_logger("referee.server.store")
+
+_INSERT = """WITH me AS MATERIALIZED (SELECT 1 FROM nodes WHERE id = ? AND NOT dead FOR SHARE)
+    INSERT INTO entries (game, seq, data, note)
+    SELECT u.* FROM me, unnest(?::bigint[], ?::integer[], ?::bytea[], ?::bytea[]) AS u"""
+
+
+class PostgresStore(SqlStore):
+    """``Store`` in a database. Without a cluster a second referee is refused as long as the first one lives."""
+
+    _BEGIN = "BEGIN"
+    organiser: bytes | None
+    """Digest of the organiser's token in the cluster; None: the database is one referee's."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        marks: Path,
+        seal_key: Path,
+        verifier: str,
+        new_marks: bool = False,
+        copied_ms: int = 0,
+        new_seal: bool = False,
+        busy_s: float = BUSY_S,
+        on_upgrade: Callable[[Upgrade], None] = lambda _: None,
+        lease_s: float = nodes.LEASE_S,
+        alone: bool = False,
+        require_standby: bool = False,
+        on_bound: Callable[[], None] = lambda: None,
+        cluster_mark: Path | None = None,
+    ) -> None:
+        """Connect, and make the tables if there are none. Raise ``StoreFailed``.
+
+        ``url``: without a password. ``verifier``: of the key that its games are signed with. ``lease_s``: how long
+        another referee must have been silent to be taken for dead, in seconds. ``alone``: no other referee may live, in
+        a cluster either. ``require_standby``: nothing is done before a standby has it.
+        ``on_bound``: called before a new database takes the key for its own. ``cluster_mark``: where one
+        of several remembers its last sign of life; beside the marks if not given. The others: as ``SqliteStore`` takes
+        them.
+        """
+        super().__init__(url)
+        self.nodes: Nodes = Alone()
+        self._require_standby = require_standby
+        self._url, self._busy_s, self._lease_s = url, busy_s, lease_s
+        self._alone, self._connect_s = alone, connect_s(url)
+        self._lock = threading.Lock()
+        """Of the connection that writes: batches, changes beside them and signs of life take it in turn."""
+        self._write_side: PostgresSession | None = None
+        """None: it was given up, as what was last asked of it has an unknown outcome."""
+        self._read_side: PostgresSession | None = None
+        self._referee = secrets.token_bytes(16)
+        self._read_of = self._given_up = 0
+        """How many connections that write were given up, now and when the one that reads was made: what is read must be
+        no older than what was written, and another server may write by now."""
+        self._node: int | None = None
+        """The number of this referee among the nodes."""
+        self._looker: Looker | None = None
+        """What this referee can have seen of the others; None: it has not begun."""
+        self._beat_s, self._orphans_s = monotonic(), 0.0
+        """When it last gave a sign of life, and last asked for games of nobody."""
+        self._mark_path = cluster_mark or marks.with_name(FILE)
+        self._mark: ClusterMark | None = None
+        self._database_id = self._doubted = b""
+        self.went_back = ""
+        """In a cluster, for a referee that is ``alone``: in what way the database went back; empty: it did not."""
+        self._closing, self._beats_now = threading.Event(), threading.Event()
+        with postgres_errors(url):
+            session = self._connected(
+                lambda: check_new(f"{url}: no games are there", marks, busy_s),
+                lambda session: self._check(session, verifier, alone=alone),
+                lambda version: on_upgrade(Upgrade(url, version, None)),
+            )
+            with ExitStack() as opened:  # and closed again, whatever fails
+                opened.callback(self._end, session)
+                if fact(session, "verifier") is None:
+                    on_bound()
+                    keep_fact(session, "verifier", verifier.encode())
+                if new_marks and self.organiser is not None:
+                    what = "each of several referees makes its marks itself"
+                    raise StoreFailed(f"{url}: {what}; expected --accept-rollback for a database that was restored")
+                self._seal = self._open_seal(session, seal_key, renew=new_seal)
+                made = (
+                    self._open_marks(session, marks, busy_s, renew=new_marks, copied_ms=copied_ms)
+                    if self.organiser is None
+                    else self._open_marks_of_node(session, marks, busy_s)
+                )
+                self.marks = opened.enter_context(closing(made))
+                self._heed(session)
+                opened.pop_all()
+        self.lacking = {marks: self.marks.lacking_bytes} if self.marks.lacking_bytes else {}
+        self._reading = ThreadPoolExecutor(1, "store-reading")
+        works = [self._beat_on, self._watch_standbys, *([self._look_on] if self.nodes.shares else [])]
+        self._threads = [threading.Thread(target=work, name=f"store{work.__name__}", daemon=True) for work in works]
+        for thread in self._threads:
+            thread.start()
+
+    def _check_mark(self, session: Session, mark: ClusterMark | None) -> None:
+        """Raise ``WentBack`` unless the database has this directory's last sign of life. Before anything is signed."""
+        if mark is not None and (what := lost_since(session, mark)):
+            raise WentBack(f"{self._url}: {what}, so nothing is signed; see referee recover --accept-rollback")
+
+    def _check_held(self, session: PostgresSession) -> None:
+        """Raise ``WentBack`` if another server is asked now, which lacks entries of games that go on here.
+
+        It was promoted, and was behind. Where several referees run, another one takes these games over, whose marks may
+        not know that: so they are in doubt.
+        """
+        if not (lost := lacking(session, self.marks.held())):
+            return
+        if self._shares:
+            last_ms = _last_times(session)
+            for game_id in lost:
+                keep_fact(session, _doubt(game_id), str(last_ms.get(game_id, round(time() * 1000))).encode())
+            session.heed()
+        what = f"it lacks entries that this referee let out, such as of game {lost[0].hex()}"
+        raise WentBack(f"{self._url}: another server, which was behind: {what}; start again, and see referee recover")
+
+    def _open_marks_of_node(self, session: PostgresSession, path: Path, busy_s: float) -> SqliteMarks:
+        """Open those of one node of several, which begin with what the database has; the database knows all of them."""
+
+        def save(beside: Path) -> None:
+            save_marks(session, beside)
+            with closing(SqliteMarks(beside)) as made:
+                # Before the file is there: a start that fails in between must not leave marks that nobody knows.
+                keep_fact(session, f"marks {made.id.hex()}", b"")
+            session.heed()
+
+        if not path.exists():
+            make_whole(path, save)
+        with ExitStack() as opened:
+            marks = opened.enter_context(closing(_SharedMarks(self, path, busy_s)))
+            marks.doubts = _doubts(session)
+            if fact(session, "marks") != marks.id and fact(session, f"marks {marks.id.hex()}") is None:
+                raise StoreFailed(f"{path}: the marks of another database; expected those of this node, or no file")
+            opened.pop_all()
+        return marks
+
+    def _check(self, session: PostgresSession, verifier: str, *, alone: bool) -> None:
+        """Check what makes this referee unfit for the database, before anybody is waited for or taken over from."""
+        kept = fact(session, "verifier")
+        if kept is not None and kept.decode() != verifier:
+            what = f"its games are signed by {kept.decode()}, not by {verifier}"
+            raise StoreFailed(f"{self._url}: {what}; expected the directory with that key")
+        self.organiser = fact(session, ORGANISER)
+        self._shares = self.organiser is not None and not alone
+        if self._shares:
+            check_clock(session, self._url)
+        if self.organiser is not None:
+            try:
+                self._check_mark(session, ClusterMark.load(self._mark_path))
+            except StoreFailed as error:
+                if self._shares:
+                    raise
+                self.went_back = str(error)
+
+    # --- the connection that writes ------------------------------------------------------------------------------
+
+    def _connected(
+        self,
+        before: Callable[[], None] = lambda: None,
+        check: Callable[[PostgresSession], None] = lambda _: None,
+        on_upgrade: Callable[[int], None] = lambda _: None,
+    ) -> PostgresSession:
+        """Return the connection that writes, a new one if there is none. Under the lock; raise ``StoreFailed``.
+
+        ``before``: called before tables are made; ``on_upgrade``: before they are brought up to date; ``check``: before
+        this referee is one that writes.
+        """
+        if self._write_side is None:
+            session = PostgresSession(self._url, self._busy_s)
+            try:
+                if self._node is None:
+                    postgres_schema.make(session, self._url, before, on_upgrade)
+                check(session)
+                if self._require_standby:
+                    check_standby(session, self._url)
+                self._begin(session)
+                if self._shares:
+                    session.end_when_idle(nodes.IDLE_S)
+            except BaseException:
+                session.close()
+                raise
+            self._write_side = session
+        return self._write_side
+
+    def _begin(self, session: PostgresSession) -> None:
+        if self._node is not None:
+            try:
+                self._check_mark(session, self._mark)
+                self._check_held(session)
+            except WentBack as error:
+                raise self._ended(error) from None
+            self._doubted = newest_doubting(session)
+            nodes.resume(session, self._node)
+            now = nodes.now(session)
+            self._looker = Looker(now, now, self._lease_s, self._lease_s + self._connect_s)
+            if isinstance(self.nodes, PostgresNodes):
+                self.nodes.connected()
+            self._note_alive(session)
+            return
+        # Before this referee is among the nodes: where no commit goes through, each try would leave another one.
+        keep_fact(session, "start", b"")
+        self._heed(session)
+        self._doubted = newest_doubting(session)
+        if (silent_s := nodes.silent_s(session)) is not None:
+            self.alive_ms = round((time() - silent_s) * 1000)
+        since = nodes.up_since(session)
+        looker = Looker(since, since, self._lease_s, self._lease_s + self._connect_s)
+        self._node, moved = nodes.begin(
+            session, self._url, self._referee, looker, shares=self._shares, plays=not self._alone
+        )
+        _log_moved(moved)
+        self._beat_s, self._looker = monotonic(), looker._replace(since=nodes.now(session))
+        if self._shares:
+            self.nodes = PostgresNodes(self, self._node)
+            self._database_id = fact(session, "id")
+            # Before anything is let out: a database that went back lacks this start, too.
+            self._remember(0)
+
+    def _give_up(self) -> None:
+        if self._write_side is not None:
+            self._write_side.close()
+            self._write_side = None
+            self._given_up += 1
+
+    @contextmanager
+    def _writing(self) -> Iterator[PostgresSession]:
+        with self._lock, postgres_errors(self._url):
+            try:
+                session = self._connected()
+                yield session
+                if session.in_transaction:
+                    session.execute("COMMIT")
+                self._heed(session)
+            except BaseException:
+                self._give_up()
+                raise
+
+    def _heed(self, session: PostgresSession) -> None:
+        """Raise ``StoreFailed`` unless what was committed is done: nobody may be told of anything before."""
+        session.heed()
+        if self._require_standby:
+            await_standby(session, self._url)
+
+    def _insert(self, session: Session, values: Sequence[Any]) -> None:
+        numbers, seqs, data, notes = (values[column::4] for column in range(4))
+        columns = (Bigints.of(numbers), Integers.of(seqs), Byteas.of(data), Byteas.of(notes))
+        if session.execute(_INSERT, (self._node, *columns)).rowcount != len(values) // 4:
+            raise self._taken_over()
+
+    def _check_writer(self, session: Session) -> None:
+        if session.execute(nodes.ALIVE, (self._node,)).fetchone() is None:
+            raise self._taken_over()
+
+    def _change(self, change: Callable[..., _T], *arguments: Any) -> _T:
+        with self._writing() as session:
+            session.execute(self._BEGIN)
+            self._check_writer(session)
+            return change(session, *arguments)
+
+    def _wrote_log(self, session: Session) -> bool:
+        return nodes.had_log(session, self._node)
+
+    def _writes_log(self, session: Session) -> bool:
+        return nodes.has_log(session, self._node)
+
+    def _in_turn(self, change: Callable[..., _T], *arguments: Any) -> _T:
+        """Do as ``_change``, where rows of other nodes are changed: one at a time, before any row is locked."""
+        with self._writing() as session:
+            session.execute(self._BEGIN)
+            session.execute(nodes.IN_TURN)
+            self._check_writer(session)
+            return change(session, *arguments)
+
+    def _beat(self) -> int:
+        with self._writing() as session:
+            if self._require_standby and require_again(session):
+                _log.info("standby required again")
+            return self._note_alive(session)
+
+    def _remember(self, beats: int) -> None:
+        """Remember the sign of life, which is durable. A disk that takes nothing is told of by who looks at disks."""
+        if self.nodes.shares:
+            self._mark = ClusterMark(self._database_id, self._referee, beats, self._doubted)
+            with suppress(OSError):
+                self._mark.save(self._mark_path)
+
+    def _note_alive(self, session: PostgresSession) -> int:
+        shared = self.nodes if isinstance(self.nodes, PostgresNodes) else None
+        began_s = monotonic()
+        address, declines = (shared.address, shared.declines) if shared is not None else ("", False)
+        beat = nodes.beat(session, self._node or 0, address, declines=declines)
+        if beat is None:
+            raise self._taken_over()
+        if not self._is_fresh and self._looker is not None:
+            # Whatever kept this referee from it, such as the database, may have kept the others.
+            self._looker = self._looker._replace(since=nodes.now(session))
+        self._beat_s = monotonic()
+        if shared is not None:
+            shared.beaten(beat, began_s)
+        return beat.beats
+
+    @property
+    def _is_fresh(self) -> bool:
+        """Return whether this referee could give signs of life lately: only then those of others can be missed."""
+        return monotonic() - self._beat_s < 2 * nodes.BEAT_S
+
+    @property
+    def stuck_s(self) -> float:
+        late_s = monotonic() - self._beat_s - nodes.BEAT_S
+        return max(super().stuck_s, late_s if late_s > nodes.BEAT_S else 0.0)
+
+    def beat_now(self) -> None:
+        """Have a sign of life given at once."""
+        self._beats_now.set()
+
+    def _beat_on(self) -> None:
+        pause_s = nodes.BEAT_S
+        while not self._closing.is_set():
+            self._beats_now.wait(pause_s)
+            self._beats_now.clear()
+            try:
+                self._remember(self._beat())
+                pause_s = nodes.BEAT_S
+            except TakenOver:
+                return
+            except Exception as error:  # noqa: BLE001 - without signs of life others would have its games
+                _note(error)
+                # The next one connects again; soon, or others take this one for dead.
+                pause_s = nodes.BEAT_S / 10 if pause_s == nodes.BEAT_S else nodes.LOOK_S
+
+    def _look_on(self) -> None:
+        while not self._closing.wait(nodes.LOOK_S):
+            try:
+                self._look()
+            except TakenOver:
+                return
+            except Exception as error:  # noqa: BLE001 - without a look nothing is heard of tokens that were revoked
+                _note(error)
+
+    def _look(self) -> None:
+        """See who lives; bury the dead, and share their games."""
+        shared, looker = self.nodes, self._looker
+        assert isinstance(shared, PostgresNodes)  # noqa: S101 - otherwise nobody looks
+        assert looker is not None  # noqa: S101 - it is connected before anybody looks
+        living, revoked = self._reading.submit(self._ask, nodes.seen, (looker.since,)).result()
+        shared.seen(living, revoked)
+        is_due = any(each.id != shared.node and not each.may_live(looker) for each in living)
+        if not is_due and monotonic() - self._orphans_s > nodes.ORPHANS_S:
+            self._orphans_s = monotonic()
+            is_due = self._reading.submit(self._ask, nodes.has_orphans, ()).result()
+        if is_due:
+            _log_moved(self._in_turn(self._bury, shared.node))
+
+    def _watch_standbys(self) -> None:
+        """Watch who follows the database, on a connection of its own: the others wait when a standby is missing."""
+        session: PostgresSession | None = None
+        while not self._closing.wait(_WATCH_S):
+            try:
+                with postgres_errors(self._url):
+                    session = session or PostgresSession(self._url, self._busy_s)
+                    self.standbys = standbys(session)
+            except Exception as error:  # noqa: BLE001 - an operator who looks has to see that it is not known
+                _note(error)
+                self.standbys = None
+                if session is not None:
+                    session.close()
+                    session = None
+        if session is not None:
+            session.close()
+
+    def _bury(self, session: PostgresSession, node: int) -> list[Moved]:
+        """Look again, in turn: whoever waited for that has seen nobody meanwhile, and gives a sign of life first."""
+        return nodes.look(session, node, self._looker) if self._is_fresh and self._looker is not None else []
+
+    async def close(self) -> None:
+        await self._writer.stop()
+        await asyncio.to_thread(self._close)
+        self.marks.close()
+
+    def _close(self) -> None:
+        self._closing.set()
+        self._beats_now.set()
+        for thread in self._threads:
+            thread.join()
+        self._reading.shutdown()
+        if self._read_side is not None:
+            self._read_side.close()
+        with self._lock:
+            if self._write_side is not None:
+                self._end(self._write_side)
+                self._write_side = None
+
+    def _end(self, session: PostgresSession) -> None:
+        """Have others go on at once; if that fails, they do when they miss this node's session."""
+        if self._node is not None:
+            with suppress(psycopg.Error):
+                _log_moved(nodes.end(session, self._node, plays=not self._alone), by_its_owner=True)
+        session.close()
+
+    # --- reading: in a thread of its own, as the database may be far away ------------------------------------------
+
+    def found_cluster(self, digest: bytes, alive_ms: int = 0) -> None:
+        """Let several referees run here from their next start on, with this token the organiser's. May wait.
+
+        ``alive_ms``: until when somebody could act in games that no node has had; 0: it is not known.
+        """
+        self._change(_found, digest, alive_ms, self.marks.doubts)
+
+    async def ask(self, query: Callable[..., _T], *arguments: Any) -> _T:
+        """Return what the query returns when it is called with a connection and these. Raise ``StoreFailed``."""
+        return await self._read(query, *arguments)
+
+    async def change(self, change: Callable[..., _T], *arguments: Any) -> _T:
+        """Do the same in a transaction that is durable when this returns, in turn with what other nodes change."""
+        return await asyncio.to_thread(self._in_turn, change, *arguments)
+
+    async def change_own(self, change: Callable[..., _T], *arguments: Any) -> _T:
+        """Do the same where no row of another node is changed, which waits for no turn."""
+        return await asyncio.to_thread(self._change, change, *arguments)
+
+    async def awaiting_certificates(self) -> list[tuple[bytes, int]]:
+        if not self.nodes.shares:
+            return await super().awaiting_certificates()
+        return await self._read(nodes.to_prove, self._node)
+
+    async def revoke_grant(self, beginning: bytes, now_ms: int) -> Grant | None:
+        return await asyncio.to_thread(self._change, _revoke, beginning, now_ms)
+
+    async def doubt_of(self, game_id: bytes) -> int:
+        if self.organiser is not None:
+            # Also with what another node found out, and with what was decided while this one ran.
+            if (kept := await self._read(fact, _doubt(game_id))) is not None:
+                self.marks.doubts[game_id] = int(kept)
+            else:
+                self.marks.doubts.pop(game_id, None)
+        return self.marks.doubts.get(game_id, 0)
+
+    def keep_doubts(self, games: Mapping[bytes, int]) -> None:
+        """Have every node know that these games are in doubt. Raise ``StoreFailed``."""
+        self._change(_keep_doubts, games)
+
+    def end_doubt(self, game_id: bytes) -> None:
+        """Have every node know that this game is not in doubt any more. Raise ``StoreFailed``."""
+        self._change(_end_doubt, game_id)
+
+    def doubt_all(self) -> int:
+        """Put every game in doubt that is not over, as the database went back. Raise ``StoreFailed``, ``OSError``.
+
+        It is done once after each going back, however many referees accept it: some games may have been decided since.
+        What this referee's mark knows of earlier times shows whether it was done. Return when, in milliseconds since
+        1970, if it was; 0 if it was done now.
+        """
+        try:
+            mark = ClusterMark.load(self._mark_path)
+        except StoreFailed:
+            mark = None
+        with self._writing() as session:
+            session.execute(self._BEGIN)
+            self._check_writer(session)
+            doubting = Doubting.of(session)
+            if mark is not None and doubting.is_newer_than(mark.doubted):
+                return doubting.at_ms
+            # A game that is in doubt since an older copy stays so.
+            last_ms = _last_times(session) | _doubts(session)
+            _keep_doubts(session, last_ms)
+            doubting.begin(session, None if mark is None else mark.doubted)
+            # Whoever waived a standby did so for what the database was then.
+            end_waiver(session)
+        self.marks.doubts.update(last_ms)
+        return 0
+
+    async def find_cause(self) -> Cause:
+        self.known_cause = await asyncio.to_thread(cause_now, self._url, require_standby=self._require_standby)
+        return self.known_cause
+
+    async def _read(self, query: Callable[..., _T], *arguments: Any) -> _T:
+        loop = asyncio.get_running_loop()
+        ask = self._ask_standby if self._require_standby else self._ask
+        return await loop.run_in_executor(self._reading, ask, query, arguments)
+
+    def _ask_standby(self, query: Callable[..., _T], arguments: Sequence[Any]) -> _T:
+        """Return what the query returns, when a standby has it: another node may have written what it saw just now."""
+        found = self._ask(query, arguments)
+        with postgres_errors(self._url):
+            await_standby(self._reader(), self._url)
+        return found
+
+    def _ask(self, query: Callable[..., _T], arguments: Sequence[Any]) -> _T:
+        with postgres_errors(self._url):
+            was_there = self._read_side is not None
+            try:
+                return query(self._reader(), *arguments)
+            except psycopg.Error:
+                if self._read_side is None or not self._read_side.is_broken:
+                    raise
+                self._read_side = None
+                if not was_there:
+                    raise
+            # Whoever ended the connection may be gone: a read that is asked twice does no harm.
+            return query(self._reader(), *arguments)
+
+    def _reader(self) -> PostgresSession:
+        """Return the connection that reads; with a new one something is written before anything is read."""
+        if self._read_side is None or self._write_side is None or self._read_of != self._given_up:
+            try:
+                self._beat()
+            except StoreFailed:  # the connection may have been gone for long; what follows is a new one
+                with suppress(TakenOver):  # it may still read
+                    self._beat()
+        if self._read_side is not None and self._read_of != self._given_up:
+            self._read_side.close()
+            self._read_side = None
+        if self._read_side is None:
+            self._read_of = self._given_up
+            self._read_side = PostgresSession(self._url, self._busy_s)
+        return self._read_side
+
+
+_WATCH_S = 1.0
+"""How often it is asked who follows the database."""
+
+
+class _SharedMarks(SqliteMarks):
+    """Those of one node. That a game is in doubt holds for all of them, so the database knows it."""
+
+    def __init__(self, store: PostgresStore, path: Path, busy_s: float) -> None:
+        super().__init__(path, busy_s=busy_s)
+        self._store = store
+
+    def _keep_doubts(self, games: Mapping[bytes, int]) -> None:
+        self._store.keep_doubts(games)
+
+    def _end_doubt(self, game_id: bytes) -> None:
+        self._store.end_doubt(game_id)
+
+
+_DOUBT = "doubt "
+
+
+def _last_times(session: Session) -> dict[bytes, int]:
+    return dict(games.last_times(session))
+
+
+def _doubt(game_id: bytes) -> str:
+    return _DOUBT + game_id.hex()
+
+
+def _doubts(session: Session) -> dict[bytes, int]:
+    found = session.execute("SELECT name, value FROM facts WHERE name LIKE ?", (f"{_DOUBT}%",))
+    return {bytes.fromhex(name.removeprefix(_DOUBT)): int(value) for name, value in found.fetchall()}
+
+
+def _keep_doubts(session: Session, games: Mapping[bytes, int]) -> None:
+    for game_id, copied_ms in games.items():
+        keep_fact(session, _doubt(game_id), str(copied_ms).encode())
+
+
+def _end_doubt(session: Session, game_id: bytes) -> None:
+    session.execute("DELETE FROM facts WHERE name = ?", (_doubt(game_id),))
+
+
+def _revoke(session: Session, beginning: bytes, now_ms: int) -> Grant | None:
+    found = grants.revoke(session, beginning, now_ms)
+    if found is not None:
+        keep_fact(session, nodes.REVOKED, secrets.token_bytes(8))
+    return found
+
+
+def _log_moved(moved: Sequence[Moved], *, by_its_owner: bool = False) -> None:
+    """Have the operator find in one log, that of the node that did it, whose a game was and whose it is."""
+    for each in moved:
+        place = {"game": each.game_id.hex(), "from_node": each.former.words, "to_node": each.owner.words}
+        if by_its_owner:
+            _log.info("game handed over", **place)
+        else:
+            _log.info("game taken over", **place)
+
+
+def _note(error: Exception) -> None:
+    """Have the operator told of what no store is meant to fail with. In any thread."""
+    if not isinstance(error, StoreFailed):
+        _log.error("the store goes on after a fault", error=f"{type(error).__name__}: {error}")
+
+
+def _found(session: Session, digest: bytes, alive_ms: int, doubts: Mapping[bytes, int]) -> None:
+    # Until now only this referee's marks knew them.
+    _keep_doubts(session, doubts)
+    if alive_ms:
+        nodes.note_alive_ms(session, alive_ms)
+    keep_organiser(session, digest)

@@ -1,0 +1,200 @@
+"""The store in one SQLite file: WAL, an fsync for every batch, tables that are only ever added to."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+from referee.server.store import games, schema
+from referee.server.store.errors import StoreFailed
+from referee.server.store.files import connect, copy_whole, make_room, store_errors
+from referee.server.store.nodes import Alone
+from referee.server.store.seal import Seal
+from referee.server.store.session import Session
+from referee.server.store.sql import MARKS_FILE, SEAL_FILE, SqlStore, check_new, fact, keep_fact
+from referee.server.store.store import BUSY_S, Upgrade
+
+_T = TypeVar("_T")
+
+_LOG_PAGES = 512
+"""Size of the write-ahead log: some 170 commits."""
+_MOST_ROWS = 4096
+"""Entries that one statement takes."""
+
+
+def copy_store(path: Path, copy: Path, busy_s: float = BUSY_S) -> dict[bytes, bytes]:
+    """Copy a store's file as it is at one moment, also while it is written to.
+
+    Return by game id the note of the last entry of each game in the copy that is not over. Raise ``OSError``,
+    ``StoreFailed``.
+    """
+    with store_errors(path):
+        with closing(connect(path, busy_s)) as connection:
+            copy_whole(connection, copy)
+        with closing(sqlite3.connect(copy)) as connection:
+            return games.open_notes(connection)
+
+
+def doubts_in(marks: Path) -> dict[bytes, int]:
+    """Return the games in doubt, as ``Marks.doubts``, also of a referee that runs. Raise ``StoreFailed``."""
+    if not marks.exists():
+        return {}
+    with store_errors(marks), closing(sqlite3.connect(f"{marks.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+        known = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'doubts'").fetchone()
+        return dict(connection.execute("SELECT game, copied_ms FROM doubts").fetchall()) if known else {}
+
+
+class SqliteStore(SqlStore):
+    """``Store`` in one file. Of two processes that open it the later one writes."""
+
+    _BEGIN = "BEGIN IMMEDIATE"
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        marks: Path | None = None,
+        seal_key: Path | None = None,
+        new_marks: bool = False,
+        copied_ms: int = 0,
+        new_seal: bool = False,
+        busy_s: float = BUSY_S,
+        on_upgrade: Callable[[Upgrade], None] = lambda _: None,
+    ) -> None:
+        """Open the files or make them. Raise ``StoreFailed`` if one is of another kind, version or store.
+
+        ``marks`` and ``seal_key``: ``marks.db`` and ``seal.key`` beside ``path`` if not given. ``new_marks``: the marks
+        are lost; make them again from what the database has, and put the games that are open in doubt. ``copied_ms``:
+        when the copy was made that the database was restored from, in milliseconds since 1970, if that is known.
+        ``new_seal``: the key is lost, and with it what it sealed; make a new one. ``busy_s``: how long to wait for
+        somebody else's lock, in seconds. ``on_upgrade`` is told before a database of an earlier version is copied and
+        brought up to date, and can stop it by ``StoreFailed``.
+        """
+        super().__init__(str(path))
+        self.nodes = Alone()
+        self._path = path
+        self._busy_s = busy_s
+        marks = marks or path.with_name(MARKS_FILE)
+        with store_errors(path), ExitStack() as opened:  # and closed again, whatever fails
+            if not path.exists():
+                check_new(f"{path}: No such file", marks, busy_s)
+            self._write_side = opened.enter_context(closing(connect(path, busy_s)))
+            self._read_side = opened.enter_context(closing(connect(path, busy_s)))
+            schema.make(self._write_side, path, lambda version: self._keep_copy(version, on_upgrade))
+            lacking_bytes = make_room(self._write_side, path, _LOG_PAGES)
+            self._seal = self._open_seal(self._write_side, seal_key or path.with_name(SEAL_FILE), renew=new_seal)
+            self._wipe()
+            self.marks = opened.enter_context(
+                closing(self._open_marks(self._write_side, marks, busy_s, renew=new_marks, copied_ms=copied_ms))
+            )
+            self._epoch = self._begin_epoch()
+            lacking = {path: lacking_bytes, marks: self.marks.lacking_bytes}
+            self.lacking = {file: number for file, number in lacking.items() if number}
+            opened.pop_all()
+
+    def _keep_copy(self, version: int, on_upgrade: Callable[[Upgrade], None]) -> None:
+        copy = schema.copy_of(self._path, version)
+        on_upgrade(Upgrade(self._path, version, copy))
+        copy_whole(self._read_side, copy)
+
+    def _seal_with(self, session: Session, seal: Seal) -> None:
+        """Seal the secrets that an earlier version left open, too."""
+        session.execute("PRAGMA secure_delete = ON")
+        session.execute(self._BEGIN)
+        rows = session.execute("SELECT game, id, seed FROM secrets JOIN games ON number = game").fetchall()
+        # All at once: none may lie on where the next start would take it for sealed.
+        for number, game_id, secret in rows:
+            session.execute("UPDATE secrets SET seed = ? WHERE game = ?", (seal.seal(game_id, secret), number))
+        super()._seal_with(session, seal)
+        if rows:
+            keep_fact(session, "unwiped", 1)
+        session.execute("COMMIT")
+
+    def _wipe(self) -> None:
+        """Overwrite the pages that had open secrets: they are still in the file, or in the log before it."""
+        if fact(self._write_side, "unwiped") is None:
+            return
+        (is_busy, _, _) = self._write_side.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if is_busy:
+            what = "somebody else is reading it, and its log still has secrets that were not sealed"
+            raise StoreFailed(f"{self._path}: {what}; end what reads it and start again")
+        self._write_side.execute("DELETE FROM facts WHERE name = 'unwiped'")
+
+    def _begin_epoch(self) -> int:
+        """Take over: of two stores on this database the later one writes, whatever became of the directory's lock."""
+        connection = self._write_side
+        connection.execute(self._BEGIN)
+        epoch: int = (fact(connection, "epoch") or 0) + 1
+        keep_fact(connection, "epoch", epoch)
+        connection.execute("COMMIT")
+        return epoch
+
+    # --- writing -----------------------------------------------------------------------------------------
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        connection = self._write_side
+        with store_errors(self._path):
+            try:
+                yield connection
+                if connection.in_transaction:
+                    connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+
+    def _insert(self, session: Session, values: Sequence[Any]) -> None:
+        columns = 4
+        if len(values) > columns * _MOST_ROWS and not self._write_side.in_transaction:
+            session.execute(self._BEGIN)
+        for first in range(0, len(values), columns * _MOST_ROWS):  # a batch has seldom more than one statement takes
+            some = values[first : first + columns * _MOST_ROWS]
+            rows = len(some) // columns
+            if session.execute(_insertion(rows), (*some, self._epoch)).rowcount != rows:
+                raise self._taken_over()
+
+    def _check_writer(self, session: Session) -> None:
+        if fact(session, "epoch") != self._epoch:
+            raise self._taken_over()
+
+    def _wrote_log(self, _: Session) -> bool:
+        return True
+
+    def _writes_log(self, _: Session) -> bool:
+        return True  # no other one writes
+
+    def _change(self, change: Callable[..., _T], *arguments: Any) -> _T:
+        # On a connection of its own: the write side is the writer's.
+        with store_errors(self._path), closing(connect(self._path, self._busy_s)) as connection:
+            connection.execute("PRAGMA secure_delete = ON")  # what is erased is overwritten
+            connection.execute(self._BEGIN)
+            self._check_writer(connection)
+            changed = change(connection, *arguments)
+            connection.execute("COMMIT")
+            return changed
+
+    async def close(self) -> None:
+        await self._writer.stop()
+        self._read_side.close()
+        self._write_side.close()
+        self.marks.close()
+
+    # --- reading: on the event loop, as each is a few pages from memory ----------------------------------------
+
+    async def _read(self, query: Callable[..., _T], *arguments: Any) -> _T:
+        with store_errors(self._path):
+            return query(self._read_side, *arguments)
+
+
+@lru_cache(maxsize=256)
+def _insertion(rows: int) -> str:
+    values = ", ".join(["(?, ?, ?, ?)"] * rows)
+    return (
+        f"INSERT INTO entries (game, seq, data, note) SELECT * FROM (VALUES {values}) "  # noqa: S608
+        "WHERE (SELECT value FROM facts WHERE name = 'epoch') = ?"
+    )
