@@ -47,7 +47,7 @@ _BY_NAME: Final = {
     "referee.server.service.data": "referee.server.store",
     "referee.server.service.events": "referee.server.service.event_worker",
     "referee.server.service.server": "referee.server.service.solver_worker",
-    "referee.workers.pool": "referee.workers.worker",
+    "referee.process.pool": "referee.process.worker",
     "referee_clients.bot_check.run": "referee_clients.bot_check.inner",
     "referee_clients.web.positions": "referee_clients.web.judge",
     "tests.web.in_browser": "referee_clients.web.in_browser",

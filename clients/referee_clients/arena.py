@@ -19,15 +19,15 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 import referee as program
-from referee.bulk import places
-from referee.bulk.errors import ResultsError
-from referee.bulk.isolated import Limits
-from referee.bulk.progress import metered
-from referee.bulk.results import COST, LOST, PROGRAM, Head, Journal, Line
-from referee.bulk.run import Done, run
-from referee.bulk.shards import Shard
 from referee.games import registry
 from referee.games.game import SetupError
+from referee.process.bulk import places
+from referee.process.bulk.errors import ResultsError
+from referee.process.bulk.isolated import Limits
+from referee.process.bulk.progress import metered
+from referee.process.bulk.results import COST, LOST, PROGRAM, Head, Journal, Line
+from referee.process.bulk.run import Done, run
+from referee.process.bulk.shards import Shard
 from referee_clients.bots import load, names
 from referee_clients.match import Outcome, play_game
 

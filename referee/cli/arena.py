@@ -12,12 +12,12 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from referee.bulk import options
-from referee.bulk.errors import BadOption, BulkError
-from referee.bulk.merge import Merged
-from referee.bulk.results import LOST, Line
 from referee.games import registry
 from referee.games.game import SetupError, UnknownRules
+from referee.process.bulk import options
+from referee.process.bulk.errors import BadOption, BulkError
+from referee.process.bulk.merge import Merged
+from referee.process.bulk.results import LOST, Line
 from referee_clients.arena import GAME, Terms, entrants, grouped, played, table
 from referee_clients.bots import UnknownBot
 from referee_clients.match import IllegalMove

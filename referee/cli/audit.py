@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from referee.bulk import options
 from referee.cli import audits
 from referee.cli.arguments import OptionalKey, public_key, verifier_key
 from referee.cli.audit_lines import FILE
@@ -19,6 +18,7 @@ from referee.log import audit as auditor
 from referee.log.entry import decode_entry, decode_open
 from referee.log.errors import LogError
 from referee.log.file import entries
+from referee.process.bulk import options
 from referee.tlog.evidence import Demand, audit_with_log, proofs_beside
 
 

@@ -9,7 +9,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
-from referee.bulk.results import Line
 from referee.cli.output import write
 from referee.console import printable
 from referee.log.audited import UNREADABLE
@@ -18,6 +17,7 @@ from referee.log.file import regular
 from referee.log.fork import find_fork, read_side
 from referee.log.note import VerifierKey
 from referee.log.verdict import Verdict
+from referee.process.bulk.results import Line
 from referee.text.notation.outcomes import counted
 
 SUFFIX: Final = ".gamelog"

@@ -14,15 +14,6 @@ from pathlib import Path
 from typing import Final
 
 import referee as program
-from referee.bulk.errors import ResultsError
-from referee.bulk.isolated import Limits
-from referee.bulk.merge import Merged
-from referee.bulk.options import jobs_of
-from referee.bulk.places import place
-from referee.bulk.progress import Meter, metered
-from referee.bulk.results import PROGRAM, Head, Journal, Line
-from referee.bulk.run import Done, run
-from referee.bulk.shards import Shard
 from referee.cli.audit_lines import FILE, SUFFIX, Games, Summary
 from referee.cli.bulk import telling
 from referee.cli.failure import EXIT_FAILED, Failure
@@ -33,6 +24,15 @@ from referee.log.errors import LogError
 from referee.log.file import regular
 from referee.log.frames import MAGIC
 from referee.log.note import VerifierKey
+from referee.process.bulk.errors import ResultsError
+from referee.process.bulk.isolated import Limits
+from referee.process.bulk.merge import Merged
+from referee.process.bulk.options import jobs_of
+from referee.process.bulk.places import place
+from referee.process.bulk.progress import Meter, metered
+from referee.process.bulk.results import PROGRAM, Head, Journal, Line
+from referee.process.bulk.run import Done, run
+from referee.process.bulk.shards import Shard
 from referee.text.notation.outcomes import counted
 from referee.tlog.evidence import Demand, audit_with_log, proofs_beside
 

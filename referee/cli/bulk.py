@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from referee.bulk.errors import BadOption, BulkError, TooManyLost
 from referee.cli.failure import EXIT_USAGE, Failure
+from referee.process.bulk.errors import BadOption, BulkError, TooManyLost
 
 
 @contextmanager

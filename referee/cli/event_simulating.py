@@ -7,8 +7,6 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from referee.bulk import options
-from referee.bulk.results import LOST
 from referee.cli import output
 from referee.cli.bulk import telling
 from referee.cli.event_editing import EventPath, failures
@@ -20,6 +18,8 @@ from referee.events.typed import numbers, points_of
 from referee.events.words import lines, standing_lines
 from referee.games.event import Terms
 from referee.games.game import InputError
+from referee.process.bulk import options
+from referee.process.bulk.results import LOST
 
 _MOST: Final = 10
 """Rows of the standings that are printed."""

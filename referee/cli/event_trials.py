@@ -15,19 +15,19 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 import referee as program
-from referee.bulk.isolated import Limits
-from referee.bulk.options import jobs_of
-from referee.bulk.places import place
-from referee.bulk.progress import metered
-from referee.bulk.results import LOST, PROGRAM, Head, Journal, Line
-from referee.bulk.run import Done, run
-from referee.bulk.shards import Shard
 from referee.events.event_file import EventFile
 from referee.events.simulate import Chances, Simulation
 from referee.games.event import State, Terms
 from referee.games.event.position import commitment
 from referee.games.event.scoring import standings
 from referee.log.deck import SEED_BYTES
+from referee.process.bulk.isolated import Limits
+from referee.process.bulk.options import jobs_of
+from referee.process.bulk.places import place
+from referee.process.bulk.progress import metered
+from referee.process.bulk.results import LOST, PROGRAM, Head, Journal, Line
+from referee.process.bulk.run import Done, run
+from referee.process.bulk.shards import Shard
 from referee.text.notation.outcomes import counted
 
 _SEED: Final = "seed"

@@ -8,13 +8,13 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from referee.bulk import options
 from referee.certificates.alhambra.wire import layout_of
 from referee.cli import building, output, wall_sets
 from referee.cli.bulk import telling
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.progress import NO_LIMIT, Seconds, Seed, search
 from referee.cli.solving import Rlimit
+from referee.process.bulk import options
 from referee.text.notation.alhambra.values import TILE_SET, tile_names
 from referee.v1 import solver_service_pb2 as pb
 

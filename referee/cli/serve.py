@@ -23,6 +23,7 @@ from referee.cli.addresses import Addresses, is_everywhere, problem_with
 from referee.cli.arguments import address, check_origins, languages_named, pyodide_folder
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.log.note import NAME_EXPECTED, is_name
+from referee.process.pool import MEMORY_MIB
 from referee.server.service import logs
 from referee.server.service.calls import CALL_S
 from referee.server.service.data import DataError, origin_of
@@ -33,7 +34,6 @@ from referee.server.service.server import SOLVER_WORKERS, Config, ListenError, S
 from referee.server.service.tls import Certificates, Tls, TlsError
 from referee.server.store.address import check_address
 from referee.server.store.errors import WentBack
-from referee.workers.pool import MEMORY_MIB
 from referee_clients.sdk.channel import TLS_SCHEME, Security, is_loopback
 from referee_clients.web.origins import has_keys
 from referee_clients.web.secure import Lack, lacks

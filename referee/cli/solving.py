@@ -15,9 +15,9 @@ import typer
 from google.protobuf.message import Message
 
 from referee.cli.extras import need
+from referee.process.errors import BadQuestion
+from referee.process.pool import WorkerFailed, WorkerFault, Workers
 from referee.text.notation.strict_json import QueryError
-from referee.workers.errors import BadQuestion
-from referee.workers.pool import WorkerFailed, WorkerFault, Workers
 
 Rlimit = Annotated[
     int | None,

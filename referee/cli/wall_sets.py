@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import Any, Final
 
 import referee as program
-from referee.bulk.isolated import Limits
-from referee.bulk.options import jobs_of
-from referee.bulk.places import place
-from referee.bulk.progress import metered
-from referee.bulk.results import LOST, PROGRAM, Head, Journal, Line
-from referee.bulk.run import Done, run
-from referee.bulk.shards import Shard
 from referee.certificates.alhambra.wire import layout_of
 from referee.cli import building
 from referee.cli.failure import EXIT_FAILED, EXIT_OK, EXIT_USAGE, Failure
+from referee.process.bulk.isolated import Limits
+from referee.process.bulk.options import jobs_of
+from referee.process.bulk.places import place
+from referee.process.bulk.progress import metered
+from referee.process.bulk.results import LOST, PROGRAM, Head, Journal, Line
+from referee.process.bulk.run import Done, run
+from referee.process.bulk.shards import Shard
 from referee.text.notation.alhambra.values import tile_names, written_layout
 from referee.text.notation.strict_json import QueryError
 from referee.v1 import solver_service_pb2 as pb

@@ -11,10 +11,10 @@ from hashlib import file_digest
 from io import BytesIO
 from typing import Any, BinaryIO, Final
 
-from referee.bulk.results import LOST
 from referee.log.audit import Policy, audit
 from referee.log.file import regular
 from referee.log.verdict import Report
+from referee.process.bulk.results import LOST
 
 UNREADABLE: Final = "UNREADABLE"
 """In the place of a verdict: the file could not be audited."""

@@ -14,11 +14,11 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Any, Final
 
-from referee.bulk import places
-from referee.bulk.isolated import Limits
-from referee.bulk.run import Done, Place, run
 from referee.log.audit import Policy
 from referee.log.audited import Question, audited
+from referee.process.bulk import places
+from referee.process.bulk.isolated import Limits
+from referee.process.bulk.run import Done, Place, run
 from tests.bench.measure import Figure
 from tests.log import registered
 from tests.log.games import SIGNER, play

@@ -237,7 +237,7 @@ def test_a_full_disk_stops_the_run_at_once_and_costs_no_line(games: Path, tmp_pa
 
 def test_without_a_terminal_a_line_says_how_far_it_is(games: Path) -> None:
     """Every half minute, here every tenth of a second."""
-    program = "from referee.bulk import progress; progress._LINE_S = 0.1; from referee.cli import main; main()"
+    program = "from referee.process.bulk import progress; progress._LINE_S = 0.1; from referee.cli import main; main()"
     words = (str(REFEREE.parent / "python"), "-c", program, "audit", str(games), "--key", str(KEY), "--jobs", "1")
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 4

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from referee.bulk.errors import BadOption
-from referee.bulk.shards import Shard
 from referee.log.note import VerifierKey
+from referee.process.bulk.errors import BadOption
+from referee.process.bulk.shards import Shard
 from tests.bulk.conftest import FROZEN, KEY
 from tests.cli.inside import referee
 from tests.log import evil

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from referee.bulk import places
-from referee.bulk.errors import PlaceLost
-from referee.bulk.isolated import Limits
-from referee.bulk.run import Done, run
+from referee.process.bulk import places
+from referee.process.bulk.errors import PlaceLost
+from referee.process.bulk.isolated import Limits
+from referee.process.bulk.run import Done, run
 from tests.bulk.conftest import KEY
 from tests.bulk.jobs import do
 from tests.cli.inside import referee

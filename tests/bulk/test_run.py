@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
-from referee.bulk import isolated, places
-from referee.bulk import run as driver
-from referee.bulk.child import Raised
-from referee.bulk.errors import OtherVersion, PlaceLost, TooManyLost
-from referee.bulk.isolated import Limits
-from referee.bulk.run import Done, Place, run
+from referee.process.bulk import isolated, places
+from referee.process.bulk import run as driver
+from referee.process.bulk.child import Raised
+from referee.process.bulk.errors import OtherVersion, PlaceLost, TooManyLost
+from referee.process.bulk.isolated import Limits
+from referee.process.bulk.run import Done, Place, run
 from tests.bulk.jobs import LastWords, do, last_words
 from tests.waiting import is_there
 

@@ -12,7 +12,7 @@ from functools import cache
 
 from referee.cli import solving
 from referee.cli.solving import Solver
-from referee.workers.pool import Workers
+from referee.process.pool import Workers
 
 
 class _Workers(Workers):

@@ -28,7 +28,7 @@ FOREIGN = {
     ("referee/cli/__init__.py", "main"): "typer's messages are for people, several lines long",
     ("referee/cli/components.py", "_cause"): "protobuf's error of JSON has nothing but words",
     ("referee/cli/remote.py", "refused"): "gRPC tells why there is no connection in words alone",
-    ("referee/workers/worker.py", "serve"): "Z3 tells that it is out of memory in words alone",
+    ("referee/process/worker.py", "serve"): "Z3 tells that it is out of memory in words alone",
 }
 """Functions that read the words of another project's errors, and why."""
 

@@ -16,7 +16,7 @@ REFEREE: Final = (
     ),
     Fault(
         "a-shard-too-many",
-        "referee/bulk/shards.py",
+        "referee/process/bulk/shards.py",
         "if not 0 <= index < count <= MOST_SHARDS:",
         "if not 0 <= index <= count <= MOST_SHARDS:",
         ("tests/bulk/test_audit_shards.py::test_a_shard_that_would_be_a_wrong_one_is_refused",),
@@ -303,7 +303,7 @@ REFEREE: Final = (
     ),
     Fault(
         "a-worker-takes-all-the-time-there-is",
-        "referee/workers/pool.py",
+        "referee/process/pool.py",
         "left_s - min(_MOST_SLACK_S, left_s / 4)",
         "left_s",
         ("tests/workers/test_workers.py::test_a_worker_is_told_less_than_there_is",),

@@ -12,13 +12,13 @@ import pytest
 import pytest_asyncio
 import structlog
 
+from referee.process.pool import Workers
 from referee.server.service import logs
 from referee.server.service.calls import CALL_S
 from referee.server.service.limits import REQUESTS_PER_S
 from referee.server.service.server import Config, Server
 from referee.server.store import postgres_nodes
 from referee.server.store.postgres import PostgresStore
-from referee.workers.pool import Workers
 from tests.service import forked
 from tests.service.engines import Engine, PostgreSQL, Sqlite, place
 from tests.service.player import Client, Play, connected

@@ -11,6 +11,8 @@ from google.rpc import error_details_pb2
 from referee import v1
 from referee.games.game import UnknownRules, Violation
 from referee.log.errors import Code, LogError, RulesError
+from referee.process.errors import BadQuestion
+from referee.process.pool import WorkerFailed, WorkerFault
 from referee.server.live import errors
 from referee.server.service import errors as service_errors
 from referee.server.service.auth import Caller, PermissionDenied, Unauthenticated
@@ -23,8 +25,6 @@ from referee.server.store.nodes import Node
 from referee.text.notation.errors import Kind, NotationError
 from referee.text.words.catalogue import Phrase, phrase
 from referee.v1 import game_service_pb2 as pb
-from referee.workers.errors import BadQuestion
-from referee.workers.pool import WorkerFailed, WorkerFault
 from tests.service.player import CODE
 
 

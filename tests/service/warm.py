@@ -11,7 +11,7 @@ from collections import defaultdict
 from functools import partial
 from typing import Any, ClassVar
 
-from referee.workers.pool import Workers
+from referee.process.pool import Workers
 
 
 class WarmWorkers(Workers):

@@ -7,14 +7,14 @@ from typing import Annotated
 
 import typer
 
-from referee.bulk import options, places
-from referee.bulk.isolated import Limits
-from referee.bulk.progress import metered
-from referee.bulk.run import Done, run
 from referee.certificates.alhambra.claims import Remove
 from referee.games import registry
 from referee.games.alhambra.layout import Layout as Board
 from referee.games.alhambra.tiles import tile_set
+from referee.process.bulk import options, places
+from referee.process.bulk.isolated import Limits
+from referee.process.bulk.progress import metered
+from referee.process.bulk.run import Done, run
 from referee.text.render.alhambra.boxes import text
 from referee_solver.alhambra.differential import Disagreement
 

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from referee.workers import pool as workers
-from referee.workers.errors import BadQuestion
-from referee.workers.pool import WorkerFailed, WorkerFault, Workers
+from referee.process import pool as workers
+from referee.process.errors import BadQuestion
+from referee.process.pool import WorkerFailed, WorkerFault, Workers
 from tests.waiting import is_there
 from tests.waiting import until as facts
 
@@ -280,7 +280,7 @@ async def test_stopping(pool: Workers) -> None:
 PARENT = """
 import asyncio, sys
 from contextlib import aclosing
-from referee.workers.pool import Workers
+from referee.process.pool import Workers
 
 async def main():
     pool = Workers(module="tests.workers.jobs")

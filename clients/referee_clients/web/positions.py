@@ -13,9 +13,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from referee.process.errors import BadQuestion
+from referee.process.pool import WorkerFailed, WorkerFault, Workers
 from referee.text.words.catalogue import ENGLISH
-from referee.workers.errors import BadQuestion
-from referee.workers.pool import WorkerFailed, WorkerFault, Workers
 from referee_clients.web.bodies import body_of, parsed
 from referee_clients.web.errors import Refusal, fault
 from referee_clients.web.languages import spoken_to

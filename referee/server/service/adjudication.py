@@ -13,6 +13,8 @@ from typing import Final
 import structlog
 
 from referee.games.game import Violation
+from referee.process.errors import BadQuestion
+from referee.process.pool import WorkerFailed, Workers
 from referee.server.live.errors import BadField, Draining, LimitReached
 from referee.server.live.games import LiveGames
 from referee.server.service.adjudication_worker import POLICIES, WRITERS, report_question
@@ -23,8 +25,6 @@ from referee.server.service.game_file import game_file
 from referee.server.service.worker_queue import WorkerQueue
 from referee.text.notation.errors import Kind, NotationError
 from referee.v1 import adjudication_service_pb2 as pb
-from referee.workers.errors import BadQuestion
-from referee.workers.pool import WorkerFailed, Workers
 
 MAX_TEXT_BYTES: Final = 256 << 10
 MAX_RULINGS: Final = 1000

@@ -11,6 +11,7 @@ from typing import Any, Final
 from referee.games.game import InputError
 from referee.log.errors import Code, LogError
 from referee.log.note import VerifierKey
+from referee.process.errors import BadQuestion
 from referee.server.service.violations import rule_message, violation_message
 from referee.text.notation import contest_text
 from referee.text.notation.errors import NotationError
@@ -26,7 +27,6 @@ from referee.text.report.text import text
 from referee.transcript import report
 from referee.transcript.rehearsal import adjudicated, rehearse
 from referee.v1 import adjudication_service_pb2 as pb
-from referee.workers.errors import BadQuestion
 
 MAX_ANSWER_BYTES: Final = 3 << 20
 """Clients of gRPC take 4 MiB, unless they say otherwise."""

@@ -18,6 +18,8 @@ from google.rpc import error_details_pb2, status_pb2
 from referee.api import OtherGeneration
 from referee.games.game import UnknownRules
 from referee.log.errors import Code, LogError
+from referee.process.errors import BadQuestion
+from referee.process.pool import WorkerFailed
 from referee.server.live import errors
 from referee.server.publishing.proofs import Missing, NotLogged
 from referee.server.service.auth import PermissionDenied, Unauthenticated
@@ -27,8 +29,6 @@ from referee.text.notation.errors import NotationError, cut
 from referee.text.words.catalogue import Phrase, phrase
 from referee.v1 import game_service_pb2 as pb
 from referee.v1.game_service_pb2 import ErrorReason
-from referee.workers.errors import BadQuestion
-from referee.workers.pool import WorkerFailed
 
 DOMAIN = "referee.v1"
 STATUS_KEY = "grpc-status-details-bin"

@@ -17,11 +17,11 @@ from referee.games.event import GAME, State
 from referee.games.event.scoring import Row, standings, standings_text
 from referee.games.game import InputError
 from referee.log.errors import RulesError
+from referee.process.errors import BadQuestion
 from referee.v1 import event_pb2
 from referee.v1 import event_service_pb2 as pb
 from referee.wire import event_parts, event_position
 from referee.wire.registry import codec
-from referee.workers.errors import BadQuestion
 
 _NOBODY = Names({})
 

@@ -19,6 +19,8 @@ from referee.events.log import event_id
 from referee.games.event import GAME
 from referee.log.entry import decode_entry, decode_open
 from referee.log.identity import GAME_ID_TEXT, parse_game_id
+from referee.process.errors import BadQuestion
+from referee.process.pool import WorkerFailed, Workers
 from referee.server.live.errors import BadField, Draining, NotAwaited, UnknownGame
 from referee.server.live.events import event_of
 from referee.server.live.games import LiveGames
@@ -33,8 +35,6 @@ from referee.server.service.limits import Account
 from referee.server.service.worker_queue import WorkerQueue
 from referee.v1 import event_pb2, game_pb2
 from referee.v1 import event_service_pb2 as pb
-from referee.workers.errors import BadQuestion
-from referee.workers.pool import WorkerFailed, Workers
 
 MODULE: Final = "referee.server.service.event_worker"
 MEMORY_MIB: Final = 512

@@ -21,6 +21,7 @@ from referee import __version__
 from referee.games import made
 from referee.games.game import Ending
 from referee.log.game import Phase
+from referee.process.pool import Workers
 from referee.server.live.games import LiveGames
 from referee.server.live.proving import Prover
 from referee.server.live.scrub import Scrub
@@ -33,7 +34,6 @@ from referee.server.service.tls import Certificates
 from referee.server.service.watching import Heartbeats
 from referee.server.service.worker_queue import WorkerQueue
 from referee.server.store.store import Store
-from referee.workers.pool import Workers
 
 PATH, LIVE, READY = "/metrics", "/livez", "/readyz"
 _NOT_READY = ("503 Service Unavailable", "the referee cannot write now, or is about to stop\n")

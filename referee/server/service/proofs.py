@@ -7,10 +7,10 @@ from contextlib import aclosing
 
 import structlog
 
+from referee.process.errors import BadQuestion
+from referee.process.pool import WorkerFailed, WorkerFault, Workers
 from referee.server.live.proving import ProofFailed, Prove
 from referee.v1 import solver_service_pb2 as pb
-from referee.workers.errors import BadQuestion
-from referee.workers.pool import WorkerFailed, WorkerFault, Workers
 
 PROOF_S = 60.0
 """Time for one proof; far more than it takes, as the machine may be busy with what matters more."""

@@ -21,6 +21,7 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from referee import __version__
 from referee.api import OWNER
 from referee.log.engines import installed
+from referee.process.pool import MEMORY_MIB, Workers
 from referee.server.live.context import Context
 from referee.server.live.games import MAX_OPEN_GAMES, LiveGames
 from referee.server.live.proving import Prover
@@ -60,7 +61,6 @@ from referee.server.service.worker_queue import WorkerQueue
 from referee.server.store.errors import StoreFailed, TakenOver
 from referee.server.store.nodes import News
 from referee.server.store.store import BUSY_S, Upgrade
-from referee.workers.pool import MEMORY_MIB, Workers
 
 MAX_REQUEST_BYTES = 2 * calls.MAX_REQUEST_BYTES
 """What gRPC takes: more than is allowed, so that it is we who refuse, and say why."""

@@ -17,6 +17,8 @@ from referee.games.game import Violation
 from referee.log.certificates import contradicts
 from referee.log.game import Phase
 from referee.log.replay import Record
+from referee.process.errors import BadQuestion
+from referee.process.pool import WorkerFailed, Workers
 from referee.server.live.errors import Draining, GameOver, LimitReached, MalformedMove, NotAwaited
 from referee.server.live.games import LiveGames
 from referee.server.live.view import awaited_text
@@ -30,8 +32,6 @@ from referee.text.notation.outcomes import outcome
 from referee.text.notation.position_text import Position, write
 from referee.v1 import solver_service_pb2 as pb
 from referee.wire.strict import MalformedError
-from referee.workers.errors import BadQuestion
-from referee.workers.pool import WorkerFailed, Workers
 
 RLIMIT = 4_000_000_000
 """Most of Z3's work for one question: some ten minutes."""

@@ -13,11 +13,11 @@ from google.protobuf.message import Message
 
 from referee.games import registry
 from referee.games.game import InputError
+from referee.process.errors import BadQuestion
 from referee.text.notation import position_text
 from referee.text.notation.errors import NotationError
 from referee.text.notation.outcomes import outcome
 from referee.v1 import solver_service_pb2 as pb
-from referee.workers.errors import BadQuestion
 from referee_solver import requests
 from referee_solver.deciding import DEFAULT_BUDGET, Decided, decide, decider
 

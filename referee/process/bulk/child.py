@@ -1,4 +1,4 @@
-"""What a worker process does for ``referee.bulk``: call a function with one task after another."""
+"""What a worker process does for ``referee.process.bulk``: call a function with one task after another."""
 
 from __future__ import annotations
 

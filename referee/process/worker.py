@@ -22,7 +22,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import BinaryIO
 
-from referee.workers.errors import BadQuestion
+from referee.process.errors import BadQuestion
 
 MAX_FRAME_BYTES = 8 << 20
 LENGTH = struct.Struct(">I")

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
 
-from referee.bulk.errors import ResultsError
-from referee.bulk.results import COST, LOST, Head, Line, Results, opened
-from referee.bulk.shards import Shard
+from referee.process.bulk.errors import ResultsError
+from referee.process.bulk.results import COST, LOST, Head, Line, Results, opened
+from referee.process.bulk.shards import Shard
 
 _MOST_NAMED: Final = 10
 

@@ -11,9 +11,9 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Final
 
-from referee.bulk import isolated
-from referee.bulk.errors import BadOption, PlaceLost
-from referee.bulk.run import Place
+from referee.process.bulk import isolated
+from referee.process.bulk.errors import BadOption, PlaceLost
+from referee.process.bulk.run import Place
 
 SCHEME: Final = "dask://"
 _CONNECT_S: Final = 10

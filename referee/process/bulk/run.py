@@ -18,10 +18,10 @@ from time import perf_counter
 from typing import Any, Final, Generic, TypeVar
 
 import referee as program
-from referee.bulk import isolated
-from referee.bulk.child import Raised
-from referee.bulk.errors import OtherVersion, PlaceLost, TooManyLost
-from referee.bulk.isolated import Limits, Lost
+from referee.process.bulk import isolated
+from referee.process.bulk.child import Raised
+from referee.process.bulk.errors import OtherVersion, PlaceLost, TooManyLost
+from referee.process.bulk.isolated import Limits, Lost
 
 _Task = TypeVar("_Task")
 _Result = TypeVar("_Result")

@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-from referee.bulk.errors import BadOption
-from referee.bulk.shards import Shard
+from referee.process.bulk.errors import BadOption
+from referee.process.bulk.shards import Shard
 from referee.text.notation.times import duration_ms
 
 ShardWord = Annotated[

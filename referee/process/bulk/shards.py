@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final, Self
 
-from referee.bulk.errors import BadOption
+from referee.process.bulk.errors import BadOption
 
 MOST_SHARDS: Final = 100_000
 FORM: Final = "I/N with I from 0 to N - 1, auto, or auto/N"

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Self
 
-from referee.bulk.errors import BadOption, ResultsError
-from referee.bulk.shards import Shard
+from referee.process.bulk.errors import BadOption, ResultsError
+from referee.process.bulk.shards import Shard
 
 LOST: Final = "lost"
 """In a line: why there is no result; the task is done again when the run goes on."""

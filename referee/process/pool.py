@@ -15,8 +15,8 @@ from collections import Counter
 from collections.abc import AsyncGenerator
 from contextlib import suppress
 
-from referee.workers.errors import BadQuestion
-from referee.workers.worker import LENGTH, MAX_FRAME_BYTES, Reply, pack_request
+from referee.process.errors import BadQuestion
+from referee.process.worker import LENGTH, MAX_FRAME_BYTES, Reply, pack_request
 
 MEMORY_MIB = 1024
 START_S = 60.0
@@ -131,7 +131,7 @@ class Workers:
                     sys.executable,
                     *(() if self._at_home else ("-I",)),
                     "-m",
-                    "referee.workers.worker",
+                    "referee.process.worker",
                     self._module,
                     str(self._memory_mib),
                     str(os.getpid()),

@@ -1,6 +1,6 @@
 """One task at a time in a process of its own kind: it may die, hang or take all memory, and costs itself.
 
-The processes are those of ``referee.workers``, kept for the next tasks. One has several in its pipe, so that it never
+The processes are those of ``referee.process``, kept for the next tasks. One has several in its pipe, so that it never
 waits for the next, and tells the result of each at once: so whichever it was at is to blame for its end, and the others
 go on in another process. Any number of threads may ask.
 """
@@ -18,11 +18,11 @@ from itertools import takewhile
 from time import monotonic
 from typing import Any, Final, NamedTuple, TypeVar
 
-from referee.bulk import child
-from referee.bulk.child import Raised
-from referee.workers.pool import WorkerFailed, WorkerFault, Workers
+from referee.process.bulk import child
+from referee.process.bulk.child import Raised
+from referee.process.pool import WorkerFailed, WorkerFault, Workers
 
-_MODULE: Final = "referee.bulk.child"
+_MODULE: Final = "referee.process.bulk.child"
 _START_S: Final = 60.0
 """For a new process to be ready; not taken from the time of the task."""
 _BEAT_S: Final = 0.5

@@ -1,1 +1,0 @@
-"""Worker processes: they answer questions, and may be killed at any time."""
