@@ -6,9 +6,9 @@ from referee.games.game import Ending
 from referee.log.events import UNNAMED, KeyChanged
 from referee.log.intent import Author, Role
 from referee.log.reading import read_end, read_rule
+from referee.telling.words import act_words, quoted, result_words, ruling_words
 from referee.text.notation.outcomes import counted
 from referee.text.notation.times import moment_utc
-from referee.transcript.words import act_words, quoted, result_words, ruling_words
 from referee.v1 import arbiter_service_pb2 as pb
 from referee.wire.enums import word
 from referee_clients.words import call_words

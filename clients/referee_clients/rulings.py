@@ -18,6 +18,9 @@ from referee.log.keys import PrivateKey
 from referee.log.reading import read_rule
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
+from referee.telling.table_text import usual_rule
+from referee.telling.transcript import Transcript
+from referee.telling.words import ruling_words
 from referee.text.notation import accepted, game_text
 from referee.text.notation.errors import NotationError
 from referee.text.notation.grammar import grammar
@@ -25,9 +28,6 @@ from referee.text.notation.registry import notation
 from referee.text.notation.sentences import sentence
 from referee.text.notation.times import in_words
 from referee.text.words.catalogue import Phrase, phrase
-from referee.transcript.table_text import usual_rule
-from referee.transcript.transcript import Transcript
-from referee.transcript.words import ruling_words
 from referee_clients.sdk.arbiter import TRIES, Arbiter
 from referee_clients.sdk.errors import ClientError, WentOn
 

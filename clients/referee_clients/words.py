@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from referee.transcript.words import quoted
+from referee.telling.words import quoted
 from referee.v1 import arbiter_service_pb2 as pb
 
 

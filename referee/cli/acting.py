@@ -24,7 +24,7 @@ from referee.log.intent import Author, Role, TableAct
 from referee.log.keys import PrivateKey
 from referee.log.remarks import MAX_CHARACTERS, is_plain
 from referee.log.replay import Record
-from referee.transcript.game_file import GameFile
+from referee.telling.game_file import GameFile
 from referee_clients.rulings import check
 from referee_clients.sdk.arbiter import TRIES, arbiter
 from referee_clients.sdk.channel import Security

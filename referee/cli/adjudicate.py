@@ -19,6 +19,9 @@ from referee.log.keys import PrivateKey
 from referee.log.players import SALT_BYTES, player_hash
 from referee.log.verdict import Verdict
 from referee.server.service.files import DEFAULT_ORIGIN
+from referee.telling.recorder import has_rulings, obstacle
+from referee.telling.rehearsal import adjudicated, listed, recorded
+from referee.telling.report import hashes as log_hashes
 from referee.text.notation.errors import NotationError
 from referee.text.notation.headers import Setup
 from referee.text.notation.table_acts import Kind
@@ -29,9 +32,6 @@ from referee.text.report.record import Adjudication
 from referee.text.report.rulings import Policy, RulingError
 from referee.text.report.text import listing, summary, text
 from referee.text.words.catalogue import ENGLISH, Words
-from referee.transcript.recorder import has_rulings, obstacle
-from referee.transcript.rehearsal import adjudicated, listed, recorded
-from referee.transcript.report import hashes as log_hashes
 
 _WRITERS = {".html": html, ".txt": text}
 

@@ -34,8 +34,8 @@ from referee.cli.remote import (
 from referee.console import printable
 from referee.log.reading import read_end
 from referee.server.service.files import TOKEN_FILE
+from referee.telling.words import told_end
 from referee.text.notation.times import moment
-from referee.transcript.words import told_end
 from referee.v1 import game_pb2
 from referee_clients.sdk.channel import open_channel
 

@@ -16,12 +16,12 @@ from referee.games.results import Result
 from referee.log.errors import LogError
 from referee.log.replay import Record
 from referee.log.verdict import Finding
+from referee.telling.game_file import GameFile, as_text
+from referee.telling.words import told_end
 from referee.text.notation import position_text
 from referee.text.notation.outcomes import counted, outcome
 from referee.text.notation.position_text import Position
 from referee.text.notation.strict_json import QueryError
-from referee.transcript.game_file import GameFile, as_text
-from referee.transcript.words import told_end
 from referee.v1 import solver_service_pb2 as pb
 
 EXIT_OPEN: Final = 11

@@ -14,12 +14,12 @@ from referee.cli.recording import checkpoint_signer, different_keys, not_recorda
 from referee.console import printable
 from referee.log.errors import LogError
 from referee.server.service.files import DEFAULT_ORIGIN
+from referee.telling.recorder import NO_CLOCK, Recorder, has_rulings, obstacle
 from referee.text.notation import game_text
 from referee.text.notation.errors import NotationError
 from referee.text.notation.game_text import Reading
 from referee.text.notation.outcomes import outcome
 from referee.text.notation.table_acts import Kind, TableAct
-from referee.transcript.recorder import NO_CLOCK, Recorder, has_rulings, obstacle
 
 
 def record(  # noqa: PLR0917 - typer reads options from the signature

@@ -11,9 +11,9 @@ from referee.log.errors import LogError
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner
 from referee.log.verdict import Verdict
+from referee.telling.rehearsal import rehearse
 from referee.text.notation.errors import NotationError
 from referee.text.notation.game_text import GameText
-from referee.transcript.rehearsal import rehearse
 
 
 def not_recordable(path: Path, error: LogError | NotationError) -> Failure:

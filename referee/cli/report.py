@@ -17,11 +17,11 @@ from referee.console import printable
 from referee.log.errors import LogError
 from referee.log.frames import MAGIC
 from referee.log.verdict import Finding
+from referee.telling import report as game_report
 from referee.text.report.model import signatures, with_names
 from referee.text.report.page import html
 from referee.text.report.text import text
 from referee.text.words.catalogue import ENGLISH
-from referee.transcript import report as game_report
 
 
 def report(  # noqa: PLR0917 - typer reads options from the signature

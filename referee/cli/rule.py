@@ -20,7 +20,7 @@ from referee.cli.finding import whole_id
 from referee.cli.signing import key_told, sign
 from referee.log.intent import Author, Role
 from referee.log.v1 import log_pb2
-from referee.transcript.words import quoted
+from referee.telling.words import quoted
 from referee_clients.opening.times import milliseconds
 from referee_clients.rulings import OF_POSITION, BadMove, Bench, Look, resting, standing_move
 from referee_clients.sdk.arbiter import arbiter

@@ -17,13 +17,13 @@ from referee.cli.recording import rehearsed
 from referee.log.errors import LogError
 from referee.log.frames import MAGIC
 from referee.log.verdict import Finding, Verdict
+from referee.telling.game_file import GameFile, told_by
 from referee.text.notation import headers
 from referee.text.notation.headers import Setup
 from referee.text.report.model import Seat, rules_named, score_value, title
 from referee.text.report.sheet import Sheet, SheetError, Told, read
 from referee.text.report.text import sheet_lines
 from referee.text.words.catalogue import ENGLISH, Words
-from referee.transcript.game_file import GameFile, told_by
 
 _NAME_BYTES = 4
 """Of MAGIC; the others tell of versions and of damage."""

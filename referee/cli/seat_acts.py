@@ -14,8 +14,8 @@ from referee.cli.failure import EXIT_USAGE, Failure
 from referee.log.events import KeyChanged, SeatAct
 from referee.log.intent import Author, Role, TableAct
 from referee.log.v1 import log_pb2
-from referee.transcript.game_file import GameFile
-from referee.transcript.words import act_words, quoted
+from referee.telling.game_file import GameFile
+from referee.telling.words import act_words, quoted
 from referee_clients.join import JoinError, parse_join
 
 RuleId = Annotated[

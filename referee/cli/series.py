@@ -7,7 +7,7 @@ from pathlib import Path
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.log.errors import LogError
 from referee.log.replay import Record
-from referee.transcript.game_file import GameFile
+from referee.telling.game_file import GameFile
 
 
 def game_before(file: Path) -> Record:

@@ -23,13 +23,13 @@ from referee.log.errors import LogError
 from referee.log.frames import MAGIC
 from referee.log.note import VerifierKey
 from referee.log.verdict import Finding, Verdict
+from referee.telling.game_file import GameFile, as_text
 from referee.text.notation import boards_text, game_text, headers, position_text
 from referee.text.notation.boards_text import Boards
 from referee.text.notation.game_text import Reading
 from referee.text.notation.outcomes import IN_ENGLISH, outcome
 from referee.text.notation.position_text import Position
 from referee.text.render.registry import renderer
-from referee.transcript.game_file import GameFile, as_text
 
 _TEXT = re.compile(rb"(\xef\xbb\xbf)?\s*[\[;{]")
 """A text begins with a header, or a comment; a byte order mark is told as such."""

@@ -12,7 +12,7 @@ from referee.cli.acting import Admitted, ArbiterKey, Yes, called, composed, conf
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.log.entry import decode_entry
 from referee.log.events import Act, KeyChanged, Ruled
-from referee.transcript.words import act_words, quoted
+from referee.telling.words import act_words, quoted
 from referee_clients.prepared import MOST_BYTES, NotPrepared, Prepared
 from referee_clients.rulings import Look, check_signed, look_at, told
 from referee_clients.sdk.arbiter import arbiter

@@ -15,13 +15,13 @@ from referee.games.results import Contest
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner
 from referee.log.v1 import log_pb2
+from referee.telling.recorder import Recorder
+from referee.telling.rehearsal import recorded
 from referee.text.notation.errors import NotationError
 from referee.text.notation.game_text import write
 from referee.text.notation.headers import Setup
 from referee.text.report.adjudication import adjudicate
 from referee.text.report.rulings import Policy
-from referee.transcript.recorder import Recorder
-from referee.transcript.rehearsal import recorded
 from tests.cli.adjudicate import fact, keys, spoilt
 from tests.cli.inside import referee
 from tests.log import registered

@@ -12,7 +12,7 @@ import pytest
 import structlog
 
 from referee.cli import COMMANDS
-from referee.transcript.game_file import GameFile
+from referee.telling.game_file import GameFile
 from tests.cli import command, inside
 from tests.log.games import SIGNER
 from tests.sizes import sample_of

@@ -18,8 +18,8 @@ from referee.games.game import Decision
 from referee.log.entry import decode_entry
 from referee.log.file import Writer
 from referee.log.replay import Record
+from referee.telling.game_file import GameFile
 from referee.text.render.alhambra import position_text, seat_svg
-from referee.transcript.game_file import GameFile
 from tests.cli.command import REFEREE
 from tests.cli.inside import referee
 from tests.log import games

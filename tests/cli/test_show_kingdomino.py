@@ -15,8 +15,8 @@ from referee.games.kingdomino import Options
 from referee.games.kingdomino.moves import ChooseDomino, PlaceDomino
 from referee.games.kingdomino.options import Central, Frame
 from referee.log.replay import Record
+from referee.telling.game_file import GameFile
 from referee.text.render.kingdomino import position_text, seat_svg
-from referee.transcript.game_file import GameFile
 from tests.cli.inside import referee
 from tests.log.games import Played, join_and_reveal, play, step
 from tests.log.registered import at_random, attempt, codec, opened

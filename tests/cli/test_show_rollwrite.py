@@ -12,9 +12,9 @@ import pytest
 from referee.games.rollwrite import Options, Sheet, State, sheet
 from referee.games.rollwrite.options import Solo
 from referee.log.replay import Record
+from referee.telling.game_file import GameFile
 from referee.text.notation.rollwrite.words import rounds
 from referee.text.render.rollwrite import position_text, seat_svg
-from referee.transcript.game_file import GameFile
 from tests.cli.inside import referee
 from tests.log.games import Played, play
 from tests.log.registered import at_random, codec, opened

@@ -19,11 +19,11 @@ from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.server.live.proving import Follower
 from referee.server.store.store import Row
+from referee.telling.game_file import GameFile, as_text, told_by
+from referee.telling.rehearsal import rehearse
+from referee.telling.transcript import Transcript
 from referee.text.notation import game_text, position_text
 from referee.text.notation.position_text import Position
-from referee.transcript.game_file import GameFile, as_text, told_by
-from referee.transcript.rehearsal import rehearse
-from referee.transcript.transcript import Transcript
 from referee_clients.desk.history import History
 from referee_clients.sdk.ledger import Ledger
 from tests.contested.campaign import IN_THIRDS, games_of, numbers

@@ -67,7 +67,7 @@ SPEAKING = (
     "referee/log",
     "referee/server/service",
     "referee/text/report",
-    "referee/transcript",
+    "referee/telling",
 )
 CLIENTS = ("clients/referee_clients",)
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+from referee.telling.game_file import GameFile, as_text
 from referee.text.notation.game_text import write
-from referee.transcript.game_file import GameFile, as_text
 from tests.cli.inside import referee
 
 HERE: Final = Path(__file__).parent

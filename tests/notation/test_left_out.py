@@ -18,6 +18,8 @@ from referee.log.errors import LogError
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner
 from referee.log.verdict import Verdict
+from referee.telling.recorder import Recorder
+from referee.telling.rehearsal import adjudicated, listed, recorded, rehearse
 from referee.text.notation import game_text
 from referee.text.notation.errors import NotationError
 from referee.text.notation.game_text import GameText
@@ -28,8 +30,6 @@ from referee.text.report.model import Seat, of_adjudication
 from referee.text.report.record import Step
 from referee.text.report.rulings import Policy, RulingError, read
 from referee.text.report.text import text as report_text
-from referee.transcript.recorder import Recorder
-from referee.transcript.rehearsal import adjudicated, listed, recorded, rehearse
 from tests.notation.setups import name_of
 from tests.sizes import Part, in_parts
 

@@ -19,13 +19,13 @@ from referee.games.alhambra.money import Currency
 from referee.games.alhambra.options import EndRule, LoopRule
 from referee.games.alhambra.options import Options as Alhambra
 from referee.games.rollwrite.options import Solo
+from referee.telling.game_file import GameFile
 from referee.text.notation import old_names
 from referee.text.notation.errors import NotationError
 from referee.text.notation.game_text import GameText, read, write
 from referee.text.notation.headers import Setup
 from referee.text.notation.options import Option, chosen, options_of, plain, words, written
 from referee.text.report.model import about
-from referee.transcript.game_file import GameFile
 from referee_clients.desk.guide import guide
 from referee_clients.desk.opening import _field
 from referee_clients.opening.options import options as of_json

@@ -12,14 +12,14 @@ from referee.games import registry
 from referee.games.game import Ending
 from referee.log.keys import PrivateKey
 from referee.log.replay import Record
+from referee.telling.game_file import GameFile, as_text
+from referee.telling.recorder import Recorder
+from referee.telling.rehearsal import recorded, rehearse
 from referee.text.notation import game_text
 from referee.text.notation.errors import NotationError
 from referee.text.notation.table_acts import Kind, TableAct, read_line
 from referee.text.report.adjudication import adjudicate
 from referee.text.report.rulings import Policy
-from referee.transcript.game_file import GameFile, as_text
-from referee.transcript.recorder import Recorder
-from referee.transcript.rehearsal import recorded, rehearse
 from tests.cli.inside import referee
 from tests.contested.games import Contested, kept
 from tests.notation.game_text import CHOSEN, KINGS

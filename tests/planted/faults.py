@@ -261,7 +261,7 @@ REFEREE: Final = (
     ),
     Fault(
         "a-position-is-that-of-the-entry-before",
-        "referee/transcript/game_file.py",
+        "referee/telling/game_file.py",
         "if told.seq == at:",
         "if told.seq + 1 == at:",
         ("tests/cli/test_show.py::test_an_earlier_position_of_one_seat",),

@@ -14,6 +14,9 @@ from referee.games.game import Ending, Over
 from referee.games.results import Contest, Result, Wait
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner
+from referee.telling.game_file import GameFile, as_text, told_by
+from referee.telling.recorder import obstacle
+from referee.telling.rehearsal import recorded
 from referee.text.notation import game_text
 from referee.text.notation.game_text import GameText
 from referee.text.notation.outcomes import outcome
@@ -23,9 +26,6 @@ from referee.text.report.record import Step
 from referee.text.report.rulings import Policy
 from referee.text.report.sheet import Player, replay, sheet, upper
 from referee.text.report.text import text as report_text
-from referee.transcript.game_file import GameFile, as_text, told_by
-from referee.transcript.recorder import obstacle
-from referee.transcript.rehearsal import recorded
 from tests.notation.contested import GAMES, at, contested, contests
 from tests.report.adjudication import AWAY, FINE, NEXT, judged
 from tests.sizes import campaign, sample_of

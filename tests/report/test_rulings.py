@@ -16,6 +16,7 @@ from referee.log import audit as auditor
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner
 from referee.log.verdict import Report, Verdict
+from referee.telling.rehearsal import recorded
 from referee.text.notation import game_text
 from referee.text.notation.errors import NotationError
 from referee.text.notation.game_text import write
@@ -26,7 +27,6 @@ from referee.text.report.page import html
 from referee.text.report.record import Adjudication, Step
 from referee.text.report.rulings import LineRuling, PointsOff, Policy, RulingError, read
 from referee.text.report.text import text as as_text
-from referee.transcript.rehearsal import recorded
 from tests.notation.setups import PLAIN, name_of, play, text_of
 from tests.report.adjudication import AWAY, FINE, NEXT, OUTSIDE, START
 from tests.sizes import Part, in_parts

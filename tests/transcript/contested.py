@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
+from referee.telling.game_file import GameFile
 from referee.text.notation.errors import NotationError
 from referee.text.notation.grammar import grammar
-from referee.transcript.game_file import GameFile
 
 
 def rounds_of(game_file: GameFile) -> dict[int, list[str]]:

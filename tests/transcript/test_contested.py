@@ -7,8 +7,8 @@ from io import BytesIO
 import pytest
 
 from referee.games import registry
+from referee.telling.game_file import GameFile
 from referee.text.notation.registry import notation
-from referee.transcript.game_file import GameFile
 from tests.contested.campaign import IN_THIRDS, games_of, sampled
 from tests.contested.games import Contested
 from tests.contested.live import digest_of

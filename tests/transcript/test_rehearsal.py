@@ -6,10 +6,10 @@ import pytest
 
 from referee.games.results import Wait
 from referee.log.errors import LogError
+from referee.telling.rehearsal import adjudicated, rehearse
 from referee.text.notation import game_text
 from referee.text.notation.errors import NotationError
 from referee.text.report import sheet
-from referee.transcript.rehearsal import adjudicated, rehearse
 
 APPEALED = '[Game "rollwrite"]\n[Seats "2"]\n{arbiters}\narbiter: penalty seat 1 points 2\n1: appeal against 1 TBL-33\n'
 

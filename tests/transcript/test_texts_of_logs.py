@@ -11,9 +11,9 @@ from referee.games.game import Ending
 from referee.log import file
 from referee.log.entry import decode_entry
 from referee.log.replay import Record
+from referee.telling.game_file import GameFile, as_text, told_by
 from referee.text.notation import game_text, position_text
 from referee.text.notation.position_text import Position
-from referee.transcript.game_file import GameFile, as_text, told_by
 from tests.frozen.report import LOGS
 from tests.sizes import Part, in_parts, sample_of
 

@@ -23,6 +23,10 @@ from referee.games.game import Violation
 from referee.log.errors import Code, LogError, not_awaited
 from referee.log.intent import Author, Role
 from referee.log.note import VerifierKey
+from referee.telling import report as of_log
+from referee.telling.game_file import GameFile, as_text
+from referee.telling.recorder import about
+from referee.telling.rehearsal import adjudicated
 from referee.text.notation import game_text, sentences
 from referee.text.notation.errors import NotationError
 from referee.text.notation.game_text import write
@@ -34,10 +38,6 @@ from referee.text.report.rulings import LineRuling, PointsOff, Policy
 from referee.text.report.sheet import rules_of
 from referee.text.report.text import text
 from referee.text.words.catalogue import ENGLISH, languages, load, phrase
-from referee.transcript import report as of_log
-from referee.transcript.game_file import GameFile, as_text
-from referee.transcript.recorder import about
-from referee.transcript.rehearsal import adjudicated
 from referee_clients.web.cards import Card, sheet
 from tests.cli.inside import referee as command
 from tests.docs.shell import ROOT

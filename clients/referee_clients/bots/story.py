@@ -9,8 +9,8 @@ from referee.log.entry import Clock
 from referee.log.events import Dealt, Declared, Event, Moved, Passed, Refused, StoodIn, change_of
 from referee.log.intent import Author, Role
 from referee.log.judge import Happened
+from referee.telling.words import entry_words
 from referee.text.notation.registry import notation
-from referee.transcript.words import entry_words
 from referee_clients.bots.bot import Happening
 
 _KINDS: Final[dict[type, str]] = {

@@ -14,7 +14,7 @@ from textual.widgets import Footer, Input, Static
 
 from referee.log.errors import LogError
 from referee.log.v1 import log_pb2
-from referee.transcript.words import quoted
+from referee.telling.words import quoted
 from referee_clients.desk import acts
 from referee_clients.rulings import OF_POSITION, Bench, Look, kind_of
 from referee_clients.sdk.errors import ClientError, answer_of

@@ -13,9 +13,9 @@ from referee.log.events import Moved
 from referee.log.judge import Happened
 from referee.log.note import VerifierKey
 from referee.log.replay import Record
+from referee.telling.words import entry_words
 from referee.text.notation.outcomes import counted
 from referee.text.notation.registry import notation
-from referee.transcript.words import entry_words
 from referee.v1.game_service_pb2 import WatchGameResponse
 from referee_clients.bots import load, names
 from referee_clients.demo.children import Child, Children

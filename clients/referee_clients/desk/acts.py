@@ -18,13 +18,13 @@ from referee.log.judge import judge_act
 from referee.log.reading import read_rule
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
+from referee.telling import table_messages
 from referee.text.notation import game_text, table_acts
 from referee.text.notation.errors import NotationError
 from referee.text.notation.grammar import grammar
 from referee.text.notation.outcomes import counted, outcome
 from referee.text.notation.table_acts import OF_SEATS, RULINGS, Kind, TableAct
 from referee.text.notation.times import in_words
-from referee.transcript import table_messages
 
 _ACT: Final = re.compile(
     r"\s*(?:(?:arbiter|scribe|organiser|referee)\b|\d+\s*:\s*(?:resign|back|agree|protest|appeal)\b)", re.ASCII

@@ -11,7 +11,7 @@ from referee.log.events import Corrected, Declared, Moved
 from referee.log.intent import Author, Role
 from referee.log.judge import judge_act
 from referee.log.replay import Record
-from referee.transcript.transcript import Line, Transcript, numbered, scored
+from referee.telling.transcript import Line, Transcript, numbered, scored
 
 _WIDTH: Final = 4
 """Columns of an entry's number."""

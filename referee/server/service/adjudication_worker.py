@@ -13,6 +13,8 @@ from referee.log.errors import Code, LogError
 from referee.log.note import VerifierKey
 from referee.process.errors import BadQuestion
 from referee.server.service.violations import rule_message, violation_message
+from referee.telling import report
+from referee.telling.rehearsal import adjudicated, rehearse
 from referee.text.notation import contest_text
 from referee.text.notation.errors import NotationError
 from referee.text.notation.headers import Setup
@@ -24,8 +26,6 @@ from referee.text.report.record import Adjudication, Step
 from referee.text.report.rulings import LineRuling, PointsOff, Policy, RulingError, check_points, given
 from referee.text.report.sheet import Sheet, SheetError
 from referee.text.report.text import text
-from referee.transcript import report
-from referee.transcript.rehearsal import adjudicated, rehearse
 from referee.v1 import adjudication_service_pb2 as pb
 
 MAX_ANSWER_BYTES: Final = 3 << 20

@@ -15,14 +15,14 @@ from referee.log.events import Declared, Event, Moved, Refused, Ruled, StoodIn, 
 from referee.log.intent import Author, Role
 from referee.log.judge import Happened
 from referee.log.v1 import log_pb2
+from referee.telling.table_text import Teller, with_words
+from referee.telling.words import entry_words
 from referee.text.notation import accepted, game_text
 from referee.text.notation.outcomes import IN_ENGLISH
 from referee.text.notation.registry import notation
 from referee.text.notation.scorings import Scorings
 from referee.text.notation.table_acts import TableAct
 from referee.text.words.catalogue import Words
-from referee.transcript.table_text import Teller, with_words
-from referee.transcript.words import entry_words
 
 
 @dataclass(slots=True)

@@ -15,6 +15,9 @@ from referee.log.intent import Author, Role
 from referee.log.remarks import Remarks
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
+from referee.telling.table_text import happened, with_words
+from referee.telling.transcript import Transcript, numbered, scored
+from referee.telling.words import told_end
 from referee.text.notation.game_text import GameText
 from referee.text.notation.headers import Setup
 from referee.text.notation.options import chosen, words
@@ -22,9 +25,6 @@ from referee.text.notation.outcomes import IN_ENGLISH
 from referee.text.notation.times import moment
 from referee.text.report.sheet import Told
 from referee.text.words.catalogue import Words
-from referee.transcript.table_text import happened, with_words
-from referee.transcript.transcript import Transcript, numbered, scored
-from referee.transcript.words import told_end
 
 
 class GameFile:

@@ -28,6 +28,7 @@ from referee.log.note import CheckpointSigner
 from referee.log.remarks import SALT_BYTES, commitment, encode_remark
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
+from referee.telling import table_messages
 from referee.text.notation import accepted, contest_text, errors, game_text
 from referee.text.notation.errors import NotationError
 from referee.text.notation.game_text import GameText
@@ -35,7 +36,6 @@ from referee.text.notation.headers import Setup
 from referee.text.notation.table_acts import RULINGS, Kind, TableAct
 from referee.text.report.rulings import MOST_POINTS
 from referee.text.words.catalogue import Phrase, Said, phrase
-from referee.transcript import table_messages
 from referee.wire import strict
 
 _SCRIBE = 0

@@ -12,15 +12,15 @@ from referee.log.note import VerifierKey
 from referee.log.replay import Record
 from referee.log.verdict import CertificateReport, Verdict
 from referee.log.verdict import Report as Audit
+from referee.telling.game_file import GameFile, told_by
+from referee.telling.transcript import Line
+from referee.telling.words import quoted
 from referee.text.notation.headers import Setup
 from referee.text.notation.outcomes import IN_ENGLISH
 from referee.text.notation.times import moment
 from referee.text.report import model, sheet
 from referee.text.report.model import Facts, Heading, Report, Row, Seat, Tone, Wrong
 from referee.text.words.catalogue import Words, in_language
-from referee.transcript.game_file import GameFile, told_by
-from referee.transcript.transcript import Line
-from referee.transcript.words import quoted
 
 _MEANINGS = (Verdict.COMPLETE, Verdict.PREFIX, Verdict.UNTRUSTED_KEY)
 """Verdicts that are explained."""

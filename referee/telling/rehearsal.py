@@ -10,6 +10,7 @@ from typing import Any
 from referee.games.results import Wait
 from referee.log.errors import Code, LogError
 from referee.log.keys import PrivateKey
+from referee.telling.recorder import Recorder, about
 from referee.text.notation.game_text import GameText
 from referee.text.notation.headers import Setup
 from referee.text.notation.outcomes import IN_ENGLISH
@@ -18,7 +19,6 @@ from referee.text.report.adjudication import adjudicate, list_illegal
 from referee.text.report.record import PASSED_OVER, REINSTATED, STANDS, Adjudication, Entered, Step
 from referee.text.report.rulings import LineRuling, Policy
 from referee.text.words.catalogue import Words
-from referee.transcript.recorder import Recorder, about
 
 
 def rehearse(game: GameText) -> Wait | None:
