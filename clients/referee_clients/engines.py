@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from referee.log.vectors.questions import BadAnswer, Question
 from referee.text.notation.strict_json import shown
-from referee.vectors.questions import BadAnswer, Question
 from referee_clients.bots import lines
 from referee_clients.bots.program import Patience, Program
 

@@ -18,8 +18,8 @@ from referee.log import audit as auditor
 from referee.log.entry import decode_entry, decode_open
 from referee.log.errors import LogError
 from referee.log.file import entries
+from referee.log.public.evidence import Demand, audit_with_log, proofs_beside
 from referee.process.bulk import options
-from referee.tlog.evidence import Demand, audit_with_log, proofs_beside
 
 
 def audit(  # noqa: PLR0917 - typer reads options from the signature

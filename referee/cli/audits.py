@@ -24,6 +24,7 @@ from referee.log.errors import LogError
 from referee.log.file import regular
 from referee.log.frames import MAGIC
 from referee.log.note import VerifierKey
+from referee.log.public.evidence import Demand, audit_with_log, proofs_beside
 from referee.process.bulk.errors import ResultsError
 from referee.process.bulk.isolated import Limits
 from referee.process.bulk.merge import Merged
@@ -34,7 +35,6 @@ from referee.process.bulk.results import PROGRAM, Head, Journal, Line
 from referee.process.bulk.run import Done, run
 from referee.process.bulk.shards import Shard
 from referee.text.notation.outcomes import counted
-from referee.tlog.evidence import Demand, audit_with_log, proofs_beside
 
 _COMMAND: Final = "audit"
 _WHOLE: Final = Shard()

@@ -24,8 +24,8 @@ from referee.events.trf_read import ENCODING
 from referee.events.words import lines, standing_lines, status_lines
 from referee.log.audit import Policy
 from referee.log.events import Moved
+from referee.log.public.evidence import Demand, audit_file
 from referee.text.notation.outcomes import counted
-from referee.tlog.evidence import Demand, audit_file
 
 
 def status(file: EventPath) -> None:

@@ -31,10 +31,10 @@ from referee.log import file
 from referee.log.errors import LogError
 from referee.log.frames import FrameType
 from referee.log.note import Checkpoint, Note
+from referee.log.public.proof import SUFFIX as PROOF_SUFFIX
 from referee.log.tlog_proof import TlogProof
 from referee.server.service.files import TOKEN_FILE
 from referee.text.notation.outcomes import counted
-from referee.tlog.proof import SUFFIX as PROOF_SUFFIX
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import game_service_pb2_grpc
 from referee_clients.sdk.channel import open_channel

@@ -14,12 +14,12 @@ from referee.cli.output import write
 from referee.console import printable
 from referee.log.errors import Code, LogError
 from referee.log.note import MAX_COSIGNED_BYTES
+from referee.log.public.check import check_log
+from referee.log.public.checkpoint import demand_quorum, open_log_checkpoint
+from referee.log.public.folder import CHECKPOINT
+from referee.log.public.policy import LogPolicy
+from referee.log.public.tiles import Source
 from referee.text.notation.outcomes import counted
-from referee.tlog.check import check_log
-from referee.tlog.checkpoint import demand_quorum, open_log_checkpoint
-from referee.tlog.folder import CHECKPOINT
-from referee.tlog.policy import LogPolicy
-from referee.tlog.tiles import Source
 
 
 def check(where: Where, policy: PolicyFile) -> None:

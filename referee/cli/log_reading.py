@@ -12,10 +12,10 @@ import typer
 from referee.cli.audit_lines import GRAVITY
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.log.errors import LogError
+from referee.log.public.folder import open_source
+from referee.log.public.tiles import Source
+from referee.log.public.web import Web
 from referee.log.verdict import Finding, Verdict
-from referee.tlog.folder import open_source
-from referee.tlog.tiles import Source
-from referee.tlog.web import Web
 
 Where = Annotated[
     str,

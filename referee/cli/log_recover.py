@@ -13,13 +13,13 @@ from referee.cli.failure import Failure
 from referee.cli.log_policy import log_policy
 from referee.cli.recover import no_upgrade
 from referee.log.errors import LogError
+from referee.log.public.folder import Folder, open_source
 from referee.server.publishing.recovery import CannotRecover, Recovered, recover
 from referee.server.service import logs
 from referee.server.service.data import DataError, open_data, origin_of
 from referee.server.service.files import STORE_ADDRESS_FILE, STORE_FILE
 from referee.server.service.public_log import log_signer
 from referee.server.store.errors import StoreFailed
-from referee.tlog.folder import Folder, open_source
 
 
 def recover_(  # noqa: PLR0917 - typer reads options from the signature

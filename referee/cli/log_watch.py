@@ -24,15 +24,15 @@ from referee.log.file import regular
 from referee.log.fork import Side, read_file
 from referee.log.merkle import leaf_hash, root
 from referee.log.note import VerifierKey
+from referee.log.public.leaf import log_origin
+from referee.log.public.monitor import Limits, Look, State, StateFailed, look
+from referee.log.public.policy import LogPolicy
+from referee.log.public.tiles import Source
+from referee.log.public.views import View, views
+from referee.log.public.web import Web
 from referee.log.verdict import Verdict
 from referee.text.notation.outcomes import counted
 from referee.text.notation.times import duration_ms, in_words, moment_utc
-from referee.tlog.leaf import log_origin
-from referee.tlog.monitor import Limits, Look, State, StateFailed, look
-from referee.tlog.policy import LogPolicy
-from referee.tlog.tiles import Source
-from referee.tlog.views import View, views
-from referee.tlog.web import Web
 
 _MOST_LISTED = 20
 _CAN_SPLIT = "two lists can both have the quorum {}, as it can be met by witnesses that have none in common"

@@ -18,8 +18,8 @@ from referee.cli import output
 from referee.cli.failure import EXIT_FAILED, EXIT_USAGE, Failure
 from referee.console import printable
 from referee.games import registry
-from referee.vectors.export import write
-from referee.vectors.questions import KINDS, questions
+from referee.log.vectors.export import write
+from referee.log.vectors.questions import KINDS, questions
 from referee_clients.bots import UnknownBot
 from referee_clients.bots.program import PREFIX, ProgramFailed
 from referee_clients.engines import Agreement, Engine, compare

@@ -20,7 +20,7 @@ from referee.log.note import NAME_EXPECTED, is_name
 from referee.server.service import logs
 
 if TYPE_CHECKING:
-    from referee.tlog.witness import Witness
+    from referee.log.public.witness import Witness
 
 _REQUESTS_PER_S = 20
 """Of one address."""
@@ -93,7 +93,7 @@ def witness(  # noqa: PLR0917 - typer reads options from the signature
     Examples: `referee witness --new --name club.example/witness --key witness.pem --logs logs.policy --data
     witness.db`, then always `referee witness --key witness.pem --logs logs.policy --data witness.db`
     """
-    from referee.tlog.witness import Witness, WitnessFailed, WitnessFile  # noqa: PLC0415 - few commands need it
+    from referee.log.public.witness import Witness, WitnessFailed, WitnessFile  # noqa: PLC0415 - few commands need it
     from referee_clients.web.server import CannotServe, bind  # noqa: PLC0415
 
     host, port = address("--listen", listen)
@@ -138,7 +138,7 @@ async def _serve(witness: Witness, bound: socket, trusted: Sequence[str], *, as_
     """Serve until told to stop. Raise ``CannotServe``; ``ValueError`` for what is no proxy."""
     import uvicorn  # noqa: PLC0415 - few commands need it
 
-    from referee.tlog.witness_app import application  # noqa: PLC0415
+    from referee.log.public.witness_app import application  # noqa: PLC0415
     from referee_clients.web.limits import Limits, LimitsMiddleware  # noqa: PLC0415
     from referee_clients.web.protocol import Protocol  # noqa: PLC0415
     from referee_clients.web.server import Server, address_of, listen  # noqa: PLC0415

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from referee.log.note import TreeHead
+from referee.log.public.policy import LogPolicy
+from referee.log.public.proof import check_head_logged, prove_head
+from referee.log.public.tiles import Edge, TileTree
 from referee.log.tlog_proof import TlogProof
-from referee.tlog.policy import LogPolicy
-from referee.tlog.proof import check_head_logged, prove_head
-from referee.tlog.tiles import Edge, TileTree
 from tests.bench.measure import RUNS, Figure, rate
 from tests.tlog.checkpoint import MlDsaWitness
 from tests.tlog.logs import LOG, Memory, cosigned, head, leaves, policy_text

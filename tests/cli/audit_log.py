@@ -7,9 +7,9 @@ from dataclasses import replace
 from referee.log import merkle
 from referee.log.merkle import leaf_hash
 from referee.log.note import Checkpoint, CheckpointSigner, TreeHead
-from referee.tlog.leaf import leaf_of
-from referee.tlog.proof import prove_head
-from referee.tlog.tiles import Edge, TileTree
+from referee.log.public.leaf import leaf_of
+from referee.log.public.proof import prove_head
+from referee.log.public.tiles import Edge, TileTree
 from tests.log.games import ORIGIN, Played
 from tests.tlog.logs import LOG, Memory, cosigned, leaves
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from subprocess import CompletedProcess
 
 from referee.log.note import Checkpoint
+from referee.log.public.policy import LogPolicy
+from referee.log.public.proof import check_head_logged
 from referee.log.tlog_proof import TlogProof
 from referee.server.service.files import LOG_VERIFIER_FILE
-from referee.tlog.policy import LogPolicy
-from referee.tlog.proof import check_head_logged
 from tests.cli.inside import referee
 from tests.service.conftest import running
 

@@ -12,10 +12,10 @@ import pytest
 from referee.log import merkle
 from referee.log.merkle import leaf_hash
 from referee.log.note import TreeHead
-from referee.tlog.checkpoint import origin_hash
-from referee.tlog.folder import CHECKPOINT
-from referee.tlog.tiles import Edge
-from referee.tlog.witness import Request, Witness, WitnessFile
+from referee.log.public.checkpoint import origin_hash
+from referee.log.public.folder import CHECKPOINT
+from referee.log.public.tiles import Edge
+from referee.log.public.witness import Request, Witness, WitnessFile
 from tests.cli.inside import referee
 from tests.cli.log import served
 from tests.log.games import key

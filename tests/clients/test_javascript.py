@@ -22,12 +22,12 @@ from referee.log.audit import Policy, audit
 from referee.log.keys import PrivateKey
 from referee.log.note import Checkpoint, CheckpointSigner, Note, VerifierKey
 from referee.log.v1.log_pb2 import ClockTerms, Increment, Terms
+from referee.log.vectors import DATA
 from referee.log.verdict import Verdict
 from referee.rollwrite.v1 import rollwrite_pb2
 from referee.server.service.tls import Certificates, Tls
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import game_service_pb2_grpc
-from referee.vectors import DATA
 from referee_clients import Join, play_async
 from referee_clients.bot_check.faults import Party, Way
 from referee_clients.bot_check.relay import Relay

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from referee.log.fork import read_file
 from referee.log.note import VerifierKey
+from referee.log.public.folder import CHECKPOINT, Folder
+from referee.log.public.leaf import leaf_of
+from referee.log.public.proof import prove_head
+from referee.log.public.tiles import TileTree
 from referee.log.tlog_proof import TlogProof
-from referee.tlog.folder import CHECKPOINT, Folder
-from referee.tlog.leaf import leaf_of
-from referee.tlog.proof import prove_head
-from referee.tlog.tiles import TileTree
 from tests.cli.inside import referee
 from tests.tlog.logs import leaves, policy_text, publish
 

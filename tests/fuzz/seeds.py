@@ -22,6 +22,9 @@ from referee.log.frames import FrameType, encode_frame
 from referee.log.intent import decode_intent
 from referee.log.merkle import leaf_hash
 from referee.log.note import TreeHead
+from referee.log.public.policy import LogPolicy
+from referee.log.public.tiles import encode_bundle
+from referee.log.public.witness import Request
 from referee.log.remarks import encode_remark
 from referee.log.replay import signed_part
 from referee.log.tlog_proof import TlogProof
@@ -32,9 +35,6 @@ from referee.text.notation.game_text import GameText, write
 from referee.text.notation.headers import Setup
 from referee.text.notation.position_text import Position
 from referee.text.report.sheet import replay
-from referee.tlog.policy import LogPolicy
-from referee.tlog.tiles import encode_bundle
-from referee.tlog.witness import Request
 from referee.wire import strict
 from referee_solver.alhambra import proving as alhambra_proving
 from referee_solver.kingdomino import proving as kingdomino_proving

@@ -34,6 +34,11 @@ from referee.log.frames import HEAD_BYTES, MAGIC, TAIL_BYTES, FrameType, encode_
 from referee.log.header import decode_header
 from referee.log.intent import decode_intent
 from referee.log.note import Checkpoint, Note, VerifierKey
+from referee.log.public.checkpoint import open_log_checkpoint
+from referee.log.public.leaf import leaf_of, read_leaf
+from referee.log.public.policy import LogPolicy
+from referee.log.public.tiles import decode_bundle, encode_bundle
+from referee.log.public.witness import Request
 from referee.log.remarks import decode_remark
 from referee.log.tlog_proof import TlogProof
 from referee.log.v1 import log_pb2
@@ -43,11 +48,6 @@ from referee.text.notation import boards_text, game_text, inspect, lines, positi
 from referee.text.notation.errors import NotationError
 from referee.text.notation.strict_json import QueryError
 from referee.text.report import sheet as sheets
-from referee.tlog.checkpoint import open_log_checkpoint
-from referee.tlog.leaf import leaf_of, read_leaf
-from referee.tlog.policy import LogPolicy
-from referee.tlog.tiles import decode_bundle, encode_bundle
-from referee.tlog.witness import Request
 from referee.wire import registry as codecs
 from referee.wire import strict
 from referee.wire.strict import MalformedError

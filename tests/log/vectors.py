@@ -1,6 +1,6 @@
 """The test vectors of docs/log-format.md: fixed keys and seeds, every label and hash.
 
-``python -m tests.log.vectors`` writes referee/vectors/data/log/*.json and prints the lines that the document quotes.
+``python -m tests.log.vectors`` writes referee/log/vectors/data/log/*.json and prints lines that the document quotes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from referee.log.intent import Place, join, move, sign
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner
 from referee.log.v1 import log_pb2
-from referee.vectors import DATA
+from referee.log.vectors import DATA
 from tests.log import games, toy
 from tests.log.games import Played, play, start
 from tests.wire.hostile_bytes import REFUSED

@@ -254,7 +254,7 @@ REFEREE: Final = (
     ),
     Fault(
         "half-of-a-group-cannot-split",
-        "referee/tlog/policy.py",
+        "referee/log/public/policy.py",
         "2 * group.needs <= serve",
         "2 * group.needs < serve",
         ("tests/tlog/test_policy.py::test_a_quorum_can_split_if_two_without_a_common_witness_meet_it",),
@@ -268,21 +268,21 @@ REFEREE: Final = (
     ),
     Fault(
         "half-a-point-is-a-score",
-        "referee/vectors/questions.py",
+        "referee/log/vectors/questions.py",
         'case "score" if isinstance(said, list) and all(type(each) is int for each in said):',
         'case "score" if isinstance(said, list):',
         ("tests/vectors/test_vectors.py::test_the_forms_of_answers",),
     ),
     Fault(
         "an-answer-may-say-more",
-        "referee/vectors/questions.py",
+        "referee/log/vectors/questions.py",
         "if set(answer) != {self.kind}:",
         "if self.kind not in answer:",
         ("tests/vectors/test_vectors.py::test_the_forms_of_answers",),
     ),
     Fault(
         "counts-are-of-one-move-more",
-        "referee/vectors/counting/__init__.py",
+        "referee/log/vectors/counting/__init__.py",
         "len(moves) if depth == 1 else",
         "len(moves) if depth <= 2 else",
         ("tests/vectors/test_perft.py::test_the_engine_counts_what_the_file_says",),

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner, VerifierKey
+from referee.log.public.checkpoint import Witnessed, demand_quorum, open_log_checkpoint
+from referee.log.public.folder import CHECKPOINT, Folder
+from referee.log.public.policy import LogPolicy
+from referee.log.public.tiles import TileTree, read_leaves
 from referee.server.publishing.sequencer import EVERY_S, Sequencer
 from referee.server.store.store import Change, Store
-from referee.tlog.checkpoint import Witnessed, demand_quorum, open_log_checkpoint
-from referee.tlog.folder import CHECKPOINT, Folder
-from referee.tlog.policy import LogPolicy
-from referee.tlog.tiles import TileTree, read_leaves
 from tests.publishing.witness import SmallWitness
 from tests.store.changes import committed, identity, note, opening, row
 

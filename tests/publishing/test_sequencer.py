@@ -15,11 +15,11 @@ import pytest
 
 from referee.log.errors import LogError
 from referee.log.note import NoteSignature, TreeHead
+from referee.log.public.folder import CHECKPOINT, Folder
+from referee.log.public.tiles import read_leaves, tile_path
 from referee.server.publishing.sequencer import Sequencer, WentBack, leaf
 from referee.server.store.sqlite import SqliteStore
 from referee.server.store.store import Head, Store
-from referee.tlog.folder import CHECKPOINT, Folder
-from referee.tlog.tiles import read_leaves, tile_path
 from tests.publishing.club import ORIGIN, SIGNER, ended, opened, policy, published, root, sequencer
 from tests.publishing.witness import SmallWitness, serving
 from tests.store.changes import identity

@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import pytest
 
+from referee.log.public.check import check_log
+from referee.log.public.folder import CHECKPOINT, Folder
 from referee.server.publishing import upkeep
 from referee.server.publishing.sequencer import Sequencer
 from referee.server.store.store import Head
-from referee.tlog.check import check_log
-from referee.tlog.folder import CHECKPOINT, Folder
 from tests.publishing.club import opened, policy, published, root, sequencer
 from tests.store.changes import identity
 from tests.store.memory import MemoryStore

@@ -13,12 +13,12 @@ from structlog.testing import capture_logs
 
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner, TreeHead
+from referee.log.public.checkpoint import open_log_checkpoint
+from referee.log.public.folder import CHECKPOINT
+from referee.log.public.policy import LogPolicy, Peer
 from referee.server.publishing import witnesses
 from referee.server.publishing.sequencer import NoQuorum, Sequencer, WentBack
 from referee.server.publishing.witnesses import Outcome
-from referee.tlog.checkpoint import open_log_checkpoint
-from referee.tlog.folder import CHECKPOINT
-from referee.tlog.policy import LogPolicy, Peer
 from tests.publishing.club import LOG, SIGNER, opened, policy, published, sequencer
 from tests.publishing.witness import Answer, SmallWitness, dripping, serving
 from tests.store.memory import MemoryStore

@@ -13,14 +13,14 @@ from rich.console import Console
 
 from referee.cli.status import picture
 from referee.log.note import Checkpoint, Note, TreeHead, VerifierKey
+from referee.log.public.folder import CHECKPOINT
+from referee.log.public.policy import LogPolicy
+from referee.log.public.proof import check_head_logged
 from referee.log.tlog_proof import TlogProof
 from referee.server.publishing import upkeep
 from referee.server.service.data import DataError
 from referee.server.service.files import LOG_KEY_FILE, LOG_VERIFIER_FILE
 from referee.server.service.server import Config, Server
-from referee.tlog.folder import CHECKPOINT
-from referee.tlog.policy import LogPolicy
-from referee.tlog.proof import check_head_logged
 from referee.v1 import game_service_pb2 as pb
 from referee_clients.sdk.errors import answer_of
 from tests.cli.inside import referee
@@ -212,7 +212,7 @@ async def test_policies_that_cannot_be_used(tmp_path: Path) -> None:
 
 def test_the_head_in_a_note_is_the_head_that_is_logged() -> None:
     """The leaf is the text of the game's checkpoint, behind a line of its own."""
-    from referee.tlog.leaf import FIRST_LINE, leaf_of
+    from referee.log.public.leaf import FIRST_LINE, leaf_of
 
     head = Checkpoint("club.example", bytes(16), 7, bytes(32))
     assert leaf_of(head).decode() == FIRST_LINE + Note(head.text(), ()).text

@@ -5,8 +5,8 @@ from __future__ import annotations
 from cryptography.hazmat.primitives.asymmetric.mldsa import MLDSA44PrivateKey
 
 from referee.log.note import Note, NoteSignature, TreeHead, VerifierKey
-from referee.tlog.checkpoint import parse_log_note
-from referee.tlog.cosignature import ML_DSA_44, ml_dsa_message
+from referee.log.public.checkpoint import parse_log_note
+from referee.log.public.cosignature import ML_DSA_44, ml_dsa_message
 from tests.tlog.logs import NOW_S
 
 

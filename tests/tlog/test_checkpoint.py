@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from referee.log.errors import Code, LogError
 from referee.log.note import Checkpoint, CheckpointSigner, Note, NoteSignature, TreeHead
+from referee.log.public.checkpoint import demand_quorum, open_log_checkpoint, parse_log_note
+from referee.log.public.cosignature import ml_dsa_message
+from referee.log.public.leaf import leaf_of, read_leaf
+from referee.log.public.policy import MAX_DEFINED, LogPolicy
+from referee.log.public.proof import check_head_logged, prove_head
+from referee.log.public.tiles import Edge, TileTree
 from referee.log.tlog_proof import TlogProof
-from referee.tlog.checkpoint import demand_quorum, open_log_checkpoint, parse_log_note
-from referee.tlog.cosignature import ml_dsa_message
-from referee.tlog.leaf import leaf_of, read_leaf
-from referee.tlog.policy import MAX_DEFINED, LogPolicy
-from referee.tlog.proof import check_head_logged, prove_head
-from referee.tlog.tiles import Edge, TileTree
 from tests.log.games import ORIGIN, key
 from tests.tlog.checkpoint import MlDsaWitness
 from tests.tlog.logs import LOG, NOW_S, Memory, cosigned, head, leaves, policy, policy_text

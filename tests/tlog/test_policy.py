@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from referee.log.errors import Code, LogError
 from referee.log.note import VerifierKey
-from referee.tlog.cosignature import COSIGNATURE, witness_key
-from referee.tlog.policy import LogPolicy
+from referee.log.public.cosignature import COSIGNATURE, witness_key
+from referee.log.public.policy import LogPolicy
 from tests.log.games import key
 from tests.tlog.logs import LOG, policy, policy_text
 

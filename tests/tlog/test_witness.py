@@ -19,9 +19,9 @@ from structlog.testing import capture_logs
 from referee.log import merkle
 from referee.log.merkle import EMPTY_ROOT, check_consistency, leaf_hash
 from referee.log.note import CheckpointSigner, Note, NoteSignature, TreeHead
-from referee.tlog.checkpoint import open_log_checkpoint, origin_hash, parse_log_note
-from referee.tlog.policy import LogPolicy
-from referee.tlog.witness import MAX_PROOF_LINES, Reply, Request, Witness, WitnessFailed, WitnessFile
+from referee.log.public.checkpoint import open_log_checkpoint, origin_hash, parse_log_note
+from referee.log.public.policy import LogPolicy
+from referee.log.public.witness import MAX_PROOF_LINES, Reply, Request, Witness, WitnessFailed, WitnessFile
 from tests.log.games import key
 from tests.tlog.logs import LOG, NOW_S, cosigned, plain, policy, policy_text
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from referee.vectors.transcripts import Transcript
+from referee.log.vectors.transcripts import Transcript
 
 HERE = Path(__file__).parent
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from referee.vectors.transcripts import TRANSCRIPTS, text_of
+from referee.log.vectors.transcripts import TRANSCRIPTS, text_of
 from tests.transcripts import HERE, path_of
 
 

@@ -7,7 +7,7 @@ from itertools import zip_longest
 import pytest
 
 from referee.games import registry
-from referee.vectors.transcripts import TRANSCRIPTS, Transcript, text_of
+from referee.log.vectors.transcripts import TRANSCRIPTS, Transcript, text_of
 from tests.transcripts import HERE, path_of
 
 UPDATE = "if the rules or their words were meant to change, run `python -m tests.transcripts` and read the difference"

@@ -12,9 +12,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Protocol
 
-from referee.vectors import DATA
-from referee.vectors.counting import count
-from referee.vectors.entries import Entry, read
+from referee.log.vectors import DATA
+from referee.log.vectors.counting import count
+from referee.log.vectors.entries import Entry, read
 
 FOLDER = DATA
 LIMIT = 1_000_000

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from copy import deepcopy
 from pathlib import Path
 
-from referee.vectors import DATA
+from referee.log.vectors import DATA
 from tests.games.slow_kingdomino import SlowKingdom
 
 Words = tuple[str, ...]

@@ -9,8 +9,8 @@ import pytest
 
 from referee.games import registry
 from referee.games.kingdomino import domino_set
-from referee.vectors.counting import count
-from referee.vectors.entries import Entry, read
+from referee.log.vectors.counting import count
+from referee.log.vectors.entries import Entry, read
 from tests.vectors.perft import FOLDER, Counter, counter, files
 from tests.vectors.slow_draft import HALVES
 

@@ -16,10 +16,10 @@ import pytest
 from referee.games import registry
 from referee.log.audit import Policy, audit
 from referee.log.note import VerifierKey
-from referee.vectors import DATA, export
-from referee.vectors.counting import counting
-from referee.vectors.questions import KINDS, BadAnswer, Question, questions
-from referee.vectors.transcripts import TRANSCRIPTS
+from referee.log.vectors import DATA, export
+from referee.log.vectors.counting import counting
+from referee.log.vectors.questions import KINDS, BadAnswer, Question, questions
+from referee.log.vectors.transcripts import TRANSCRIPTS
 from tests.cli.inside import referee
 from tests.docs.shell import ROOT
 from tests.sizes import campaign, sample_of
@@ -115,8 +115,8 @@ def test_it_writes_into_no_folder_that_has_something(tmp_path: Path) -> None:
 ENGINE = """
 import json, sys
 sys.path.insert(0, {root!r})
-from referee.vectors.counting import count, counting
-from referee.vectors.entries import Entry
+from referee.log.vectors.counting import count, counting
+from referee.log.vectors.entries import Entry
 for line in sys.stdin:
     ((kind, told),) = json.loads(line).items()
     said = told["entry"]

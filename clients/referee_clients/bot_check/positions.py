@@ -15,7 +15,7 @@ from referee.games.alhambra.money import CURRENCY, total
 from referee.games.alhambra.moves import Buy, GiveTile, PlaceTile, ReserveTile, TakeMoney
 from referee.games.alhambra.tiles import tiles_of
 from referee.games.game import Chance, Decision, Forced, ForcedPass, Over
-from referee.vectors.transcripts import TRANSCRIPTS, steps
+from referee.log.vectors.transcripts import TRANSCRIPTS, steps
 from referee_clients.match import SeededStream
 
 FULL_LIST: Final = 5000

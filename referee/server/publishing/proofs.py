@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from referee.log.errors import LogError
 from referee.log.note import VerifierKey
+from referee.log.public.folder import Folder
+from referee.log.public.proof import prove_head
+from referee.log.public.tiles import TileTree
 from referee.server.publishing.sequencer import WentBack, published_in
 from referee.server.store.errors import StoreFailed
 from referee.server.store.store import Store
-from referee.tlog.folder import Folder
-from referee.tlog.proof import prove_head
-from referee.tlog.tiles import TileTree
 
 
 class Missing(StrEnum):

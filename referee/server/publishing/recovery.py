@@ -12,14 +12,14 @@ from typing import NamedTuple
 
 from referee.log.errors import LogError
 from referee.log.note import TreeHead, VerifierKey
+from referee.log.public.checkpoint import demand_quorum, open_log_checkpoint
+from referee.log.public.folder import Folder
+from referee.log.public.leaf import read_leaf
+from referee.log.public.policy import LogPolicy
+from referee.log.public.tiles import HEIGHT, WIDTH, Edge, Source, is_path, read_leaves
 from referee.server.publishing.sequencer import WentBack, published_in
 from referee.server.store.errors import Contradiction
 from referee.server.store.store import Head, LogState, Store
-from referee.tlog.checkpoint import demand_quorum, open_log_checkpoint
-from referee.tlog.folder import Folder
-from referee.tlog.leaf import read_leaf
-from referee.tlog.policy import LogPolicy
-from referee.tlog.tiles import HEIGHT, WIDTH, Edge, Source, is_path, read_leaves
 
 _AT_ONCE = 1024
 

@@ -28,16 +28,16 @@ from referee.log.note import (
     TreeHead,
     VerifierKey,
 )
+from referee.log.public.checkpoint import check_log_signature, demand_quorum, open_log_checkpoint, parse_log_note
+from referee.log.public.folder import CHECKPOINT, Folder
+from referee.log.public.leaf import leaf_of
+from referee.log.public.policy import NONE, LogPolicy, Peer
+from referee.log.public.tiles import PARTIAL, Edge, Source, TileTree
 from referee.server.publishing import witnesses
 from referee.server.publishing.upkeep import Upkeep
 from referee.server.publishing.witnesses import Ahead, Witnesses
 from referee.server.store.errors import StoreFailed, TakenOver
 from referee.server.store.store import Head, LogState, Store
-from referee.tlog.checkpoint import check_log_signature, demand_quorum, open_log_checkpoint, parse_log_note
-from referee.tlog.folder import CHECKPOINT, Folder
-from referee.tlog.leaf import leaf_of
-from referee.tlog.policy import NONE, LogPolicy, Peer
-from referee.tlog.tiles import PARTIAL, Edge, Source, TileTree
 
 EVERY_S = 1.0
 FRESH_S = 600.0

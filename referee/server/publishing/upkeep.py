@@ -13,9 +13,9 @@ from time import monotonic
 import structlog
 
 from referee.log.errors import LogError
+from referee.log.public.folder import Folder
+from referee.log.public.tiles import PARTIAL, WIDTH, Edge
 from referee.server.store.store import Head, LogState, Store
-from referee.tlog.folder import Folder
-from referee.tlog.tiles import PARTIAL, WIDTH, Edge
 
 AT_ONCE = 4
 """Bundles that are compared in one go: about 40 KB each are read, with the tiles that they fill."""

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from referee.log.errors import LogError
 from referee.log.note import CheckpointSigner
+from referee.log.public.policy import MAX_POLICY_BYTES, LogPolicy
 from referee.server.publishing.sequencer import Sequencer, WentBack
 from referee.server.service.data import Data, DataError, keep, load_or_make_key
 from referee.server.service.files import LOG_KEY_FILE, LOG_VERIFIER_FILE
 from referee.server.store.errors import StoreFailed
-from referee.tlog.policy import MAX_POLICY_BYTES, LogPolicy
 
 NAME = "log"
 """Ends the log's origin, after that of the games."""

@@ -24,8 +24,8 @@ from referee.games import registry
 from referee.games.game import Chance, Decision, Forced, ForcedPass, Over
 from referee.games.kingdomino.moves import ChooseDomino
 from referee.log.deck import Deck
+from referee.log.vectors.transcripts import TRANSCRIPTS, Transcript
 from referee.text.notation.registry import notation
-from referee.vectors.transcripts import TRANSCRIPTS, Transcript
 from referee_clients.bots import RESIGN, Protest, TakeBack, load
 from referee_clients.gym import IllegalAction, RawEnv, aec_env, parallel_env, solo_env
 from referee_clients.gym.coding import CANONICAL, Canonical

@@ -42,7 +42,7 @@ _PARTS: Final = (
 )
 """What an audit needs of the package ``referee``; that it is enough is what the tests of this archive show."""
 _SUFFIXES: Final = (".py", ".binpb", ".lark")
-_NOT: Final = ("__pycache__", "compiler")
+_NOT: Final = ("__pycache__", "compiler", "public", "vectors")
 _NAME: Final = "tile-referee"
 _THEN: Final = (1980, 1, 1, 0, 0, 0)
 """The first time that an archive can state: whatever the clock says, the bytes are the same."""
@@ -82,5 +82,6 @@ def _sources(place: Path) -> Iterator[Path]:
         yield place
         return
     for path in place.rglob("*"):
-        if path.suffix in _SUFFIXES and not path.name.endswith("_grpc.py") and not set(path.parts) & set(_NOT):
+        parts = path.relative_to(place).parts
+        if path.suffix in _SUFFIXES and not path.name.endswith("_grpc.py") and not {*parts} & {*_NOT}:
             yield path

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from referee.log.errors import Code, LogError
 from referee.log.merkle import check_consistency
 from referee.log.note import MAX_COSIGNED_BYTES, TreeHead
-from referee.tlog.checkpoint import open_log_checkpoint, origin_hash
-from referee.tlog.folder import CHECKPOINT
-from referee.tlog.monitor import State
-from referee.tlog.policy import LogPolicy
-from referee.tlog.tiles import Source, TileTree
+from referee.log.public.checkpoint import open_log_checkpoint, origin_hash
+from referee.log.public.folder import CHECKPOINT
+from referee.log.public.monitor import State
+from referee.log.public.policy import LogPolicy
+from referee.log.public.tiles import Source, TileTree
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,9 @@ from referee.games import registry
 from referee.games.game import Chance, Decision, Forced, Over
 from referee.log.audit import Policy, audit
 from referee.log.note import VerifierKey
+from referee.log.vectors import DATA, forged
+from referee.log.vectors.transcripts import TRANSCRIPTS, Transcript, steps, text_of
 from referee.text.notation.registry import notation
-from referee.vectors import DATA, forged
-from referee.vectors.transcripts import TRANSCRIPTS, Transcript, steps, text_of
 from referee.wire.registry import codec
 
 VERSION: Final = 1

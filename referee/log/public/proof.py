@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from referee.log.errors import Code, LogError
 from referee.log.merkle import check_inclusion, leaf_hash
 from referee.log.note import Checkpoint
+from referee.log.public.checkpoint import Witnessed, open_log_checkpoint
+from referee.log.public.leaf import leaf_of, log_origin
+from referee.log.public.policy import LogPolicy
+from referee.log.public.tiles import TileTree
 from referee.log.tlog_proof import TlogProof
-from referee.tlog.checkpoint import Witnessed, open_log_checkpoint
-from referee.tlog.leaf import leaf_of, log_origin
-from referee.tlog.policy import LogPolicy
-from referee.tlog.tiles import TileTree
 
 SUFFIX = ".tlog-proof"
 """Ends the name of the proof beside a game's file."""

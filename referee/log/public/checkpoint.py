@@ -11,8 +11,8 @@ from hashlib import sha256
 
 from referee.log.errors import Code, LogError
 from referee.log.note import ED25519, MAX_COSIGNED_BYTES, MAX_COSIGNERS, Note, TreeHead, VerifierKey
-from referee.tlog.cosignature import cosigned_at
-from referee.tlog.policy import LogPolicy
+from referee.log.public.cosignature import cosigned_at
+from referee.log.public.policy import LogPolicy
 
 
 @dataclass(frozen=True, slots=True)

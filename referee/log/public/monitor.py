@@ -17,13 +17,13 @@ from typing import Final, NamedTuple
 from referee.log.errors import Code, LogError
 from referee.log.merkle import HASH_BYTES, Tree, check_consistency, leaf_hash
 from referee.log.note import MAX_COSIGNED_BYTES, Checkpoint
+from referee.log.public.checkpoint import Witnessed, demand_quorum, open_log_checkpoint
+from referee.log.public.folder import CHECKPOINT
+from referee.log.public.leaf import read_leaf
+from referee.log.public.policy import LogPolicy
+from referee.log.public.tiles import Source, TileTree, read_leaves, read_tile, tile_path
 from referee.text.notation.outcomes import counted
 from referee.text.notation.times import in_words
-from referee.tlog.checkpoint import Witnessed, demand_quorum, open_log_checkpoint
-from referee.tlog.folder import CHECKPOINT
-from referee.tlog.leaf import read_leaf
-from referee.tlog.policy import LogPolicy
-from referee.tlog.tiles import Source, TileTree, read_leaves, read_tile, tile_path
 
 _SCHEMA = """
 CREATE TABLE seen (one INTEGER PRIMARY KEY CHECK (one = 1), origin TEXT NOT NULL, size INTEGER NOT NULL,

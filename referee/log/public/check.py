@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from referee.log.errors import Code, LogError
 from referee.log.merkle import HASH_BYTES, leaf_hash
 from referee.log.note import TreeHead
-from referee.tlog.tiles import (
+from referee.log.public.tiles import (
     WIDTH,
     Edge,
     Source,

@@ -12,7 +12,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from referee.tlog.witness import MAX_BODY_BYTES, Reply, Witness, WitnessFailed
+from referee.log.public.witness import MAX_BODY_BYTES, Reply, Witness, WitnessFailed
 
 BODY_S = 10.0
 """How long the body of a request may take."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from referee.games import registry
-from referee.vectors.entries import Entry
+from referee.log.vectors.entries import Entry
 
 Words = tuple[str, ...]
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from referee.games import registry
-from referee.vectors import DATA
-from referee.vectors.counting import Point, counting
-from referee.vectors.entries import Entry, read
+from referee.log.vectors import DATA
+from referee.log.vectors.counting import Point, counting
+from referee.log.vectors.entries import Entry, read
 
 KINDS: Final = ("count", "legal", "score", "digest")
 

@@ -15,8 +15,8 @@ from typing import Final
 
 from referee.log.errors import Code, LogError
 from referee.log.note import MAX_COSIGNED_BYTES
-from referee.tlog.tiles import Source, is_path
-from referee.tlog.web import Web, bounded
+from referee.log.public.tiles import Source, is_path
+from referee.log.public.web import Web, bounded
 
 CHECKPOINT: Final = "checkpoint"
 """The path of the newest checkpoint (C2SP tlog-tiles)."""

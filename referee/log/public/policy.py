@@ -12,7 +12,7 @@ from typing import Final
 
 from referee.log.errors import Code, LogError
 from referee.log.note import ED25519, VerifierKey
-from referee.tlog.cosignature import check_cosigner
+from referee.log.public.cosignature import check_cosigner
 
 MAX_POLICY_BYTES = 256 * 1024
 MAX_DEFINED = 64

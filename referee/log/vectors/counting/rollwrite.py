@@ -20,8 +20,8 @@ from referee.games.rollwrite.moves import (
     StartDice,
     VirtualBuildings,
 )
-from referee.vectors.counting import Point, Words, happened, pair, played
-from referee.vectors.entries import Entry
+from referee.log.vectors.counting import Point, Words, happened, pair, played
+from referee.log.vectors.entries import Entry
 
 
 class _Rolls:

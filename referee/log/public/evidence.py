@@ -15,13 +15,13 @@ from referee.log.audit import Policy, audit
 from referee.log.errors import Code, LogError
 from referee.log.file import regular
 from referee.log.note import Checkpoint
+from referee.log.public.checkpoint import demand_quorum
+from referee.log.public.leaf import read_leaf
+from referee.log.public.policy import LogPolicy
+from referee.log.public.proof import SUFFIX, check_head_logged
 from referee.log.tlog_proof import MAX_PROOF_BYTES, TlogProof
 from referee.log.verdict import Finding, Layer, LoggedHead, Report
 from referee.text.words.catalogue import phrase
-from referee.tlog.checkpoint import demand_quorum
-from referee.tlog.leaf import read_leaf
-from referee.tlog.policy import LogPolicy
-from referee.tlog.proof import SUFFIX, check_head_logged
 
 _ORDER = {layer: at for at, layer in enumerate(Layer)}
 
