@@ -10,8 +10,6 @@ from typing import Annotated, Final, TypeAlias
 import typer
 
 from referee import console
-from referee.certificates.kingdomino.claims import Frame
-from referee.certificates.kingdomino.wire import domino_message, frame_message, placed_of
 from referee.cli import building, output
 from referee.cli.components import components as own_components
 from referee.cli.failure import EXIT_USAGE, Failure
@@ -24,6 +22,8 @@ from referee.text.notation.kingdomino.claims import written_placed
 from referee.text.render.kingdomino import svg as drawn
 from referee.text.render.kingdomino.claims import board, picture
 from referee.v1 import solver_service_pb2 as pb
+from referee.wire.certificates.kingdomino.claims import Frame
+from referee.wire.certificates.kingdomino.wire import domino_message, frame_message, placed_of
 from referee.wire.registry import codec
 
 _GAME: Final = "kingdomino"

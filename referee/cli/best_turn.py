@@ -8,8 +8,6 @@ from typing import Annotated
 
 import typer
 
-from referee.certificates.alhambra.claims import Add, Place, Remove, Swap, TurnMove
-from referee.certificates.alhambra.wire import move_of, placed_tiles
 from referee.cli import building, output
 from referee.cli.solving import Rlimit, Solver
 from referee.games.game import Cell
@@ -17,6 +15,8 @@ from referee.text.notation.alhambra.claims import describe_move, written_move
 from referee.text.notation.alhambra.values import layout_names, tile_names, written_layout
 from referee.text.notation.strict_json import only
 from referee.v1 import solver_service_pb2 as pb
+from referee.wire.certificates.alhambra.claims import Add, Place, Remove, Swap, TurnMove
+from referee.wire.certificates.alhambra.wire import move_of, placed_tiles
 
 _FIELDS = frozenset(("layout", "reserve", "bought"))
 

@@ -8,7 +8,6 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from referee.certificates.alhambra.wire import layout_of
 from referee.cli import building, output, wall_sets
 from referee.cli.bulk import telling
 from referee.cli.failure import EXIT_USAGE, Failure
@@ -17,6 +16,7 @@ from referee.cli.solving import Rlimit
 from referee.process.bulk import options
 from referee.text.notation.alhambra.values import TILE_SET, tile_names
 from referee.v1 import solver_service_pb2 as pb
+from referee.wire.certificates.alhambra.wire import layout_of
 
 Wall: TypeAlias = pb.FindLongestWallResponse
 

@@ -17,8 +17,6 @@ from typing import Annotated, Any, BinaryIO, Final
 import typer
 
 from referee import console
-from referee.certificates.certificate import BadCertificate, Checked
-from referee.certificates.registry import Provable, provable
 from referee.cli.failure import EXIT_FAILED, EXIT_USAGE, Failure
 from referee.cli.lines import Questions, Strict, batches, opened, read_all, write
 from referee.cli.solving import NoAnswer, Rlimit, Solver
@@ -28,6 +26,8 @@ from referee.text.notation.lines import Answerers, answer, encode, parse_object
 from referee.text.notation.sentences import sentence
 from referee.text.notation.strict_json import QueryError, shown
 from referee.v1 import solver_service_pb2 as pb
+from referee.wire.certificates.certificate import BadCertificate, Checked
+from referee.wire.certificates.registry import Provable, provable
 
 _MOST_BYTES: Final = 1 << 20
 """Of a certificate, or of an answer with one."""

@@ -7,8 +7,6 @@ from typing import Annotated
 
 import typer
 
-from referee.certificates.alhambra.claims import MOST_TURNS
-from referee.certificates.alhambra.wire import move_of, placed_tiles
 from referee.cli import building, output
 from referee.cli.solving import Rlimit, Solver
 from referee.text.notation.alhambra.claims import describe_move, written_move
@@ -16,6 +14,8 @@ from referee.text.notation.alhambra.values import layout_names, tile_names
 from referee.text.notation.outcomes import counted
 from referee.text.notation.strict_json import only, required
 from referee.v1 import solver_service_pb2 as pb
+from referee.wire.certificates.alhambra.claims import MOST_TURNS
+from referee.wire.certificates.alhambra.wire import move_of, placed_tiles
 
 _FIELDS = frozenset(("start", "reserve", "goal"))
 

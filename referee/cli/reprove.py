@@ -12,8 +12,6 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from referee.certificates.certificate import BadCertificate, Checked
-from referee.certificates.registry import Provable
 from referee.cli.failure import EXIT_FAILED, EXIT_OK, EXIT_USAGE, Failure
 from referee.cli.recording import write_new
 from referee.cli.solving import NoAnswer, Rlimit, Solver
@@ -32,6 +30,8 @@ from referee.log.verdict import Finding, Verdict
 from referee.text.notation.outcomes import counted
 from referee.text.notation.strict_json import QueryError
 from referee.v1 import solver_service_pb2 as pb
+from referee.wire.certificates.certificate import BadCertificate, Checked
+from referee.wire.certificates.registry import Provable
 
 _KEPT: Final = "kept"
 _MADE: Final = "made"

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import referee as program
-from referee.certificates.alhambra.wire import layout_of
 from referee.cli import building
 from referee.cli.failure import EXIT_FAILED, EXIT_OK, EXIT_USAGE, Failure
 from referee.process.bulk.isolated import Limits
@@ -24,6 +23,7 @@ from referee.process.bulk.shards import Shard
 from referee.text.notation.alhambra.values import tile_names, written_layout
 from referee.text.notation.strict_json import QueryError
 from referee.v1 import solver_service_pb2 as pb
+from referee.wire.certificates.alhambra.wire import layout_of
 
 _SOLVER: Final = "referee.server.service.solver_worker"
 _SET: Final = "set"

@@ -9,8 +9,6 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from referee.certificates.certificate import BadCertificate, Checked
-from referee.certificates.registry import Provable
 from referee.games.game import State
 from referee.log.errors import Code, LogError, malformed
 from referee.log.events import Accept, Event, Refused, Ruled, change_of
@@ -22,6 +20,8 @@ from referee.log.position import guarded
 from referee.log.v1 import log_pb2
 from referee.log.verdict import CertificateReport
 from referee.wire import strict
+from referee.wire.certificates.certificate import BadCertificate, Checked
+from referee.wire.certificates.registry import Provable
 
 
 def encode_proof(seq: int, leaf: bytes, certificate: bytes) -> bytes:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from referee.certificates import registry as certificates
-from referee.certificates.registry import Provable
 from referee.games import registry as games
 from referee.games.game import Game, UnknownRules
 from referee.log.errors import Code, LogError
 from referee.wire import registry as codecs
+from referee.wire.certificates import registry as certificates
+from referee.wire.certificates.registry import Provable
 from referee.wire.registry import Codec
 
 

@@ -45,7 +45,7 @@ def _prove_move(request: pb.ProveMoveRequest, _: float) -> Iterator[Message]:
     game = request.WhichOneof("claim")
     if game is None:
         raise InputError("claim", "none is set", "one of a game")
-    claim = registry.part("referee.certificates", game, "wire").claim_of(getattr(request, game))
+    claim = registry.part("referee.wire.certificates", game, "wire").claim_of(getattr(request, game))
     more = {"rlimit": request.budget.rlimit} if request.budget.rlimit else {}
     found = registry.part(__package__, game, "proving").prove(claim, smt_lib=request.smt_lib, **more)
     yield pb.ProveMoveResponse(proof=_proof(found))

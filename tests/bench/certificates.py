@@ -13,10 +13,10 @@ from time import process_time
 
 import z3
 
-from referee.certificates.alhambra.certificate import check
-from referee.certificates.alhambra.claims import Place, Remove, Step, StepClaim, Swap
 from referee.games.alhambra.layout import Layout
 from referee.games.alhambra.tiles import tile_set
+from referee.wire.certificates.alhambra.certificate import check
+from referee.wire.certificates.alhambra.claims import Place, Remove, Step, StepClaim, Swap
 from referee_solver.alhambra.proving import prove
 from tests.bench import solver_turns
 from tests.bench.measure import Figure

@@ -14,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.alhambra.v1 import proof_pb2 as pb
-from referee.certificates.alhambra.certificate import candidates, check
-from referee.certificates.alhambra.claims import (
+from referee.games.game import Cell, Violation
+from referee.wire.certificates.alhambra.certificate import candidates, check
+from referee.wire.certificates.alhambra.claims import (
     Add,
     Claim,
     DistanceClaim,
@@ -30,9 +31,8 @@ from referee.certificates.alhambra.claims import (
     TurnClaim,
     TurnMove,
 )
-from referee.certificates.alhambra.wire import claim_of, message_of
-from referee.certificates.certificate import MAX_BYTES, BadCertificate
-from referee.games.game import Cell, Violation
+from referee.wire.certificates.alhambra.wire import claim_of, message_of
+from referee.wire.certificates.certificate import MAX_BYTES, BadCertificate
 from referee_solver.alhambra import evidence
 from referee_solver.alhambra.differential import engine, grown, steps
 from referee_solver.alhambra.evidence import check_legal
@@ -410,5 +410,5 @@ def test_claims_are_read_as_they_were_written() -> None:
 
 
 def test_no_solver_is_loaded() -> None:
-    program = "import sys, referee.certificates.alhambra.certificate; sys.exit('z3' in sys.modules)"
+    program = "import sys, referee.wire.certificates.alhambra.certificate; sys.exit('z3' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

@@ -6,9 +6,6 @@ from typing import Any
 
 import pytest
 
-from referee.certificates.alhambra import events
-from referee.certificates.alhambra.certificate import check
-from referee.certificates.alhambra.claims import Claim, HandOutClaim, Place, Remove, Slot, Step, StepClaim, Swap
 from referee.games.alhambra import Options
 from referee.games.alhambra.moves import (
     Buy,
@@ -23,6 +20,9 @@ from referee.games.alhambra.moves import (
 )
 from referee.games.alhambra.phases import Phase
 from referee.log.certificates import contradicts
+from referee.wire.certificates.alhambra import events
+from referee.wire.certificates.alhambra.certificate import check
+from referee.wire.certificates.alhambra.claims import Claim, HandOutClaim, Place, Remove, Slot, Step, StepClaim, Swap
 from referee_solver.alhambra.proving import prove
 from tests.games.positions import TILE_SET, number, position
 

@@ -108,7 +108,7 @@ def test_certificates_are_checked_without_a_solver(tmp_path: Path) -> None:
         check=True,
     )
     imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
-    assert "referee.certificates.alhambra.certificate" in imported
+    assert "referee.wire.certificates.alhambra.certificate" in imported
     assert "z3" not in imported
     checked = [json.loads(line) for line in done.stdout.splitlines()]
     for question, answer, found in zip(questions, answers, checked, strict=True):

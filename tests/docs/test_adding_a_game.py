@@ -36,7 +36,12 @@ def test_what_is_named_exists(path: str) -> None:
 
 @pytest.mark.parametrize("rules_id", registry.names())
 def test_every_game_has_what_a_game_must_have(rules_id: str) -> None:
-    optional = ("solver/", "referee/certificates/", "referee/text/notation/<game>/claims.py", "docs/<game>-state.md")
+    optional = (
+        "solver/",
+        "referee/wire/certificates/",
+        "referee/text/notation/<game>/claims.py",
+        "docs/<game>-state.md",
+    )
     for path in named():
         if "<game>" in path and not path.startswith(optional):
             assert (ROOT / path.replace("<game>", rules_id)).exists(), path

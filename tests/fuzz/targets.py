@@ -21,8 +21,6 @@ import pytest
 from google.protobuf.message import Message
 
 from referee.alhambra.v1 import alhambra_pb2
-from referee.certificates.certificate import BadCertificate
-from referee.certificates.registry import provable
 from referee.games import registry
 from referee.kingdomino.v1 import kingdomino_pb2
 from referee.log import file
@@ -50,6 +48,8 @@ from referee.text.notation.strict_json import QueryError
 from referee.text.report import sheet as sheets
 from referee.wire import registry as codecs
 from referee.wire import strict
+from referee.wire.certificates.certificate import BadCertificate
+from referee.wire.certificates.registry import provable
 from referee.wire.strict import MalformedError
 from tests.fuzz import seeds
 

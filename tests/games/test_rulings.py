@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from referee.certificates.registry import provable
 from referee.games import alhambra, registry
 from referee.games.alhambra.moves import PlaceTile
 from referee.games.alhambra.options import LoopRule
@@ -18,6 +17,7 @@ from referee.games.game import Kind
 from referee.games.kingdomino import Options as KingdominoOptions
 from referee.games.kingdomino.moves import PlaceDomino
 from referee.games.kingdomino.options import Central, Frame
+from referee.wire.certificates.registry import provable
 from tests.games import oracle, rollwrite_positions, slow_alhambra, slow_rollwrite, words
 from tests.games.kingdomino_game import worth
 from tests.games.kingdomino_positions import names

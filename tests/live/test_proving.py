@@ -19,7 +19,6 @@ from typing import Any
 
 import pytest
 
-from referee.certificates.registry import Provable
 from referee.games.alhambra.moves import PlaceTile, RebuildAdd, RebuildRemove, RebuildSwap
 from referee.log import file
 from referee.log.audit import Policy, audit
@@ -42,6 +41,7 @@ from referee.server.store.errors import StoreDamaged, StoreFailed
 from referee.server.store.store import Change, Row
 from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
+from referee.wire.certificates.registry import Provable
 from tests.log.certificates import LenientGame, slip
 from tests.log.proved import an_attempt
 from tests.service.conftest import running

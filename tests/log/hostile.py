@@ -26,9 +26,6 @@ from typing import Any, Final, Never, TextIO
 
 from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
 
-from referee.certificates.alhambra.claims import Add, DistanceClaim, Swap
-from referee.certificates.kingdomino import certificate
-from referee.certificates.kingdomino.claims import DiscardClaim, Frame, Kingdom
 from referee.games.alhambra.moves import Buy
 from referee.games.kingdomino.dominoes import DOMINOES
 from referee.games.kingdomino.moves import PlaceDomino
@@ -53,6 +50,9 @@ from referee.log.note import Checkpoint, Note, NoteSignature
 from referee.log.remarks import MAX_CHARACTERS, SALT_BYTES, commitment, encode_remark
 from referee.log.v1 import log_pb2
 from referee.wire import strict
+from referee.wire.certificates.alhambra.claims import Add, DistanceClaim, Swap
+from referee.wire.certificates.kingdomino import certificate
+from referee.wire.certificates.kingdomino.claims import DiscardClaim, Frame, Kingdom
 from referee.wire.schema import MAX_REPEATED
 from referee_solver.alhambra import evidence
 from tests.log import registered

@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from referee.certificates.registry import Provable, provable
 from referee.games import registry as rules
 from referee.games.game import Decision, Violation
 from referee.games.kingdomino.moves import DiscardDomino, PlaceDomino
@@ -19,6 +18,7 @@ from referee.log.entry import decode_entry
 from referee.log.merkle import leaf_hash
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
+from referee.wire.certificates.registry import Provable, provable
 from referee_solver.kingdomino.proving import prove
 from tests.log import registered
 from tests.log.games import Played, join_and_reveal, start, step

@@ -8,7 +8,6 @@ from functools import lru_cache
 from io import BytesIO
 from typing import Any
 
-from referee.certificates.registry import Provable, provable
 from referee.games.alhambra.moves import PlaceTile, RebuildAdd, RebuildRemove, RebuildSwap
 from referee.games.alhambra.phases import Phase
 from referee.games.alhambra.state import State
@@ -20,6 +19,7 @@ from referee.log.errors import RulesError
 from referee.log.intent import Author, Role
 from referee.log.merkle import leaf_hash
 from referee.log.replay import Record
+from referee.wire.certificates.registry import Provable, provable
 from referee_solver.alhambra.proving import prove
 from tests.log.alhambra import CODEC, COMPONENTS, alhambra, at_random
 from tests.log.games import Played, abort, join_and_reveal, seat_key, step

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from referee.certificates.alhambra.claims import HandOutClaim, StepClaim
 from referee.log import intent
 from referee.log.certificates import encode_proof
 from referee.log.engines import Engines, installed
@@ -21,6 +20,7 @@ from referee.log.intent import Author, Role
 from referee.log.merkle import leaf_hash
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Layer, Report, Verdict
+from referee.wire.certificates.alhambra.claims import HandOutClaim, StepClaim
 from tests.core import needs_source
 from tests.log import evil, second
 from tests.log.alhambra import CODEC, COMPONENTS, HEADER, alhambra, at_random

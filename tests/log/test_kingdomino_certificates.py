@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
-from referee.certificates.kingdomino.claims import DiscardClaim, PlacementClaim
 from referee.log.entry import decode_entry
 from referee.log.errors import Code
 from referee.log.verdict import Layer, Verdict
+from referee.wire.certificates.kingdomino.claims import DiscardClaim, PlacementClaim
 from referee_solver.kingdomino.proving import prove
 from tests.core import needs_source
 from tests.log.kingdomino_certificates import a_game, claims, frames, known, misjudged

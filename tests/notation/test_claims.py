@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.certificates.alhambra.claims import Give, Place, Remove, StepClaim
 from referee.games import registry
 from referee.games.alhambra import State
 from referee.games.alhambra.moves import (
@@ -25,6 +24,7 @@ from referee.games.alhambra.moves import (
 from referee.text.notation.alhambra import words as wording
 from referee.text.notation.alhambra.claims import claim, describe, describe_move, move, written, written_move
 from referee.text.notation.strict_json import QueryError
+from referee.wire.certificates.alhambra.claims import Give, Place, Remove, StepClaim
 from tests.games.layouts import engine_layout, random_boards
 from tests.notation.questions import TILE_SET, names
 

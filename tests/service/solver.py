@@ -10,14 +10,14 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from referee.certificates.alhambra.claims import Place, StepClaim
-from referee.certificates.alhambra.wire import message_of
 from referee.games.alhambra.tiles import NAMES
 from referee.log.v1 import log_pb2
 from referee.server.service.server import Server
 from referee.v1 import game_service_pb2 as games_pb
 from referee.v1 import solver_service_pb2 as pb
 from referee.v1 import solver_service_pb2_grpc as pb_grpc
+from referee.wire.certificates.alhambra.claims import Place, StepClaim
+from referee.wire.certificates.alhambra.wire import message_of
 from tests.service.conftest import running
 from tests.service.player import Client, Play, bearer
 from tests.waiting import is_there

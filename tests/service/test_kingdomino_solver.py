@@ -7,8 +7,6 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from referee.certificates.kingdomino.claims import DiscardClaim, Frame, Kingdom, Placed, PlacementClaim
-from referee.certificates.kingdomino.wire import domino_message, frame_message, message_of, placed_of
 from referee.games.kingdomino.dominoes import DOMINOES
 from referee.games.kingdomino.moves import ChooseDomino, DiscardDomino, PlaceDomino
 from referee.games.kingdomino.phases import Phase
@@ -17,6 +15,8 @@ from referee.log.note import VerifierKey
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Report, Verdict
 from referee.v1 import solver_service_pb2 as pb
+from referee.wire.certificates.kingdomino.claims import DiscardClaim, Frame, Kingdom, Placed, PlacementClaim
+from referee.wire.certificates.kingdomino.wire import domino_message, frame_message, message_of, placed_of
 from referee_clients.sdk.solver import Solver
 from referee_solver.kingdomino.judge import points
 from tests.service.conftest import running

@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 
-from referee.certificates.alhambra.claims import DistanceClaim, NoPlacementClaim, Place, Remove, StepClaim, Swap
-from referee.certificates.alhambra.wire import placed_tiles
 from referee.games.alhambra.moves import PlaceTile, RebuildRemove
 from referee.games.alhambra.phases import Phase
 from referee.games.alhambra.tiles import NAMES
@@ -17,6 +15,8 @@ from referee.games.game import Cell
 from referee.v1 import game_service_pb2 as games_pb
 from referee.v1 import solver_service_pb2 as pb
 from referee.v1 import solver_service_pb2_grpc as pb_grpc
+from referee.wire.certificates.alhambra.claims import DistanceClaim, NoPlacementClaim, Place, Remove, StepClaim, Swap
+from referee.wire.certificates.alhambra.wire import placed_tiles
 from referee_clients.sdk.errors import Denied, Distrust
 from referee_clients.sdk.solver import Solver
 from referee_solver import requests

@@ -26,7 +26,6 @@ import grpc
 from google.protobuf.message import Message
 from google.rpc import error_details_pb2, status_pb2
 
-from referee.certificates import registry as certificates
 from referee.games import registry as games
 from referee.games.alhambra import options as alhambra
 from referee.games.game import Dealer, Stream
@@ -49,6 +48,7 @@ from referee.server.service.turn_messages import awaited
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import status_service_pb2
 from referee.wire import registry as codecs
+from referee.wire.certificates import registry as certificates
 from tests.service.engines import place
 from tests.service.player import SCRIBE, Client, Play, bearer, seat_seed
 from tests.virtual_time import VirtualTime

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from referee.certificates.alhambra.claims import Remove
 from referee.games import registry
 from referee.games.alhambra.layout import Layout as Board
 from referee.games.alhambra.tiles import tile_set
@@ -16,6 +15,7 @@ from referee.process.bulk.isolated import Limits
 from referee.process.bulk.progress import metered
 from referee.process.bulk.run import Done, run
 from referee.text.render.alhambra.boxes import text
+from referee.wire.certificates.alhambra.claims import Remove
 from referee_solver.alhambra.differential import Disagreement
 
 STEPS = 20

@@ -7,9 +7,9 @@ from bisect import bisect_left
 
 import pytest
 
-from referee.certificates.alhambra.claims import Add, Place, Remove, Reserve, Swap, TurnClaim, TurnMove
 from referee.games.alhambra.tiles import NAMES, parse_tile
 from referee.games.game import Cell
+from referee.wire.certificates.alhambra.claims import Add, Place, Remove, Reserve, Swap, TurnClaim, TurnMove
 from referee_solver.alhambra import cuts
 from referee_solver.alhambra.best_turn import NODE, BestTurn, _Search, best_turn
 from referee_solver.alhambra.better_turn import Masks, Outcome, improvement

@@ -9,8 +9,8 @@ from collections import Counter
 
 import pytest
 
-from referee.certificates.alhambra.claims import Layout, Place, Remove, Step, Swap
 from referee.games.game import Violation
+from referee.wire.certificates.alhambra.claims import Layout, Place, Remove, Step, Swap
 from referee_solver.alhambra import building
 from referee_solver.alhambra.differential import compare, engine, grown, shrunk
 from referee_solver.alhambra.proving import broken_rules

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from referee.certificates.alhambra import certificate
-from referee.certificates.alhambra.claims import Add, DistanceClaim, Remove, Swap
 from referee.games.alhambra.tiles import NAMES, parse_tile
 from referee.games.game import Cell
+from referee.wire.certificates.alhambra import certificate
+from referee.wire.certificates.alhambra.claims import Add, DistanceClaim, Remove, Swap
 from referee_solver.alhambra.distance import Distance, distance, prove
 from referee_solver.alhambra.ways import way
 from referee_solver.z3run import DEFAULT_RLIMIT, Budget

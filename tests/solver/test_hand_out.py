@@ -11,15 +11,15 @@ import pytest
 import z3
 
 from referee.alhambra.v1 import proof_pb2 as pb
-from referee.certificates.alhambra.certificate import check
-from referee.certificates.alhambra.claims import HandOutClaim, Slot
-from referee.certificates.alhambra.wire import message_of
-from referee.certificates.certificate import BadCertificate
 from referee.games.alhambra.money import CURRENCY, KINDS, VALUE, copies
 from referee.games.alhambra.options import Options
 from referee.games.alhambra.state import State
 from referee.games.alhambra.tiles import NAMES, tile_set
 from referee.games.game import Violation
+from referee.wire.certificates.alhambra.certificate import check
+from referee.wire.certificates.alhambra.claims import HandOutClaim, Slot
+from referee.wire.certificates.alhambra.wire import message_of
+from referee.wire.certificates.certificate import BadCertificate
 from referee_solver.alhambra.hand_out import prove
 from referee_solver.alhambra.proving import prove as prove_any
 from tests.sizes import campaign, sample_of

@@ -8,10 +8,10 @@ from itertools import combinations, pairwise
 
 import pytest
 
-from referee.certificates.kingdomino.claims import Frame, Kingdom, Placed
 from referee.games.game import Cell
 from referee.games.kingdomino.dominoes import DOMINOES, Domino, parse_half
 from referee.games.kingdomino.scoring import in_one_area
+from referee.wire.certificates.kingdomino.claims import Frame, Kingdom, Placed
 from referee_solver.kingdomino import bounds
 from referee_solver.kingdomino.annealing import anneal, in_order, tiling
 from referee_solver.kingdomino.best_kingdom import Found, best_kingdom

@@ -10,9 +10,9 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from referee.certificates.kingdomino.claims import Frame, Kingdom, Placed, PlacementClaim, beside
 from referee.games.game import Cell, Violation
 from referee.games.kingdomino.dominoes import DOMINOES
+from referee.wire.certificates.kingdomino.claims import Frame, Kingdom, Placed, PlacementClaim, beside
 from referee_solver.kingdomino import placing
 from referee_solver.kingdomino.differential import Step, Verdict, compare, engine, grown
 from referee_solver.kingdomino.proving import broken_rules, prove

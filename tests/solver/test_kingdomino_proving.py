@@ -13,13 +13,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from referee.certificates.certificate import MAX_BYTES, BadCertificate
-from referee.certificates.kingdomino.certificate import check, check_legal
-from referee.certificates.kingdomino.claims import Claim, DiscardClaim, Frame, Kingdom, Placed, PlacementClaim
-from referee.certificates.kingdomino.wire import claim_of, message_of
 from referee.games.game import Violation
 from referee.games.kingdomino.dominoes import DOMINOES, Domino, parse_half
 from referee.kingdomino.v1 import proof_pb2 as pb
+from referee.wire.certificates.certificate import MAX_BYTES, BadCertificate
+from referee.wire.certificates.kingdomino.certificate import check, check_legal
+from referee.wire.certificates.kingdomino.claims import Claim, DiscardClaim, Frame, Kingdom, Placed, PlacementClaim
+from referee.wire.certificates.kingdomino.wire import claim_of, message_of
 from referee_solver.kingdomino.differential import grown, steps
 from referee_solver.kingdomino.proving import prove
 from referee_solver.z3run import DEFAULT_RLIMIT, Budget
@@ -297,5 +297,5 @@ def test_the_default_dominoes_are_nothing_special() -> None:
 
 
 def test_no_solver_is_loaded() -> None:
-    program = "import sys, referee.certificates.kingdomino.provable; sys.exit('z3' in sys.modules)"
+    program = "import sys, referee.wire.certificates.kingdomino.provable; sys.exit('z3' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

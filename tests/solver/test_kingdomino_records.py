@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from referee.certificates.kingdomino.claims import Frame, Kingdom
 from referee.games.game import Cell
 from referee.games.kingdomino.dominoes import DOMINOES, TERRAINS, Domino, Half, parse_half
 from referee.games.kingdomino.scoring import in_one_area
+from referee.wire.certificates.kingdomino.claims import Frame, Kingdom
 from referee_solver.kingdomino import bounds
 from referee_solver.kingdomino.best_kingdom import best_kingdom
 from referee_solver.kingdomino.filling import fillings, least_lacking

@@ -6,8 +6,11 @@ import random
 
 import pytest
 
-from referee.certificates.alhambra.certificate import candidates, check
-from referee.certificates.alhambra.claims import (
+from referee.games.alhambra.layout import Layout as Board
+from referee.games.alhambra.tiles import NAMES, parse_tile, tile_set
+from referee.games.game import Violation
+from referee.wire.certificates.alhambra.certificate import candidates, check
+from referee.wire.certificates.alhambra.claims import (
     Add,
     Claim,
     DistanceClaim,
@@ -22,9 +25,6 @@ from referee.certificates.alhambra.claims import (
     TurnClaim,
     TurnMove,
 )
-from referee.games.alhambra.layout import Layout as Board
-from referee.games.alhambra.tiles import NAMES, parse_tile, tile_set
-from referee.games.game import Violation
 from referee_solver.alhambra.building import Ground, obeys, walls_of
 from referee_solver.alhambra.differential import grown
 from referee_solver.alhambra.proving import prove

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from referee.certificates.alhambra.claims import Claim, NoPlacementClaim, Place, Remove, StepClaim, TurnClaim
+from referee.wire.certificates.alhambra.claims import Claim, NoPlacementClaim, Place, Remove, StepClaim, TurnClaim
 from referee_solver.alhambra.differential import grown, steps
 from referee_solver.alhambra.proving import prove
 from referee_solver.proof import SmtFile

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections import Counter
 
-from referee.certificates.alhambra.claims import Add, Give, Place, Remove, Reserve, Swap, TurnClaim, TurnMove
 from referee.games.alhambra.moves import (
     Event,
     PlaceTile,
@@ -17,6 +16,7 @@ from referee.games.alhambra.moves import (
 from referee.games.alhambra.phases import Phase
 from referee.games.alhambra.tiles import NAMES, tile_set
 from referee.games.game import Violation
+from referee.wire.certificates.alhambra.claims import Add, Give, Place, Remove, Reserve, Swap, TurnClaim, TurnMove
 from referee_solver.alhambra.differential import grown, steps
 from referee_solver.alhambra.proving import prove
 from tests.games.positions import position

@@ -13,9 +13,9 @@ import httpx
 import pytest
 from playwright.async_api import Browser, Page, Route, expect
 
-from referee.certificates.alhambra.claims import Add, Remove, Reserve, Swap
-from referee.certificates.registry import provable
 from referee.text.words.catalogue import languages
+from referee.wire.certificates.alhambra.claims import Add, Remove, Reserve, Swap
+from referee.wire.certificates.registry import provable
 from referee_clients.sdk.channel import Security
 from referee_clients.web.solving import _in_words
 from referee_clients.web.upstream import Upstream

@@ -9,17 +9,17 @@ from typing import Any
 import grpc
 from google.protobuf.message import Message
 
-from referee.certificates.alhambra.claims import Layout
-from referee.certificates.alhambra.wire import placed_tiles
-from referee.certificates.certificate import BadCertificate
-from referee.certificates.kingdomino.claims import Frame
-from referee.certificates.kingdomino.wire import domino_message, frame_message
-from referee.certificates.registry import Provable, provable
 from referee.games import registry
 from referee.games.game import UnknownRules
 from referee.games.kingdomino.dominoes import Domino
 from referee.v1 import solver_service_pb2 as pb
 from referee.v1 import solver_service_pb2_grpc as pb_grpc
+from referee.wire.certificates.alhambra.claims import Layout
+from referee.wire.certificates.alhambra.wire import placed_tiles
+from referee.wire.certificates.certificate import BadCertificate
+from referee.wire.certificates.kingdomino.claims import Frame
+from referee.wire.certificates.kingdomino.wire import domino_message, frame_message
+from referee.wire.certificates.registry import Provable, provable
 from referee_clients.sdk.channel import Security, bearer, open_channel
 from referee_clients.sdk.errors import Distrust, answer_of, denied
 
@@ -41,7 +41,7 @@ class Solver:
         self._call_s = call_s
 
     async def prove(self, rules_id: str, claim: Any, *, rlimit: int = 0, smt_lib: bool = False) -> pb.Proof:
-        """Prove whether the claim holds. ``claim``: one of ``referee.certificates.<game>.claims``.
+        """Prove whether the claim holds. ``claim``: one of ``referee.wire.certificates.<game>.claims``.
 
         Raise ``Distrust`` if the certificate does not prove what the referee says, ``UnknownRules`` for a game of
         which nothing can be proved.

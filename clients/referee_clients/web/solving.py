@@ -13,9 +13,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from referee.certificates.alhambra.claims import Add, Give, Place, Remove, Reserve, Swap, TurnMove
-from referee.certificates.alhambra.wire import move_of, placed_tiles
-from referee.certificates.registry import provable
 from referee.games import registry
 from referee.text.notation.alhambra.claims import describe_move, written_move
 from referee.text.notation.alhambra.values import layout_names, tile_names
@@ -25,6 +22,9 @@ from referee.text.words.catalogue import ENGLISH, load
 from referee.text.words.catalogue import languages as spoken_in
 from referee.v1 import solver_service_pb2 as pb
 from referee.v1 import solver_service_pb2_grpc as pb_grpc
+from referee.wire.certificates.alhambra.claims import Add, Give, Place, Remove, Reserve, Swap, TurnMove
+from referee.wire.certificates.alhambra.wire import move_of, placed_tiles
+from referee.wire.certificates.registry import provable
 from referee_clients.web.bodies import question_of
 from referee_clients.web.broken import of_referee
 from referee_clients.web.errors import Refusal

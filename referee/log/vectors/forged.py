@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from io import BytesIO
 from typing import Any
 
-from referee.certificates.certificate import BadCertificate
-from referee.certificates.registry import provable
 from referee.games import registry
 from referee.log import file
 from referee.log.frames import Frame, FrameType
+from referee.wire.certificates.certificate import BadCertificate
+from referee.wire.certificates.registry import provable
 
 
 def of_log(data: bytes) -> Iterator[tuple[str, bytes]]:

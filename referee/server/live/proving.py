@@ -13,7 +13,6 @@ from typing import Any
 
 import structlog
 
-from referee.certificates.certificate import BadCertificate
 from referee.log.certificates import contradicts, encode_proof, is_wanted, verdict_of
 from referee.log.engines import Engines
 from referee.log.entry import MAX_ENTRIES, decode_entry
@@ -24,6 +23,7 @@ from referee.server.store.errors import StoreDamaged, StoreFailed
 from referee.server.store.store import Certificate, Change, NewCertificates, Row
 from referee.v1 import game_service_pb2 as pb
 from referee.v1.solver_service_pb2 import ProveMoveRequest
+from referee.wire.certificates.certificate import BadCertificate
 
 Prove = Callable[[ProveMoveRequest], Awaitable[bytes]]
 """From a question to its certificate; empty if the budget ran out. Raises ``ProofFailed``."""

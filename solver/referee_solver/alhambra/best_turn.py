@@ -15,7 +15,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from referee.certificates.alhambra.claims import (
+from referee.games.alhambra.layout import STRIDE, index_of
+from referee.games.alhambra.layout import Layout as Board
+from referee.games.alhambra.tiles import NAMES, TileSet, parse_tile, tile_set
+from referee.games.game import Cell
+from referee.wire.certificates.alhambra.claims import (
     Add,
     Layout,
     Place,
@@ -26,10 +30,6 @@ from referee.certificates.alhambra.claims import (
     TurnMove,
     check_claim,
 )
-from referee.games.alhambra.layout import STRIDE, index_of
-from referee.games.alhambra.layout import Layout as Board
-from referee.games.alhambra.tiles import NAMES, TileSet, parse_tile, tile_set
-from referee.games.game import Cell
 from referee_solver.alhambra.better_turn import improvement
 from referee_solver.alhambra.evidence import check_legal
 from referee_solver.alhambra.judge import wall_length

@@ -22,9 +22,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 
-from referee.certificates.alhambra.claims import Layout, Place, Remove, Step, Swap, walls
 from referee.games.alhambra.tiles import COUNT
 from referee.games.game import Cell, Violation
+from referee.wire.certificates.alhambra.claims import Layout, Place, Remove, Step, Swap, walls
 
 FOUNTAIN: Cell = (0, 0)
 _SIDES = "NESW"

@@ -11,12 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from referee.certificates.alhambra import certificate
-from referee.certificates.alhambra.claims import Add, DistanceClaim, Layout, Remove, Swap, check_claim
 from referee.games.alhambra.layout import Layout as Board
 from referee.games.alhambra.layout import index_of
 from referee.games.alhambra.tiles import parse_tile
 from referee.games.game import Cell
+from referee.wire.certificates.alhambra import certificate
+from referee.wire.certificates.alhambra.claims import Add, DistanceClaim, Layout, Remove, Swap, check_claim
 from referee_solver.alhambra.best_turn import NODE, engine_tile_set
 from referee_solver.alhambra.better_turn import rebuilds
 from referee_solver.alhambra.evidence import check_legal, of_distance

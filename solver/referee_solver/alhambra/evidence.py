@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from referee.alhambra.v1 import proof_pb2 as pb
-from referee.certificates.alhambra.claims import Add, DistanceClaim, Layout, Place, Remove, Swap
-from referee.certificates.alhambra.wire import message_of, move_message
 from referee.games.game import InputError
+from referee.wire.certificates.alhambra.claims import Add, DistanceClaim, Layout, Place, Remove, Swap
+from referee.wire.certificates.alhambra.wire import message_of, move_message
 from referee_solver.alhambra.building import STRICTER, Ground, Ways, after, walls_of
 
 Steps = Mapping[str, list[int]]

@@ -15,11 +15,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from referee.alhambra.v1 import proof_pb2 as pb
-from referee.certificates.alhambra import certificate
-from referee.certificates.alhambra.claims import HandOutClaim, Slot, check_claim
-from referee.certificates.alhambra.wire import message_of
 from referee.games.alhambra.money import CURRENCIES
 from referee.games.game import Violation
+from referee.wire.certificates.alhambra import certificate
+from referee.wire.certificates.alhambra.claims import HandOutClaim, Slot, check_claim
+from referee.wire.certificates.alhambra.wire import message_of
 from referee_solver.proof import Proof, SmtFile
 from referee_solver.z3run import DEFAULT_RLIMIT, Budget, OutOfBudget, SolverFailed
 

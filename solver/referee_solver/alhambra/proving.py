@@ -10,8 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from referee.alhambra.v1 import proof_pb2 as pb
-from referee.certificates.alhambra import certificate
-from referee.certificates.alhambra.claims import (
+from referee.games.game import Violation
+from referee.wire.certificates.alhambra import certificate
+from referee.wire.certificates.alhambra.claims import (
     Add,
     Claim,
     DistanceClaim,
@@ -26,9 +27,8 @@ from referee.certificates.alhambra.claims import (
     TurnClaim,
     check_claim,
 )
-from referee.certificates.alhambra.turns import left_over, out_of_turn
-from referee.certificates.alhambra.wire import message_of
-from referee.games.game import Violation
+from referee.wire.certificates.alhambra.turns import left_over, out_of_turn
+from referee.wire.certificates.alhambra.wire import message_of
 from referee_solver.alhambra import building, distance, hand_out
 from referee_solver.alhambra.evidence import Steps, broken, check_legal, message_of_steps, serialized, steps_of
 from referee_solver.proof import Proof, SmtFile

@@ -10,8 +10,8 @@ from typing import Final
 
 from google.protobuf.message import Message
 
-from referee.certificates.alhambra.wire import layout_of, move_message, placed_tiles
 from referee.v1 import solver_service_pb2 as pb
+from referee.wire.certificates.alhambra.wire import layout_of, move_message, placed_tiles
 from referee_solver.alhambra.best_turn import best_turn
 from referee_solver.alhambra.distance import distance
 from referee_solver.alhambra.walls import longest_wall

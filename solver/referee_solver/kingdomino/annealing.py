@@ -10,9 +10,9 @@ import math
 import random
 from collections.abc import Iterator, Sequence
 
-from referee.certificates.kingdomino.claims import CASTLE, Placed, beside
 from referee.games.game import Cell
 from referee.games.kingdomino.dominoes import TERRAINS, Domino
+from referee.wire.certificates.kingdomino.claims import CASTLE, Placed, beside
 from referee_solver.kingdomino.bounds import capacity
 
 _HOT, _COLD = 5.0, 0.5

@@ -6,10 +6,10 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from referee.certificates.kingdomino.claims import Frame, Kingdom, Placed, check_domino, check_frame
 from referee.games.game import Cell, InputError
 from referee.games.kingdomino.dominoes import Domino
 from referee.games.kingdomino.scoring import in_one_area
+from referee.wire.certificates.kingdomino.claims import Frame, Kingdom, Placed, check_domino, check_frame
 from referee_solver.kingdomino.annealing import anneal
 from referee_solver.kingdomino.bounds import Choice, capacity
 from referee_solver.kingdomino.filling import crowned, fillings, least_lacking

@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from referee.certificates.kingdomino.certificate import check_legal
-from referee.certificates.kingdomino.claims import DiscardClaim, Frame, Kingdom, Placed, PlacementClaim, beside
 from referee.games.game import Cell, InputError, Violation
 from referee.games.kingdomino import kingdom as engine_kingdom
 from referee.games.kingdomino.dominoes import DOMINOES, TERRAINS, Domino, Half
+from referee.wire.certificates.kingdomino.certificate import check_legal
+from referee.wire.certificates.kingdomino.claims import DiscardClaim, Frame, Kingdom, Placed, PlacementClaim, beside
 from referee_solver.kingdomino.proving import broken_rules, prove
 from referee_solver.z3run import DEFAULT_RLIMIT, Budget
 

@@ -11,9 +11,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import product
 
-from referee.certificates.kingdomino.claims import Placed
 from referee.games.game import Cell
 from referee.games.kingdomino.dominoes import TERRAINS, Domino
+from referee.wire.certificates.kingdomino.claims import Placed
 from referee_solver.kingdomino.annealing import in_order
 
 _Kind = tuple[int, int]

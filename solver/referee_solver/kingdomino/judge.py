@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from referee.certificates.kingdomino.certificate import check_legal
-from referee.certificates.kingdomino.claims import Kingdom, beside
 from referee.games.game import InputError
+from referee.wire.certificates.kingdomino.certificate import check_legal
+from referee.wire.certificates.kingdomino.claims import Kingdom, beside
 
 
 def points(kingdom: Kingdom) -> int:

@@ -16,9 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from referee.certificates.kingdomino.claims import CASTLE, Frame, Kingdom, Placed
 from referee.games.game import Cell, Violation
 from referee.games.kingdomino.dominoes import Domino
+from referee.wire.certificates.kingdomino.claims import CASTLE, Frame, Kingdom, Placed
 
 RULES = ("KDO-14", "KDO-16", "KDO-18", "KDO-19")
 _HALVES = (("left", "ax", "ay"), ("right", "bx", "by"))

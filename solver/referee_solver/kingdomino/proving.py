@@ -8,10 +8,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from referee.certificates.kingdomino import certificate
-from referee.certificates.kingdomino.claims import Claim, DiscardClaim, Kingdom, Placed, PlacementClaim, check_claim
 from referee.games.game import Violation
 from referee.games.kingdomino.dominoes import Domino
+from referee.wire.certificates.kingdomino import certificate
+from referee.wire.certificates.kingdomino.claims import (
+    Claim,
+    DiscardClaim,
+    Kingdom,
+    Placed,
+    PlacementClaim,
+    check_claim,
+)
 from referee_solver.kingdomino import placing
 from referee_solver.proof import Proof, SmtFile
 from referee_solver.z3run import DEFAULT_RLIMIT, Answer, Budget, OutOfBudget, SolverFailed

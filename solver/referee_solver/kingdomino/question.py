@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from itertools import combinations, combinations_with_replacement, product
 
-from referee.certificates.kingdomino.claims import CASTLE, Placed, beside
 from referee.games.game import Cell
 from referee.games.kingdomino.dominoes import Domino
+from referee.wire.certificates.kingdomino.claims import CASTLE, Placed, beside
 from referee_solver.cnf import Clauses
 from referee_solver.kingdomino.annealing import in_order
 

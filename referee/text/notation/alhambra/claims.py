@@ -18,7 +18,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from referee.certificates.alhambra.claims import (
+from referee.games.alhambra.money import CURRENCIES, KINDS, VALUES, card_name
+from referee.games.alhambra.options import MAX_SEATS
+from referee.games.game import Cell
+from referee.text.notation.alhambra.values import cell, layout_names, tile_name, tile_names, written_layout
+from referee.text.notation.outcomes import counted
+from referee.text.notation.strict_json import QueryError, an_array, an_integer, an_object, only, required, shown
+from referee.wire.certificates.alhambra.claims import (
     MOST_TURNS,
     Add,
     Claim,
@@ -35,12 +41,6 @@ from referee.certificates.alhambra.claims import (
     TurnClaim,
     TurnMove,
 )
-from referee.games.alhambra.money import CURRENCIES, KINDS, VALUES, card_name
-from referee.games.alhambra.options import MAX_SEATS
-from referee.games.game import Cell
-from referee.text.notation.alhambra.values import cell, layout_names, tile_name, tile_names, written_layout
-from referee.text.notation.outcomes import counted
-from referee.text.notation.strict_json import QueryError, an_array, an_integer, an_object, only, required, shown
 
 """Of a distance; far more than can be decided."""
 

@@ -15,10 +15,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from referee.certificates.kingdomino.claims import Claim, DiscardClaim, Frame, Kingdom, Placed, PlacementClaim
 from referee.games.kingdomino.dominoes import DOMINOES, Domino
 from referee.text.notation.kingdomino.values import domino_number, frame, placed, stated_dominoes
 from referee.text.notation.strict_json import QueryError, an_array, only, required
+from referee.wire.certificates.kingdomino.claims import Claim, DiscardClaim, Frame, Kingdom, Placed, PlacementClaim
 
 _FIELDS: Final = ("frame", "kingdom", "dominoes")
 _FORMS: Final = ("place", "discard")

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from referee.certificates.alhambra.claims import (
+from referee.games.alhambra.layout import Layout
+from referee.games.alhambra.tiles import tile_set
+from referee.games.game import Cell
+from referee.text.render.alhambra.boxes import text
+from referee.wire.certificates.alhambra.claims import (
     Claim,
     DistanceClaim,
     HandOutClaim,
@@ -15,10 +19,6 @@ from referee.certificates.alhambra.claims import (
     Swap,
     TurnClaim,
 )
-from referee.games.alhambra.layout import Layout
-from referee.games.alhambra.tiles import tile_set
-from referee.games.game import Cell
-from referee.text.render.alhambra.boxes import text
 
 
 def pictures(about: Claim, *, ascii_only: bool = False) -> list[str]:

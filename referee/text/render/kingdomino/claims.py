@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from referee.certificates.kingdomino.claims import CASTLE, Claim, Frame, Placed, PlacementClaim
 from referee.games.kingdomino.dominoes import DOMINOES, domino_set
 from referee.games.kingdomino.kingdom import Kingdom
 from referee.text.render.kingdomino.boxes import text
+from referee.wire.certificates.kingdomino.claims import CASTLE, Claim, Frame, Placed, PlacementClaim
 
 
 def pictures(about: Claim, *, ascii_only: bool = False) -> list[str]:

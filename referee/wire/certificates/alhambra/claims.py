@@ -1,7 +1,7 @@
 """What can be asked to be proved about Alhambra's rules of building, as values.
 
-The messages of ``referee/alhambra/v1/proof.proto`` say the same to others; ``referee.certificates.alhambra.wire`` turns
-one into the other.
+The messages of ``referee/alhambra/v1/proof.proto`` say the same to others; ``referee.wire.certificates.alhambra.wire``
+turns one into the other.
 """
 
 from __future__ import annotations

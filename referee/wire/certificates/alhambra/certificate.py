@@ -22,7 +22,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
 from referee.alhambra.v1 import proof_pb2 as pb
-from referee.certificates.alhambra.claims import (
+from referee.games.alhambra.tiles import COUNT
+from referee.games.game import Cell, InputError, Violation
+from referee.wire.certificates.alhambra.claims import (
     Add,
     DistanceClaim,
     HandOutClaim,
@@ -36,11 +38,9 @@ from referee.certificates.alhambra.claims import (
     TurnClaim,
     walls,
 )
-from referee.certificates.alhambra.turns import left_over, out_of_turn
-from referee.certificates.alhambra.wire import claim_of, message_of, move_of
-from referee.certificates.certificate import BadCertificate, Checked, canonical, read
-from referee.games.alhambra.tiles import COUNT
-from referee.games.game import Cell, InputError, Violation
+from referee.wire.certificates.alhambra.turns import left_over, out_of_turn
+from referee.wire.certificates.alhambra.wire import claim_of, message_of, move_of
+from referee.wire.certificates.certificate import BadCertificate, Checked, canonical, read
 
 _Ways = dict[Cell, list[Cell]]
 _Broken = tuple[Violation, ...]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from referee.certificates.certificate import Checked
 from referee.games import registry
 from referee.games.game import UnknownRules
 from referee.v1.solver_service_pb2 import ProveMoveRequest
+from referee.wire.certificates.certificate import Checked
 
 
 class Provable(Protocol):

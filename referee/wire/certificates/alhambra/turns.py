@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from referee.certificates.alhambra.claims import Add, Remove, Swap, TurnClaim, TurnMove
 from referee.games.game import Violation
+from referee.wire.certificates.alhambra.claims import Add, Remove, Swap, TurnClaim, TurnMove
 
 
 def out_of_turn(first: bool, move: TurnMove, claim: TurnClaim, hand: Collection[str]) -> tuple[Violation, ...]:

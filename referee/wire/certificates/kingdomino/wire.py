@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from referee.certificates.kingdomino.claims import (
+from referee.games.game import Cell, InputError
+from referee.games.kingdomino.dominoes import Domino, Half
+from referee.kingdomino.v1 import kingdomino_pb2 as moves_pb
+from referee.kingdomino.v1 import proof_pb2 as pb
+from referee.wire.certificates.kingdomino.claims import (
     Claim,
     DiscardClaim,
     Frame,
@@ -14,10 +18,6 @@ from referee.certificates.kingdomino.claims import (
     PlacementClaim,
     check_claim,
 )
-from referee.games.game import Cell, InputError
-from referee.games.kingdomino.dominoes import Domino, Half
-from referee.kingdomino.v1 import kingdomino_pb2 as moves_pb
-from referee.kingdomino.v1 import proof_pb2 as pb
 
 
 def claim_of(message: pb.Claim) -> Claim:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from hashlib import sha256
 
-from referee.certificates.alhambra.claims import Claim, HandOutClaim, Place, Remove, Slot, Step, StepClaim, Swap
 from referee.games.alhambra.as_played import AsPlayed
 from referee.games.alhambra.money import CURRENCY, KINDS, VALUE
 from referee.games.alhambra.moves import Event, MarketTiles, PlaceTile, RebuildAdd, RebuildRemove, RebuildSwap
@@ -15,6 +14,7 @@ from referee.games.alhambra.phases import FREE, Phase
 from referee.games.alhambra.state import State
 from referee.games.alhambra.violations import layout_violations
 from referee.games.game import Ending
+from referee.wire.certificates.alhambra.claims import Claim, HandOutClaim, Place, Remove, Slot, Step, StepClaim, Swap
 
 _LAST_TILES = 6
 """With more tiles in the bag no event can empty it (ALH-F4: the neutral player draws six at the most)."""

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from referee.certificates.kingdomino import certificate, events
-from referee.certificates.kingdomino.claims import Claim
-from referee.certificates.kingdomino.wire import message_of
 from referee.kingdomino.v1 import proof_pb2
 from referee.v1.solver_service_pb2 import ProveMoveRequest
+from referee.wire.certificates.kingdomino import certificate, events
+from referee.wire.certificates.kingdomino.claims import Claim
+from referee.wire.certificates.kingdomino.wire import message_of
 
 
 class Kingdomino:
-    """``referee.certificates.registry.Provable``."""
+    """``referee.wire.certificates.registry.Provable``."""
 
     claims = staticmethod(events.claims)
     fingerprint = staticmethod(events.fingerprint)

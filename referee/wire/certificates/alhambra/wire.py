@@ -7,7 +7,8 @@ from typing import Any
 
 from referee.alhambra.v1 import alhambra_pb2 as moves_pb
 from referee.alhambra.v1 import proof_pb2 as pb
-from referee.certificates.alhambra.claims import (
+from referee.games.game import Cell, InputError
+from referee.wire.certificates.alhambra.claims import (
     Add,
     Claim,
     DistanceClaim,
@@ -26,7 +27,6 @@ from referee.certificates.alhambra.claims import (
     TurnMove,
     check_claim,
 )
-from referee.games.game import Cell, InputError
 
 
 def claim_of(message: pb.Claim) -> Claim:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any, Final
 
 from referee.alhambra.v1 import proof_pb2
-from referee.certificates.alhambra import certificate, events
-from referee.certificates.alhambra.claims import Claim, StepClaim
-from referee.certificates.alhambra.wire import message_of
 from referee.v1.solver_service_pb2 import ProveMoveRequest
+from referee.wire.certificates.alhambra import certificate, events
+from referee.wire.certificates.alhambra.claims import Claim, StepClaim
+from referee.wire.certificates.alhambra.wire import message_of
 
 
 class Alhambra:
-    """``referee.certificates.registry.Provable``."""
+    """``referee.wire.certificates.registry.Provable``."""
 
     claims = staticmethod(events.claims)
     fingerprint = staticmethod(events.fingerprint)

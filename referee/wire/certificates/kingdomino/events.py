@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from hashlib import sha256
 
-from referee.certificates.kingdomino.certificate import check_legal
-from referee.certificates.kingdomino.claims import Claim, DiscardClaim, Frame, Kingdom, Placed, PlacementClaim
 from referee.games.game import InputError
 from referee.games.kingdomino.moves import DiscardDomino, Event, PlaceDomino
 from referee.games.kingdomino.phases import Phase
 from referee.games.kingdomino.state import State
+from referee.wire.certificates.kingdomino.certificate import check_legal
+from referee.wire.certificates.kingdomino.claims import Claim, DiscardClaim, Frame, Kingdom, Placed, PlacementClaim
 
 
 def claims(state: State, event: Event) -> tuple[Claim, ...]:

@@ -14,12 +14,20 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from referee.certificates.certificate import BadCertificate, Checked, canonical, read
-from referee.certificates.kingdomino.claims import CASTLE, DiscardClaim, Frame, Kingdom, Placed, PlacementClaim, beside
-from referee.certificates.kingdomino.wire import cell_message, claim_of, message_of, placed_message, placed_of
 from referee.games.game import Cell, InputError, Violation
 from referee.games.kingdomino.dominoes import Domino, Half
 from referee.kingdomino.v1 import proof_pb2 as pb
+from referee.wire.certificates.certificate import BadCertificate, Checked, canonical, read
+from referee.wire.certificates.kingdomino.claims import (
+    CASTLE,
+    DiscardClaim,
+    Frame,
+    Kingdom,
+    Placed,
+    PlacementClaim,
+    beside,
+)
+from referee.wire.certificates.kingdomino.wire import cell_message, claim_of, message_of, placed_message, placed_of
 
 _Squares = dict[Cell, Half]
 
