@@ -16,18 +16,18 @@ from referee.cli.arguments import check_language
 from referee.cli.event_editing import Encoding, EventPath, failures
 from referee.cli.recording import write_new
 from referee.console import printable
-from referee.events import trf_write
-from referee.events.check import read_document
-from referee.events.event_file import EventFile, new_seed
-from referee.events.log import EventLog
-from referee.events.names import Names
-from referee.events.pages import pages
-from referee.events.rebuilding import exported, rebuild
-from referee.events.sheets import sheets
-from referee.events.trf_read import ENCODING
 from referee.games.game import InputError
 from referee.log.keys import PrivateKey
 from referee.text.words.catalogue import ENGLISH, languages, load
+from referee.tournament import trf_write
+from referee.tournament.check import read_document
+from referee.tournament.event_file import EventFile, new_seed
+from referee.tournament.log import EventLog
+from referee.tournament.names import Names
+from referee.tournament.pages import pages
+from referee.tournament.rebuilding import exported, rebuild
+from referee.tournament.sheets import sheets
+from referee.tournament.trf_read import ENCODING
 
 
 def export(  # noqa: PLR0917 - typer reads options from the signature

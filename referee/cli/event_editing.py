@@ -12,11 +12,11 @@ import typer
 
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.texts import private_key
-from referee.events.event_file import EventFile
-from referee.events.words import told_broken
 from referee.games.game import InputError
 from referee.log.errors import LogError, RulesError
 from referee.log.verdict import Finding
+from referee.tournament.event_file import EventFile
+from referee.tournament.words import told_broken
 from referee_clients.sdk.errors import ClientError, Unreachable
 from referee_clients.sdk.events import EventKeeper
 

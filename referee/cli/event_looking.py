@@ -16,16 +16,16 @@ from referee.cli.event_editing import Encoding, EventPath, failures, looking
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.log_policy import log_policy as read_policy
 from referee.console import printable
-from referee.events.act_words import signer, told
-from referee.events.check import TRF, DocumentReport, EventReport, check_document, check_event
-from referee.events.game_logs import Auditor
-from referee.events.rebuilding import read_again
-from referee.events.trf_read import ENCODING
-from referee.events.words import lines, standing_lines, status_lines
 from referee.log.audit import Policy
 from referee.log.events import Moved
 from referee.log.public.evidence import Demand, audit_file
 from referee.text.notation.outcomes import counted
+from referee.tournament.act_words import signer, told
+from referee.tournament.check import TRF, DocumentReport, EventReport, check_document, check_event
+from referee.tournament.game_logs import Auditor
+from referee.tournament.rebuilding import read_again
+from referee.tournament.trf_read import ENCODING
+from referee.tournament.words import lines, standing_lines, status_lines
 
 
 def status(file: EventPath) -> None:

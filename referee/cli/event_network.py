@@ -15,11 +15,6 @@ from referee.cli.fetch import file_of, write
 from referee.cli.pairings import Pairing
 from referee.cli.remote import NoAnswer, refused, server_of
 from referee.console import printable
-from referee.events.event_file import EventFile
-from referee.events.game_logs import LogRead, Where, of_table, read_game
-from referee.events.log import EventLog
-from referee.events.rebuilding import read_again
-from referee.events.words import called
 from referee.games.event import State
 from referee.games.event.acts import EnterResult, OpenTable
 from referee.games.event.round import Round
@@ -29,6 +24,11 @@ from referee.log.entry import decode_open
 from referee.log.events import Moved
 from referee.log.note import VerifierKey
 from referee.server.live.opening import entrant_principal
+from referee.tournament.event_file import EventFile
+from referee.tournament.game_logs import LogRead, Where, of_table, read_game
+from referee.tournament.log import EventLog
+from referee.tournament.rebuilding import read_again
+from referee.tournament.words import called
 from referee.v1 import game_pb2, game_service_pb2_grpc
 from referee.v1 import game_service_pb2 as pb
 from referee_clients.opening.wishes import Wishes

@@ -20,16 +20,16 @@ from referee.cli.office import Office, new_sheet
 from referee.cli.pairings import told
 from referee.cli.remote import DATA, Data, SendInClear, TlsCa, TlsCert, TlsKey, security, token_of
 from referee.cli.terms import Absence, Clock, Grace, Illegal, Lag, ProtestTime, TakeBacks
-from referee.events.game_logs import Where
-from referee.events.organiser import newest_round
-from referee.events.typed import table_of
-from referee.events.words import lines
 from referee.games.event.acts import OpenTable
 from referee.games.game import InputError
 from referee.log.identity import GAME_ID_TEXT, parse_game_id
 from referee.server.service.files import TOKEN_FILE
 from referee.text.notation.errors import BadWord
 from referee.text.words.catalogue import ENGLISH
+from referee.tournament.game_logs import Where
+from referee.tournament.organiser import newest_round
+from referee.tournament.typed import table_of
+from referee.tournament.words import lines
 from referee_clients.opening.options import options_of_games
 from referee_clients.opening.wishes import Wishes
 

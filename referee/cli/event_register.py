@@ -14,11 +14,6 @@ from referee.cli.event_editing import EventPath, Reason, SignedBy, TokenFile, ed
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.remote import DATA, Data, SendInClear, TlsCa, TlsCert, TlsKey, security, token_of
 from referee.console import printable
-from referee.events.event_file import SUFFIX, EventFile, new_seed
-from referee.events.names import listed
-from referee.events.organiser import draw as draw_lots
-from referee.events.organiser import enter_players
-from referee.events.typed import hexadecimal, numbers, parts, points_of, shares_of
 from referee.games import registry
 from referee.games.event import Terms
 from referee.games.event.acts import Absent, Act, CheckIn, Expel, Forbid, Readmit, Withdraw
@@ -28,6 +23,11 @@ from referee.games.game import InputError
 from referee.log.deck import SEED_BYTES
 from referee.server.service.files import TOKEN_FILE
 from referee.text.notation.outcomes import counted
+from referee.tournament.event_file import SUFFIX, EventFile, new_seed
+from referee.tournament.names import listed
+from referee.tournament.organiser import draw as draw_lots
+from referee.tournament.organiser import enter_players
+from referee.tournament.typed import hexadecimal, numbers, parts, points_of, shares_of
 from referee_clients.sdk.events import EventKeeper
 
 _Entrant = Annotated[str, typer.Argument(metavar="ENTRANT", help="Number or name.", show_default=False)]

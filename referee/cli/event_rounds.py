@@ -17,15 +17,6 @@ from referee.cli.event_network import GAMES_SUFFIX, GamesServer, Taking, server_
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.remote import DATA, Data, SendInClear, TlsCa, TlsCert, TlsKey, security
 from referee.console import printable
-from referee.events.game_logs import Where, from_log
-from referee.events.names import Names
-from referee.events.organiser import close as close_event
-from referee.events.organiser import draw_first, newest_round
-from referee.events.organiser import pair as pair_round
-from referee.events.organiser import plan as plan_rounds
-from referee.events.reasons import why_lines
-from referee.events.typed import numbers, parts, result_of, table_of, tables_of
-from referee.events.words import lines, quality_lines, standing_lines, table_lines
 from referee.games.event import State
 from referee.games.event.acts import (
     Abandon,
@@ -41,6 +32,15 @@ from referee.games.event.acts import (
 )
 from referee.games.game import InputError
 from referee.text.words.catalogue import ENGLISH, Words, languages, load
+from referee.tournament.game_logs import Where, from_log
+from referee.tournament.names import Names
+from referee.tournament.organiser import close as close_event
+from referee.tournament.organiser import draw_first, newest_round
+from referee.tournament.organiser import pair as pair_round
+from referee.tournament.organiser import plan as plan_rounds
+from referee.tournament.reasons import why_lines
+from referee.tournament.typed import numbers, parts, result_of, table_of, tables_of
+from referee.tournament.words import lines, quality_lines, standing_lines, table_lines
 
 _Table = Annotated[
     str,

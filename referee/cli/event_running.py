@@ -19,15 +19,15 @@ from referee.cli.event_network import GAMES_SUFFIX, Taking, opened_now, publishe
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.office import Office
 from referee.cli.remote import DATA, Data, NoAnswer, SendInClear, TlsCa, TlsCert, TlsKey, refused, security, token_of
-from referee.events.event_file import EventFile
-from referee.events.organiser import advance, close, enter_players, pair
-from referee.events.words import lines, standing_lines
 from referee.games.event.acts import Act, CheckIn, Publish
 from referee.games.event.due import Due, due
 from referee.games.game import InputError
 from referee.log.keys import PrivateKey
 from referee.server.service.files import TOKEN_FILE
 from referee.text.notation.outcomes import counted
+from referee.tournament.event_file import EventFile
+from referee.tournament.organiser import advance, close, enter_players, pair
+from referee.tournament.words import lines, standing_lines
 from referee.v1 import access_service_pb2 as access_pb
 from referee.v1.access_service_pb2_grpc import AccessServiceStub
 from referee_clients import GameResult, Join, play_all

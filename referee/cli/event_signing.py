@@ -11,7 +11,7 @@ import typer
 from referee.cli.acting import Yes, confirm
 from referee.cli.event_editing import EventPath, SignedBy, editing
 from referee.console import printable
-from referee.events.saved_result import MOST_BYTES, read_result, result_lines
+from referee.tournament.saved_result import MOST_BYTES, read_result, result_lines
 
 
 def sign(

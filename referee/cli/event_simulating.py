@@ -13,13 +13,13 @@ from referee.cli.event_editing import EventPath, failures
 from referee.cli.event_trials import Trial, simulated, summary, try_all
 from referee.cli.failure import EXIT_FAILED, EXIT_OK, EXIT_USAGE, Failure
 from referee.console import printable
-from referee.events.simulate import Chances
-from referee.events.typed import numbers, points_of
-from referee.events.words import lines, standing_lines
 from referee.games.event import Terms
 from referee.games.game import InputError
 from referee.process.bulk import options
 from referee.process.bulk.results import LOST
+from referee.tournament.simulate import Chances
+from referee.tournament.typed import numbers, points_of
+from referee.tournament.words import lines, standing_lines
 
 _MOST: Final = 10
 """Rows of the standings that are printed."""

@@ -15,8 +15,6 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 import referee as program
-from referee.events.event_file import EventFile
-from referee.events.simulate import Chances, Simulation
 from referee.games.event import State, Terms
 from referee.games.event.position import commitment
 from referee.games.event.scoring import standings
@@ -29,6 +27,8 @@ from referee.process.bulk.results import LOST, PROGRAM, Head, Journal, Line
 from referee.process.bulk.run import Done, run
 from referee.process.bulk.shards import Shard
 from referee.text.notation.outcomes import counted
+from referee.tournament.event_file import EventFile
+from referee.tournament.simulate import Chances, Simulation
 
 _SEED: Final = "seed"
 _LIMITS: Final = Limits(memory_mib=1024, seconds=3600.0)

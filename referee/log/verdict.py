@@ -32,7 +32,7 @@ class Verdict(IntEnum):
     UNSUPPORTED = 9
     UNDISCLOSED = 10
     UNLOGGED = 13
-    """11 and 12 are of events (``referee.events.check``)."""
+    """11 and 12 are of events (``referee.tournament.check``)."""
     LOSS = 14
 
 

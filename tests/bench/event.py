@@ -12,19 +12,19 @@ from time import process_time
 
 from rich.console import Console
 
-from referee.events.check import check_event
-from referee.events.log import EventLog
-from referee.events.organiser import advance, close, draw, proposal
-from referee.events.simulate import Chances
 from referee.games.event.acts import CheckIn, Enter, EnterResult, Publish
 from referee.games.event.position import commitment
 from referee.games.event.quality import Situation, fewest, improvement, vector, violations
 from referee.log.audit import Policy
 from referee.log.deck import Deck
 from referee.log.replay import Record
-from referee.pairing.draw import Words
-from referee.pairing.planned import planned
-from referee.pairing.swiss import Paired, swiss
+from referee.tournament.check import check_event
+from referee.tournament.log import EventLog
+from referee.tournament.organiser import advance, close, draw, proposal
+from referee.tournament.pairing.draw import Words
+from referee.tournament.pairing.planned import planned
+from referee.tournament.pairing.swiss import Paired, swiss
+from referee.tournament.simulate import Chances
 from tests.bench.__main__ import table_of
 from tests.bench.measure import Figure
 from tests.events.check import game, result_of

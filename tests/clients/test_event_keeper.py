@@ -12,11 +12,6 @@ from typing import Any, ClassVar
 import grpc
 import pytest
 
-from referee.events.away import AwayLog, Home
-from referee.events.check import check_event
-from referee.events.event_file import EventFile
-from referee.events.log import terms_data
-from referee.events.organiser import enter_players
 from referee.games.event import Terms
 from referee.games.event.acts import Abandon, CheckIn, Enter
 from referee.games.event.scoring import standings_hash
@@ -26,6 +21,11 @@ from referee.log.errors import RulesError
 from referee.log.intent import Place, SignedIntent
 from referee.log.keys import PrivateKey
 from referee.log.note import VerifierKey
+from referee.tournament.away import AwayLog, Home
+from referee.tournament.check import check_event
+from referee.tournament.event_file import EventFile
+from referee.tournament.log import terms_data
+from referee.tournament.organiser import enter_players
 from referee.v1.event_service_pb2 import CreateEventRequest, CreateEventResponse
 from referee.v1.event_service_pb2_grpc import EventServiceStub
 from referee.v1.game_service_pb2 import Accepted, GetGameRequest, GetLogRequest, GetLogResponse, WatchGameRequest

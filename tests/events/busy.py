@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from referee.events.event_file import EventFile
 from referee.games.event.acts import Enter
+from referee.tournament.event_file import EventFile
 
 
 def main(path: Path) -> None:

@@ -6,9 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from referee.events.log import EventLog
-from referee.events.organiser import advance, close, draw, proposal
-from referee.events.results import of_record
 from referee.games.event import Terms
 from referee.games.event.acts import CheckIn, Enter, EnterResult, OpenTable, Publish, Result
 from referee.games.kingdomino import Options as Kingdomino
@@ -16,6 +13,9 @@ from referee.log.audit import Policy
 from referee.log.engines import installed
 from referee.log.file import entries
 from referee.log.replay import Record
+from referee.tournament.log import EventLog
+from referee.tournament.organiser import advance, close, draw, proposal
+from referee.tournament.results import of_record
 from tests.games.event_rules import SEED, terms
 from tests.log.games import SIGNER, game_open, key, play, start
 from tests.log.registered import at_random, header

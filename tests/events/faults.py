@@ -10,8 +10,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from referee.events.log import EventLog
-from referee.events.simulate import Chances, Simulation
 from referee.games.event import GAME, State, Terms
 from referee.games.event.acts import Act, CloseRound, Pair
 from referee.games.event.quality import Pairing, bound, vector
@@ -19,6 +17,8 @@ from referee.games.event.scoring import standings, standings_text
 from referee.games.event.situation import situation
 from referee.games.game import Violation
 from referee.log.engines import installed
+from referee.tournament.log import EventLog
+from referee.tournament.simulate import Chances, Simulation
 from tests.games.event_rules import SEED, terms
 from tests.log.games import SIGNER, key
 

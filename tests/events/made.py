@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from referee.events.log import EventLog
 from referee.games.event.acts import CheckIn, Enter
+from referee.tournament.log import EventLog
 from tests.games.event_rules import terms
 from tests.log.games import key
 

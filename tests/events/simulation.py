@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from referee.events.log import EventLog
-from referee.events.simulate import Chances, Simulation
+from referee.tournament.log import EventLog
+from referee.tournament.simulate import Chances, Simulation
 from tests.games.event_rules import SEED, terms
 from tests.log.games import key
 

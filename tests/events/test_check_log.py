@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from referee.events.game_logs import audit_alone
 from referee.log.note import Checkpoint
+from referee.tournament.game_logs import audit_alone
 from tests.cli.audit_log import Log
 from tests.cli.inside import referee
 from tests.events.check import POLICY, with_games

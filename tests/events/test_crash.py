@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from referee.events.check import check_event
-from referee.events.event_file import EventFile
 from referee.log.audit import Policy
 from referee.log.note import VerifierKey
 from referee.log.verdict import Verdict
+from referee.tournament.check import check_event
+from referee.tournament.event_file import EventFile
 from tests.cli.inside import referee
 
 

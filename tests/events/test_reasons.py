@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from referee.events.log import EventLog
-from referee.events.names import Names
-from referee.events.organiser import pair
-from referee.events.reasons import reasons
 from referee.games.event import State
 from referee.games.event.acts import EnterResult, Forbid, Pair, Publish, Result
 from referee.games.event.quality import Vector
+from referee.tournament.log import EventLog
+from referee.tournament.names import Names
+from referee.tournament.organiser import pair
+from referee.tournament.reasons import reasons
 from tests.events.made import made
 from tests.games.event_rules import SEED
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from referee.events.log import EventLog
-from referee.events.rebuilding import exported
-from referee.events.simulate import Chances, Simulation
+from referee.tournament.log import EventLog
+from referee.tournament.rebuilding import exported
+from referee.tournament.simulate import Chances, Simulation
 from tests.games.event_rules import SEED, terms
 from tests.log.games import key
 

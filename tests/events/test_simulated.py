@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from referee.events.check import check_document, check_event, read_json
-from referee.events.event_file import read
-from referee.events.log import EventLog
-from referee.events.rebuilding import exported, rebuild
-from referee.events.simulate import Chances, Simulation
 from referee.games.event.acts import Origin, Pair
 from referee.games.event.terms import MAX_ENTRANTS, MAX_ROUNDS
 from referee.log.audit import Policy
 from referee.log.entry import MAX_ENTRIES
 from referee.log.verdict import Verdict
+from referee.tournament.check import check_document, check_event, read_json
+from referee.tournament.event_file import read
+from referee.tournament.log import EventLog
+from referee.tournament.rebuilding import exported, rebuild
+from referee.tournament.simulate import Chances, Simulation
 from referee.wire.event import CODECS
 from referee.wire.strict import MAX_BODY_BYTES
 from tests.events.simulation import simulated

@@ -13,20 +13,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.events.check import PAIRING, STANDINGS, check_document
-from referee.events.event_file import EventFile
-from referee.events.log import EventLog
-from referee.events.names import Names
-from referee.events.organiser import pair
-from referee.events.rebuilding import rebuild
-from referee.events.simulate import Chances, Simulation
-from referee.events.trf_acts import acts
-from referee.events.trf_read import parsed
-from referee.events.trf_write import written
 from referee.games.event import State
 from referee.games.event.acts import Award, EnterResult, Forbid, Publish, Result, Void
 from referee.games.event.scoring import Scores
 from referee.games.game import InputError
+from referee.tournament.check import PAIRING, STANDINGS, check_document
+from referee.tournament.event_file import EventFile
+from referee.tournament.log import EventLog
+from referee.tournament.names import Names
+from referee.tournament.organiser import pair
+from referee.tournament.rebuilding import rebuild
+from referee.tournament.simulate import Chances, Simulation
+from referee.tournament.trf_acts import acts
+from referee.tournament.trf_read import parsed
+from referee.tournament.trf_write import written
 from tests.cli.inside import referee
 from tests.docs.shell import ROOT
 from tests.events.made import made

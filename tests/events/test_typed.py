@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.events.typed import numbers, parts, scanned, slip_code, tables_of
 from referee.games.game import InputError
+from referee.tournament.typed import numbers, parts, scanned, slip_code, tables_of
 
 
 @given(

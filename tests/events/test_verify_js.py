@@ -13,16 +13,16 @@ from typing import Any
 
 import pytest
 
-from referee.events.check import check_event
-from referee.events.log import EventLog
-from referee.events.organiser import draw
-from referee.events.rebuilding import read_again
 from referee.games.event import State
 from referee.games.event.acts import Act, Award, CheckIn, CloseEntries, CloseRound, Enter, Result, Withdraw
 from referee.games.event.position import share_commitment
 from referee.games.event.scoring import standings_hash
 from referee.log.audit import Policy
 from referee.log.events import Moved
+from referee.tournament.check import check_event
+from referee.tournament.log import EventLog
+from referee.tournament.organiser import draw
+from referee.tournament.rebuilding import read_again
 from referee.wire.event import CODECS
 from tests.core import needs_source
 from tests.events import faults

@@ -10,11 +10,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from referee.events.check import check_event
-from referee.events.event_file import EventFile
-from referee.events.log import EventLog
-from referee.events.organiser import advance, close, draw, given, plan, proposal
-from referee.events.simulate import Chances, Simulation
 from referee.games.event.acts import (
     Act,
     Amend,
@@ -32,6 +27,11 @@ from referee.games.event.acts import (
 from referee.games.event.scoring import standings, standings_text
 from referee.log.audit import Policy
 from referee.log.note import VerifierKey
+from referee.tournament.check import check_event
+from referee.tournament.event_file import EventFile
+from referee.tournament.log import EventLog
+from referee.tournament.organiser import advance, close, draw, given, plan, proposal
+from referee.tournament.simulate import Chances, Simulation
 from tests.frozen.report import HERE
 from tests.games.event_rules import SEED, terms
 from tests.log.games import SIGNER, key

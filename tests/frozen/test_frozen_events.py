@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from referee.events.event_file import read
 from referee.games.event import GAME
 from referee.log.entry import decode_entry
 from referee.log.replay import Record
+from referee.tournament.event_file import read
 from tests.frozen.events import EVENTS, verdict_of
 from tests.frozen.report import HERE
 

@@ -16,7 +16,7 @@ from referee.games.event.knockout import snake
 from referee.games.event.scoring import Scores, table_points
 from referee.games.event.terms import TieBreak
 from referee.log.deck import Deck
-from referee.pairing.planned import planned
+from referee.tournament.pairing.planned import planned
 from tests.games.event_rules import by_hand, closed, drawn, play, results, terms
 
 HIG = {"sizes": (4, 3), "points": ((4, 2, 1, 0), (4, 2, 1)), "rounds": 2}

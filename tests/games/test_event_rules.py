@@ -9,9 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from referee.events.log import EventLog
-from referee.events.organiser import proposal
-from referee.events.simulate import Chances, Simulation
 from referee.games import alhambra, kingdomino, rollwrite
 from referee.games.event import State
 from referee.games.event.catalogue import CATALOGUE
@@ -21,6 +18,9 @@ from referee.games.event.situation import situation
 from referee.log.judge import Happened
 from referee.log.keys import PrivateKey
 from referee.log.replay import Record
+from referee.tournament.log import EventLog
+from referee.tournament.organiser import proposal
+from referee.tournament.simulate import Chances, Simulation
 from tests.games.event_rules import RULES, SEED, derives, terms
 from tests.rules import Mutation
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from referee.games.game import InputError
-from referee.pairing.knockout import knockout
+from referee.tournament.pairing.knockout import knockout
 
 
 def test_sixteen_at_four_tables() -> None:

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from referee.games.event.quality import Pairing, Situation, bound, improvement, least_seats, vector, violations
 from referee.games.game import InputError
 from referee.log.deck import Deck
-from referee.pairing import search
-from referee.pairing.draw import Words
-from referee.pairing.search import STEPS
-from referee.pairing.swiss import Paired, swiss
+from referee.tournament.pairing import search
+from referee.tournament.pairing.draw import Words
+from referee.tournament.pairing.search import STEPS
+from referee.tournament.pairing.swiss import Paired, swiss
 from tests.pairing.events import Event, shapes
 from tests.sizes import campaign
 

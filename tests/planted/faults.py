@@ -72,14 +72,14 @@ REFEREE: Final = (
     ),
     Fault(
         "a-seventh-of-a-point-is-rounded-down",
-        "referee/events/typed.py",
+        "referee/tournament/typed.py",
         "if not divisor or total % divisor:",
         "if not divisor:",
         ("tests/events/test_typed.py::test_numbers",),
     ),
     Fault(
         "two-decimals-are-one",
-        "referee/events/typed.py",
+        "referee/tournament/typed.py",
         "10 ** len(rest) if point",
         "10 if point",
         ("tests/events/test_typed.py::test_numbers",),
@@ -184,14 +184,14 @@ REFEREE: Final = (
     ),
     Fault(
         "no-row-of-a-knock-out-is-turned",
-        "referee/pairing/knockout.py",
+        "referee/tournament/pairing/knockout.py",
         "row[::-1] for at, row",
         "row for at, row",
         ("tests/pairing/test_knockout.py",),
     ),
     Fault(
         "seats-and-players-are-exchanged",
-        "referee/pairing/seats.py",
+        "referee/tournament/pairing/seats.py",
         "sum([times[who][seat] for seat, who in enumerate(order)])",
         "sum([times[seat][who] for seat, who in enumerate(order)])",
         ("tests/pairing/test_seats.py::test_no_order_of_a_table_is_better",),

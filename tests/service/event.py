@@ -7,9 +7,6 @@ from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from typing import Any, cast
 
-from referee.events.log import EventLog
-from referee.events.rebuilding import read_again
-from referee.events.simulate import Chances, Simulation
 from referee.games.event import GAME, State, Terms
 from referee.games.event.acts import Act
 from referee.games.event.position import commitment
@@ -17,6 +14,9 @@ from referee.log import intent
 from referee.log.events import Moved
 from referee.log.intent import Author, Role
 from referee.log.keys import PrivateKey
+from referee.tournament.log import EventLog
+from referee.tournament.rebuilding import read_again
+from referee.tournament.simulate import Chances, Simulation
 from referee.v1 import event_service_pb2 as pb
 from referee.v1 import event_service_pb2_grpc as pb_grpc
 from referee.v1 import game_service_pb2 as game_pb

@@ -11,8 +11,6 @@ from typing import Any
 import grpc
 import pytest
 
-from referee.events.check import check_event
-from referee.events.simulate import Chances
 from referee.games.event import Terms
 from referee.games.event.acts import CloseRound, Enter, Pair, Publish
 from referee.games.event.due import due
@@ -21,6 +19,8 @@ from referee.games.event.scoring import standings, standings_hash
 from referee.log import intent
 from referee.log.audit import Policy
 from referee.log.note import VerifierKey
+from referee.tournament.check import check_event
+from referee.tournament.simulate import Chances
 from referee.v1 import adjudication_service_pb2 as adjudication_pb2
 from referee.v1 import adjudication_service_pb2_grpc as adjudication_pb2_grpc
 from referee.v1 import event_service_pb2 as pb

@@ -13,11 +13,11 @@ import pytest
 from playwright.async_api import Locator, Page, Route, expect
 
 from referee.event.v1 import event_pb2
-from referee.events.event_file import EventFile
-from referee.events.names import Names
 from referee.games.event.acts import Act, Award, Enter, EnterResult, OpenTable, Pair, Publish, Result
 from referee.games.event.scoring import standings
 from referee.games.event.terms import shown
+from referee.tournament.event_file import EventFile
+from referee.tournament.names import Names
 from tests.cli import inside
 from tests.service.arbiter import ARBITERS
 from tests.service.event import CODEC, Desk, Events, event_until

@@ -13,14 +13,14 @@ import zxingcpp
 from PIL import Image
 from playwright.async_api import Page, ViewportSize
 
-from referee.events.event_file import EventFile
-from referee.events.log import EventLog
-from referee.events.names import Names
-from referee.events.pages import pages
-from referee.events.simulate import Chances, Simulation
-from referee.events.typed import scanned
 from referee.games.event import Terms
 from referee.games.event.position import commitment
+from referee.tournament.event_file import EventFile
+from referee.tournament.log import EventLog
+from referee.tournament.names import Names
+from referee.tournament.pages import pages
+from referee.tournament.simulate import Chances, Simulation
+from referee.tournament.typed import scanned
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from playwright.async_api import Page, Response, expect
 
-from referee.events.check import check_event
 from referee.log.audit import Policy, audit
 from referee.log.certificates import encode_proof
 from referee.log.note import VerifierKey
 from referee.log.v1 import log_pb2
 from referee.text.notation.outcomes import IN_ENGLISH
 from referee.text.words.catalogue import load
+from referee.tournament.check import check_event
 from referee_clients.web.in_browser import pyodide
 from referee_clients.web.pages import VERIFY_CSP, WORKER_CSP
 from tests.attacks import corpus

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from referee.events.event_file import EventFile
+from referee.tournament.event_file import EventFile
 from referee_clients.desk.terminal import TerminalApp
 from referee_clients.event_desk.screen import EventScreen
 

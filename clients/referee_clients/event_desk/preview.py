@@ -12,12 +12,12 @@ from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Footer, Static
 
-from referee.events.event_file import EventFile
-from referee.events.organiser import advance, draw_first, pair
-from referee.events.reasons import why_lines
-from referee.events.words import possible_lines, quality_lines, table_lines
 from referee.games.event.acts import Act, Pair, Publish
 from referee.games.game import InputError
+from referee.tournament.event_file import EventFile
+from referee.tournament.organiser import advance, draw_first, pair
+from referee.tournament.reasons import why_lines
+from referee.tournament.words import possible_lines, quality_lines, table_lines
 
 
 @dataclass(frozen=True)

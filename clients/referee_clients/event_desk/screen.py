@@ -14,15 +14,15 @@ from textual.screen import Screen
 from textual.widgets import Footer, OptionList, Static
 from textual.widgets.option_list import Option
 
-from referee.events import desk_line
-from referee.events.act_words import describe
-from referee.events.desk_line import VERBS, Meant
-from referee.events.event_file import EventFile
-from referee.events.typed import scanned, table_of
-from referee.events.words import told_broken
 from referee.games.event.acts import Result
 from referee.games.game import InputError
 from referee.log.errors import LogError, RulesError
+from referee.tournament import desk_line
+from referee.tournament.act_words import describe
+from referee.tournament.desk_line import VERBS, Meant
+from referee.tournament.event_file import EventFile
+from referee.tournament.typed import scanned, table_of
+from referee.tournament.words import told_broken
 from referee_clients.desk.beside import Beside
 from referee_clients.desk.choices import Choices
 from referee_clients.desk.help import Help

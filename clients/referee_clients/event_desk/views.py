@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import NamedTuple
 
-from referee.events.names import Names
-from referee.events.words import called, standing_lines
 from referee.games.event import State
 from referee.games.event.acts import Result
 from referee.games.event.entrant import Entrant
 from referee.games.event.scoring import standings
 from referee.games.event.terms import shown
 from referee.text.notation.outcomes import counted
+from referee.tournament.names import Names
+from referee.tournament.words import called, standing_lines
 
 
 class View(Enum):

@@ -15,8 +15,6 @@ from typing import Any, Final, TypeVar, cast
 
 import grpc
 
-from referee.events.away import AwayLog, Home
-from referee.events.log import parts_of, terms_data
 from referee.games.event import Terms
 from referee.log.entry import decode_entry
 from referee.log.errors import LogError
@@ -24,6 +22,8 @@ from referee.log.intent import Place, SignedIntent
 from referee.log.keys import PrivateKey
 from referee.log.note import VerifierKey, open_checkpoint
 from referee.log.replay import Record, signed_part
+from referee.tournament.away import AwayLog, Home
+from referee.tournament.log import parts_of, terms_data
 from referee.v1 import event_service_pb2 as events_pb
 from referee.v1 import event_service_pb2_grpc as events_grpc
 from referee.v1 import game_service_pb2 as pb
@@ -50,7 +50,7 @@ class PartlyEntered(ClientError):
 
 @dataclass(frozen=True, slots=True)
 class EventKeeper:
-    """See ``referee.events.away.Keeper``. ``server`` to ``security`` are for an event that is begun."""
+    """See ``referee.tournament.away.Keeper``. ``server`` to ``security`` are for an event that is begun."""
 
     server: str = ""
     token: str = ""

@@ -10,7 +10,6 @@ from hashlib import sha256
 from typing import Any, Final
 
 from referee import dealer
-from referee.events.log import opening
 from referee.games import event, registry, table_rules
 from referee.games.game import UnknownRules
 from referee.log.engines import Engines
@@ -22,6 +21,7 @@ from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.server.live.errors import BadField
 from referee.server.store.store import Grant, Listing, Opening
+from referee.tournament.log import opening
 from referee.v1.event_service_pb2 import CreateEventRequest
 from referee.v1.game_service_pb2 import CreateGameRequest
 from referee.wire import strict

@@ -9,15 +9,15 @@ from collections.abc import Iterator
 from hashlib import sha256
 
 from referee.event.v1 import event_pb2 as signed_pb2
-from referee.events.names import Names
-from referee.events.organiser import advanced, proposal
-from referee.events.reasons import why_lines
-from referee.events.words import told_broken
 from referee.games.event import GAME, State
 from referee.games.event.scoring import Row, standings, standings_text
 from referee.games.game import InputError
 from referee.log.errors import RulesError
 from referee.process.errors import BadQuestion
+from referee.tournament.names import Names
+from referee.tournament.organiser import advanced, proposal
+from referee.tournament.reasons import why_lines
+from referee.tournament.words import told_broken
 from referee.v1 import event_pb2
 from referee.v1 import event_service_pb2 as pb
 from referee.wire import event_parts, event_position

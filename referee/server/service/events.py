@@ -15,7 +15,6 @@ from typing import Final
 import structlog
 
 from referee.event.v1 import event_pb2 as signed_pb2
-from referee.events.log import event_id
 from referee.games.event import GAME
 from referee.log.entry import decode_entry, decode_open
 from referee.log.identity import GAME_ID_TEXT, parse_game_id
@@ -33,6 +32,7 @@ from referee.server.service.event_worker import question
 from referee.server.service.fields import page_of, page_token
 from referee.server.service.limits import Account
 from referee.server.service.worker_queue import WorkerQueue
+from referee.tournament.log import event_id
 from referee.v1 import event_pb2, game_pb2
 from referee.v1 import event_service_pb2 as pb
 
@@ -60,7 +60,7 @@ _AWAITED: Final = {
     event_pb2.EVENT_DUE_CLOSE: ("all rounds are played", "the end of the event"),
 }
 
-_log = structlog.get_logger("referee.events")
+_log = structlog.get_logger("referee.tournament")
 
 
 class EventService:

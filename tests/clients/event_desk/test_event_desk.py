@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from referee.events.event_file import EventFile
-from referee.events.typed import slip_code
 from referee.games.event.phases import Phase
+from referee.tournament.event_file import EventFile
+from referee.tournament.typed import slip_code
 from referee_clients.desk.beside import Beside
 from referee_clients.desk.help import Help
 from referee_clients.event_desk.app import EventDeskApp

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from referee.events.event_file import EventFile, new_seed
-from referee.events.organiser import enter_players
 from referee.games.event import Terms
 from referee.games.event.acts import Act, CheckIn, EnterResult, Result, Withdraw
+from referee.tournament.event_file import EventFile, new_seed
+from referee.tournament.organiser import enter_players
 from referee.v1.game_service_pb2 import GetGameRequest
 from referee_clients.event_desk.app import EventDeskApp
 from referee_clients.event_desk.preview import Preview

@@ -10,7 +10,6 @@ import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from referee.events.check import check_event
 from referee.games import event
 from referee.log.audit import Policy, audit
 from referee.log.errors import LogError
@@ -18,6 +17,7 @@ from referee.log.keys import PublicKey
 from referee.log.note import VerifierKey
 from referee.log.verdict import CertificateReport, Report
 from referee.text.words.catalogue import Said
+from referee.tournament.check import check_event
 from referee_clients.web.in_browser import signatures
 from referee_clients.web.in_browser.signatures import forget
 

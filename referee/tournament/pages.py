@@ -10,13 +10,6 @@ from typing import cast
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from referee.events.log import EventLog
-from referee.events.names import Names
-from referee.events.reasons import reasons
-from referee.events.rebuilding import read_again
-from referee.events.sheets import cross_cell
-from referee.events.slips import slips
-from referee.events.words import quality_lines, rounded
 from referee.games.event import State
 from referee.games.event.acts import Origin, Pair
 from referee.games.event.quality import Vector
@@ -26,6 +19,13 @@ from referee.games.event.terms import shown
 from referee.log.events import Moved
 from referee.text.notation.outcomes import IN_ENGLISH
 from referee.text.words.catalogue import Words
+from referee.tournament.log import EventLog
+from referee.tournament.names import Names
+from referee.tournament.reasons import reasons
+from referee.tournament.rebuilding import read_again
+from referee.tournament.sheets import cross_cell
+from referee.tournament.slips import slips
+from referee.tournament.words import quality_lines, rounded
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,6 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from referee.events.log import EventLog
-from referee.events.names import Names
-from referee.events.organiser import advance, close, draw, proposal
-from referee.events.results import from_scores
 from referee.games.event import State
 from referee.games.event.acts import (
     Absent,
@@ -23,6 +19,10 @@ from referee.games.event.acts import (
     Void,
     Withdraw,
 )
+from referee.tournament.log import EventLog
+from referee.tournament.names import Names
+from referee.tournament.organiser import advance, close, draw, proposal
+from referee.tournament.results import from_scores
 
 
 @dataclass(frozen=True, slots=True)

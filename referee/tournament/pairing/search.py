@@ -7,8 +7,8 @@ from math import gcd
 from typing import Final
 
 from referee.games.event.quality import Situation
-from referee.pairing.draw import Words, quick
-from referee.pairing.exchanges import Exchanges, Units
+from referee.tournament.pairing.draw import Words, quick
+from referee.tournament.pairing.exchanges import Exchanges, Units
 
 STEPS: Final = 80_000
 """Exchanges that a leg of the search tries at most."""

@@ -10,9 +10,6 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Final
 
-from referee.events.document import Read
-from referee.events.trf_read import Report
-from referee.events.trf_write import Cell
 from referee.games import registry
 from referee.games.event import Terms
 from referee.games.event.acts import (
@@ -33,6 +30,9 @@ from referee.games.event.acts import (
 from referee.games.event.position import commitment
 from referee.games.event.terms import PARTS
 from referee.games.game import InputError, SetupError
+from referee.tournament.document import Read
+from referee.tournament.trf_read import Report
+from referee.tournament.trf_write import Cell
 
 REASON: Final = "as the TRF says"
 

@@ -10,8 +10,6 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Final
 
-from referee.events.fields import Field
-from referee.events.names import Names
 from referee.games.event import State, Terms
 from referee.games.event.acts import (
     Absent,
@@ -39,6 +37,8 @@ from referee.games.event.acts import (
 from referee.games.event.round import VOID, Round
 from referee.games.event.scoring import Row, standings, table_points
 from referee.games.event.terms import TieBreak
+from referee.tournament.fields import Field
+from referee.tournament.names import Names
 
 FORMAT: Final = "tile-referee-event"
 VERSION: Final = 1

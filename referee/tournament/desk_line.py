@@ -12,11 +12,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from referee.events.act_words import describe
-from referee.events.event_file import EventFile
-from referee.events.organiser import close, draw, enter_players, newest_round, next_to_pair, pair, plan
-from referee.events.typed import numbers, parts, result_of, scanned, shares_of, table_of, tables_of
-from referee.events.words import called, told_broken
 from referee.games.event.acts import (
     Abandon,
     Absent,
@@ -36,6 +31,11 @@ from referee.games.event.acts import (
 from referee.games.event.entrant import Entrant
 from referee.games.game import InputError
 from referee.text.notation.outcomes import counted
+from referee.tournament.act_words import describe
+from referee.tournament.event_file import EventFile
+from referee.tournament.organiser import close, draw, enter_players, newest_round, next_to_pair, pair, plan
+from referee.tournament.typed import numbers, parts, result_of, scanned, shares_of, table_of, tables_of
+from referee.tournament.words import called, told_broken
 
 _FEW: Final = 5
 """Names that are shown where several fit."""

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Final, Protocol
 
-from referee.events.log import EventLog, encoded
 from referee.games.event import State, Terms
 from referee.games.event.acts import Act
 from referee.games.game import InputError
@@ -21,6 +20,7 @@ from referee.log.intent import Place, SignedIntent
 from referee.log.keys import PrivateKey
 from referee.log.note import VerifierKey, open_checkpoint
 from referee.log.replay import Record
+from referee.tournament.log import EventLog, encoded
 
 _FIELDS: Final = ("server", "token", "verifier", "ca", "certificate", "key", "insecure")
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, NoReturn
 
-from referee.events.names import checked
-from referee.events.trf_write import CELL, FIRST_ROUND, TENTH, Cell, Points
 from referee.games.event.terms import MAX_ENTRANTS, MAX_ROUNDS, PARTS
 from referee.games.game import InputError
+from referee.tournament.names import checked
+from referee.tournament.trf_write import CELL, FIRST_ROUND, TENTH, Cell, Points
 
 ENCODING: Final = "utf-8"
 _OF_TEAMS: Final = ("013", "310", "320", "330", "300", "352", "362", "801", "802")

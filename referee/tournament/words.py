@@ -6,16 +6,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Final
 
-from referee.events.names import Names
 from referee.games.event import GAME, State
 from referee.games.event.acts import Pair
 from referee.games.event.quality import Vector
 from referee.games.event.scoring import Row, standings
 from referee.games.event.terms import shown
 from referee.games.game import Violation
-from referee.pairing.planned import advice, rounds_possible
 from referee.text.notation.outcomes import IN_ENGLISH, counted
 from referee.text.words.catalogue import Words
+from referee.tournament.names import Names
+from referee.tournament.pairing.planned import advice, rounds_possible
 
 _TEXTS: Final = {rule.id: rule.text for rule in GAME.catalogue}
 _MOST: Final = 5

@@ -11,8 +11,8 @@ from itertools import chain, combinations, product
 from typing import Final, NamedTuple
 
 from referee.games.event.quality import Situation
-from referee.pairing.blocks import blocks, shape
-from referee.pairing.cover import cover
+from referee.tournament.pairing.blocks import blocks, shape
+from referee.tournament.pairing.cover import cover
 
 _DIGIT: Final = 40
 

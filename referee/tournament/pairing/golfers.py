@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import Final
 
-from referee.pairing.draw import Words, below, same_words, shuffled
+from referee.tournament.pairing.draw import Words, below, same_words, shuffled
 
 _TRIED: Final = 3_000_000
 """Exchanges that are weighed at most: some seconds."""

@@ -10,11 +10,11 @@ from typing import Final
 
 from referee.games.event.quality import MAX_SIZE, MIN_SIZE, Pairing, check_sizes
 from referee.games.game import InputError
-from referee.pairing.blocks import shape
-from referee.pairing.draw import Words, shuffled
-from referee.pairing.golfers import golfers
-from referee.pairing.lattice import Round, kirkman, lattice, round_robin
-from referee.pairing.seats import seats
+from referee.tournament.pairing.blocks import shape
+from referee.tournament.pairing.draw import Words, shuffled
+from referee.tournament.pairing.golfers import golfers
+from referee.tournament.pairing.lattice import Round, kirkman, lattice, round_robin
+from referee.tournament.pairing.seats import seats
 
 FOUND: Final = {(18, 3): 7, (24, 3): 9, (24, 4): 5, (30, 5): 4, (36, 6): 3}
 """(players, size of all tables): rounds without a repeat that ``golfers`` finds, where construction gives fewer."""

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from referee.games.event.quality import Pairing, Situation, Vector, check_sizes
-from referee.pairing.draw import Words
-from referee.pairing.exchanges import STRICT, Exchanges
-from referee.pairing.search import FEW, STEPS, search
-from referee.pairing.seats import imbalance, seats
+from referee.tournament.pairing.draw import Words
+from referee.tournament.pairing.exchanges import STRICT, Exchanges
+from referee.tournament.pairing.search import FEW, STEPS, search
+from referee.tournament.pairing.seats import imbalance, seats
 
 _NEAR: Final = 32
 """Places: who is in trouble is moved no further at first, as somebody to exchange with is mostly near."""

@@ -9,8 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from referee.events.names import Names
-from referee.events.words import called, quality_lines
 from referee.games.event import State
 from referee.games.event.acts import Origin, Pair
 from referee.games.event.quality import Situation, fewest, pair
@@ -18,6 +16,8 @@ from referee.games.event.situation import situation
 from referee.games.event.terms import shown
 from referee.text.notation.outcomes import IN_ENGLISH
 from referee.text.words.catalogue import Words
+from referee.tournament.names import Names
+from referee.tournament.words import called, quality_lines
 
 _EXPLAINED = (Origin.SWISS, Origin.PLANNED, Origin.KNOCK_OUT)
 

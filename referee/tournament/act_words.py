@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import assert_never
 
-from referee.events.names import Names
-from referee.events.words import called
 from referee.games.event import acts
 from referee.games.event.terms import shown
 from referee.log.events import Ended, Moved
 from referee.log.judge import Happened
 from referee.text.notation.times import moment
+from referee.tournament.names import Names
+from referee.tournament.words import called
 
 
 def told(happened: Happened, names: Names) -> Iterator[str]:

@@ -12,9 +12,9 @@ from typing import Final
 import segno
 from markupsafe import Markup
 
-from referee.events.names import Names
-from referee.events.typed import slip_code
 from referee.games.event.round import Round
+from referee.tournament.names import Names
+from referee.tournament.typed import slip_code
 
 _QUIET: Final = 4
 """White modules around a code, without which phones do not find it."""

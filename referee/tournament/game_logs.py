@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from referee.events.results import of_record
 from referee.games.event import State
 from referee.games.event.acts import Result
 from referee.games.event.check_table import in_seat_order
@@ -18,6 +17,7 @@ from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Report, Verdict
 from referee.text.notation.outcomes import seats
+from referee.tournament.results import of_record
 
 UNPLACED: Final = "it does not say for which event, round and table it is, and the event does not name it (EVT-G1)"
 

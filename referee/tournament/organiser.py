@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from referee import __version__
-from referee.events.log import EventLog
-from referee.events.names import Names
 from referee.games.event import State
 from referee.games.event.acts import (
     Close,
@@ -30,8 +28,10 @@ from referee.games.event.situation import situation
 from referee.games.game import InputError
 from referee.log.deck import Deck
 from referee.log.errors import RulesError
-from referee.pairing.planned import planned, rounds_possible
-from referee.pairing.swiss import swiss
+from referee.tournament.log import EventLog
+from referee.tournament.names import Names
+from referee.tournament.pairing.planned import planned, rounds_possible
+from referee.tournament.pairing.swiss import swiss
 
 ENGINE = f"tile-referee {__version__}"
 

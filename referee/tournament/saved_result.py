@@ -11,13 +11,13 @@ from base64 import b64decode
 from collections.abc import Iterator
 from typing import Final
 
-from referee.events.names import Names
-from referee.events.words import called
 from referee.games.event import GAME, State
 from referee.games.event.acts import Amend, EnterResult
 from referee.games.game import InputError
 from referee.text.notation.lines import parse_object
 from referee.text.notation.strict_json import QueryError, only, required
+from referee.tournament.names import Names
+from referee.tournament.words import called
 from referee.wire.event import CODECS
 from referee.wire.strict import MalformedError
 

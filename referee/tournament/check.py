@@ -13,13 +13,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final, cast
 
-from referee.events import trf_acts, trf_read
-from referee.events.act_words import signer
-from referee.events.document import Read, read
-from referee.events.game_logs import Auditor, LogRead, Where, audit_alone, read_game
-from referee.events.log import EventLog, event_id
-from referee.events.rebuilding import differences, rebuild
-from referee.events.words import told_broken
 from referee.games.event import GAME, State
 from referee.games.event.acts import Result
 from referee.games.event.scoring import Scores
@@ -36,6 +29,13 @@ from referee.log.replay import Record
 from referee.log.verdict import Report, Verdict
 from referee.text.notation.outcomes import counted
 from referee.text.notation.strict_json import QueryError, parse
+from referee.tournament import trf_acts, trf_read
+from referee.tournament.act_words import signer
+from referee.tournament.document import Read, read
+from referee.tournament.game_logs import Auditor, LogRead, Where, audit_alone, read_game
+from referee.tournament.log import EventLog, event_id
+from referee.tournament.rebuilding import differences, rebuild
+from referee.tournament.words import told_broken
 
 TRF: Final = ".trf"
 PAIRING: Final = 11

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import chain, permutations
 
-from referee.pairing.draw import Words, shuffled
+from referee.tournament.pairing.draw import Words, shuffled
 
 
 def seats(

@@ -16,9 +16,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from referee.events.away import AwayLog, Home, Keeper
-from referee.events.log import EventLog, parts_of
-from referee.events.names import Names
 from referee.games.event import Terms
 from referee.games.event.position import commitment
 from referee.games.game import InputError
@@ -27,6 +24,9 @@ from referee.log.errors import Code, LogError
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner
 from referee.log.replay import Record
+from referee.tournament.away import AwayLog, Home, Keeper
+from referee.tournament.log import EventLog, parts_of
+from referee.tournament.names import Names
 
 SUFFIX: Final = ".eventlog"
 _ORGANISER, _REFEREE, _SEED, _NAMES, _HOME = "organiser.pem", "referee.pem", "seed", "names.csv", "referee.json"
