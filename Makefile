@@ -47,10 +47,10 @@ demo: $(RUNTIME) ## Watch a game from deal to verified log (GAME=kingdomino ARGS
 	@$(BIN)/referee demo --game $(GAME) $(ARGS)
 
 demo-web: $(RUNTIME) ## Watch bots play in a browser, until Ctrl-C (GAME=kingdomino ARGS="--games 4")
-	@$(BIN)/python -m referee_clients.demo.web --game $(GAME) $(ARGS)
+	@$(BIN)/python -m referee_clients.terminal.demo.web --game $(GAME) $(ARGS)
 
 demo-event: $(RUNTIME) ## Let 16 bots play a tournament of five rounds, and check all of it (ARGS="--players 12 --rounds 3")
-	@$(BIN)/python -m referee_clients.demo.event $(ARGS)
+	@$(BIN)/python -m referee_clients.terminal.demo.event $(ARGS)
 
 serve: $(RUNTIME) ## Run the referee
 	@$(BIN)/referee serve

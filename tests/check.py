@@ -42,7 +42,7 @@ _PAGES: Final = ("clients/referee_clients/web", "clients/verify-js", "tests/web"
 _BY_NAME: Final = {
     "referee.games.registry": "referee.games",
     "referee.cli": "referee.cli",
-    "referee.cli.bot_lint": "referee_clients.bot_lint.look",
+    "referee.cli.bot_lint": "referee_clients.bot_check.lint.look",
     "referee.server.service.adjudication": "referee.server.service.adjudication_worker",
     "referee.server.service.data": "referee.server.store",
     "referee.server.service.events": "referee.server.service.event_worker",
@@ -51,7 +51,7 @@ _BY_NAME: Final = {
     "referee_clients.bot_check.run": "referee_clients.bot_check.inner",
     "referee_clients.web.positions": "referee_clients.web.judge",
     "tests.web.in_browser": "referee_clients.web.in_browser",
-    "tests.web.test_serve_web": "referee_clients.demo.web",
+    "tests.web.test_serve_web": "referee_clients.terminal.demo.web",
 }
 """Modules that import or start others by their names, and the package in which these are."""
 _GAMES: Final = ("alhambra", "event", "kingdomino", "rollwrite")

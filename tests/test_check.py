@@ -54,7 +54,7 @@ def test_tests_reach_every_module() -> None:
         ("referee/games/alhambra/check.py", "tests/games/test_alhambra_check.py"),
         ("referee/text/words/cs/phrases.json", "tests/words/test_catalogue.py"),
         ("solver/referee_solver/alhambra/walls.py", "tests/solver/test_walls.py"),
-        ("clients/referee_clients/desk/app.py", "tests/clients/desk/test_desk.py"),
+        ("clients/referee_clients/terminal/desk/app.py", "tests/clients/desk/test_desk.py"),
         ("clients/js/protocol.mjs", "tests/clients/test_javascript.py"),
         ("clients/verify-js/audit.mjs", "tests/log/test_verify_js.py"),
         ("proto/referee/kingdomino/v1/kingdomino.proto", "tests/wire/test_kingdomino.py"),

@@ -11,8 +11,8 @@ from rich.console import Console
 from referee.cli.extras import need
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.games import registry
-from referee_clients.demo.game import players_of
-from referee_clients.demo.whole import run
+from referee_clients.terminal.demo.game import players_of
+from referee_clients.terminal.demo.whole import run
 
 
 def demo(

@@ -17,10 +17,10 @@ from referee.cli.remote import SendInClear, TlsCa, TlsCert, TlsKey, security, to
 from referee.server.service import logs
 from referee.server.service.data import DataError, origin_of
 from referee.server.service.server import Config, ListenError, Server
-from referee_clients.desk.app import DeskApp
-from referee_clients.desk.folder import Folder, FolderError
-from referee_clients.desk.place import Place
 from referee_clients.sdk.channel import Security
+from referee_clients.terminal.desk.app import DeskApp
+from referee_clients.terminal.desk.folder import Folder, FolderError
+from referee_clients.terminal.desk.place import Place
 
 _LOG = "referee.log"
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from referee.cli.event_editing import EventPath, SignedBy, opened
 from referee.cli.failure import EXIT_USAGE, Failure
-from referee_clients.event_desk.app import EventDeskApp
+from referee_clients.terminal.event_desk.app import EventDeskApp
 
 
 def desk(file: EventPath, key: SignedBy = None) -> None:

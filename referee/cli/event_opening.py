@@ -30,8 +30,8 @@ from referee.tournament.game_logs import Where
 from referee.tournament.organiser import newest_round
 from referee.tournament.typed import table_of
 from referee.tournament.words import lines
-from referee_clients.opening.options import options_of_games
-from referee_clients.opening.wishes import Wishes
+from referee_clients.sdk.opening.options import options_of_games
+from referee_clients.sdk.opening.wishes import Wishes
 
 
 def open_(  # noqa: PLR0917 - typer reads options from the signature

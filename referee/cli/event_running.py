@@ -32,9 +32,9 @@ from referee.v1 import access_service_pb2 as access_pb
 from referee.v1.access_service_pb2_grpc import AccessServiceStub
 from referee_clients import GameResult, Join, play_all
 from referee_clients.bots import UnknownBot, load, maker
-from referee_clients.opening.wishes import Wishes
 from referee_clients.sdk.channel import bearer, open_channel
 from referee_clients.sdk.events import PATIENCE_S
+from referee_clients.sdk.opening.wishes import Wishes
 
 _TIMEOUT_S: Final = 15
 _LIFETIME_MS: Final = 24 * 3600 * 1000

@@ -16,8 +16,8 @@ from referee.cli.joins import join_of
 from referee.cli.remote import SendInClear, TlsCa, TlsCert, TlsKey, security
 from referee.cli.seat_keys import NoLogCopy, key_file
 from referee_clients.sdk.errors import ClientError, Distrust
-from referee_clients.seat.app import SeatApp
-from referee_clients.seat.keys import SeatKeys
+from referee_clients.terminal.seat.app import SeatApp
+from referee_clients.terminal.seat.keys import SeatKeys
 
 EXIT_DISTRUST = 4
 

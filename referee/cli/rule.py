@@ -21,10 +21,10 @@ from referee.cli.signing import key_told, sign
 from referee.log.intent import Author, Role
 from referee.log.v1 import log_pb2
 from referee.telling.words import quoted
-from referee_clients.opening.times import milliseconds
 from referee_clients.rulings import OF_POSITION, BadMove, Bench, Look, resting, standing_move
 from referee_clients.sdk.arbiter import arbiter
 from referee_clients.sdk.errors import ClientError, WentOn
+from referee_clients.sdk.opening.times import milliseconds
 
 
 class _Rulings(TyperGroup):

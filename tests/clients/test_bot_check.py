@@ -24,7 +24,7 @@ from referee_clients.bot_check.results import Result, Status, as_json, as_junit
 from referee_clients.bot_check.scene import Patience, Referee, Scene
 from referee_clients.bot_check.subject import Subject, subject
 from referee_clients.bots import UnknownBot
-from referee_clients.demo.children import Children
+from referee_clients.children import Children
 from tests.cli import command
 from tests.cli.inside import referee
 from tests.clients.javascript import Node

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from referee_clients.bot_lint.look import look
-from referee_clients.bot_lint.rules import RULES
+from referee_clients.bot_check.lint.look import look
+from referee_clients.bot_check.lint.rules import RULES
 from tests.cli.inside import referee
 from tests.docs.shell import ROOT
 

@@ -18,7 +18,7 @@ from tests.cli.inside import referee
 from tests.clients.demo import Demo
 from tests.sizes import campaign, sample_of
 
-EVENT = (sys.executable, "-m", "referee_clients.demo.event")
+EVENT = (sys.executable, "-m", "referee_clients.terminal.demo.event")
 
 
 @pytest.fixture

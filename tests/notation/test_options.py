@@ -26,10 +26,10 @@ from referee.text.notation.game_text import GameText, read, write
 from referee.text.notation.headers import Setup
 from referee.text.notation.options import Option, chosen, options_of, plain, words, written
 from referee.text.report.model import about
-from referee_clients.desk.guide import guide
-from referee_clients.desk.opening import _field
-from referee_clients.opening.options import options as of_json
-from referee_clients.opening.options import options_of_games
+from referee_clients.sdk.opening.options import options as of_json
+from referee_clients.sdk.opening.options import options_of_games
+from referee_clients.terminal.desk.guide import guide
+from referee_clients.terminal.desk.opening import _field
 from tests.docs.messages import HEADING
 from tests.games.options import own_dominoes, own_sheet
 from tests.log.registered import codec, opened

@@ -18,9 +18,9 @@ from referee.server.live.errors import BadField, LimitReached, NotAwaited
 from referee.server.service.errors import status
 from referee.text.notation.errors import BadWord
 from referee.text.words.catalogue import ENGLISH, load, phrase
-from referee_clients.opening.options import options
-from referee_clients.opening.times import milliseconds
 from referee_clients.rulings import refused
+from referee_clients.sdk.opening.options import options
+from referee_clients.sdk.opening.times import milliseconds
 from referee_clients.web import office, pages
 from referee_clients.web.errors import Refusal, refusal_of
 from referee_clients.web.given import Given, key_of

@@ -120,7 +120,7 @@ async def test_the_demo_plays_before_a_browser_until_it_is_stopped(tmp_path: Pat
     script.write_text(f'#!/bin/sh\necho "$1" > {opened}\n')
     script.chmod(0o755)
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "referee_clients.demo.web", "--game", "kingdomino", "--pace", "100ms"),
+        *(sys.executable, "-m", "referee_clients.terminal.demo.web", "--game", "kingdomino", "--pace", "100ms"),
         env=demo.environment | {"DISPLAY": ":0", "BROWSER": f"{script} %s"},
         stdout=PIPE,
     )

@@ -18,7 +18,7 @@ from referee_clients.bot_check.results import Result, as_row
 from referee_clients.bot_check.scene import Patience, Referee, Scene
 from referee_clients.bot_check.subject import named, subject
 from referee_clients.bots.bot import BrokenBot, UnknownBot
-from referee_clients.demo.children import ChildFailed, Children, stop_on_sigterm
+from referee_clients.children import ChildFailed, Children, stop_on_sigterm
 
 
 def main(what: dict[str, Any]) -> None:

@@ -15,7 +15,7 @@ from referee_clients.bot_check.catalogue import ASKED, CATALOGUE, PLAYED
 from referee_clients.bot_check.results import Result, Status, of_row
 from referee_clients.bot_check.subject import Subject
 from referee_clients.bots.bot import BrokenBot, UnknownBot
-from referee_clients.demo.children import ChildFailed
+from referee_clients.children import ChildFailed
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ from referee_clients.bot_check.results import Wrong
 from referee_clients.bot_check.staging import bring
 from referee_clients.bot_check.subject import Subject
 from referee_clients.bots import load
-from referee_clients.demo.children import Child, Children, read
+from referee_clients.children import Child, Children, read
 from referee_clients.join import format_join
 from referee_clients.sdk.errors import Denied
 from referee_clients.sdk.ledger import Ledger

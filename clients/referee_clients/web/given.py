@@ -8,7 +8,7 @@ from typing import Any, Final
 from referee.text.notation.errors import BadWord
 from referee.text.notation.strict_json import shown
 from referee.text.words.catalogue import Phrase, phrase
-from referee_clients.opening.times import milliseconds
+from referee_clients.sdk.opening.times import milliseconds
 
 _MOST: Final = (1 << 32) - 1
 _KEY_BYTES: Final = 32

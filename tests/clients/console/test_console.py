@@ -17,17 +17,17 @@ from referee.log.keys import PrivateKey
 from referee.log.v1 import log_pb2
 from referee.server.service.server import Server
 from referee.v1 import access_service_pb2, access_service_pb2_grpc
-from referee_clients.console.app import ConsoleApp
-from referee_clients.console.games import Games
-from referee_clients.console.kinds import KINDS
-from referee_clients.console.post import Post
-from referee_clients.console.ruling import RulingScreen
-from referee_clients.desk import acts
-from referee_clients.desk.beside import Beside
-from referee_clients.desk.help import Help
 from referee_clients.docket import told
 from referee_clients.rulings import Bench, NotAllowed
 from referee_clients.sdk.arbiter import Arbiter
+from referee_clients.terminal.console.app import ConsoleApp
+from referee_clients.terminal.console.games import Games
+from referee_clients.terminal.console.kinds import KINDS
+from referee_clients.terminal.console.post import Post
+from referee_clients.terminal.console.ruling import RulingScreen
+from referee_clients.terminal.desk import acts
+from referee_clients.terminal.desk.beside import Beside
+from referee_clients.terminal.desk.help import Help
 from tests.addresses import free_address
 from tests.service.arbiter import ARBITERS, Table
 from tests.service.conftest import logged, running

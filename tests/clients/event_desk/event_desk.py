@@ -11,9 +11,9 @@ from textual.widgets import OptionList, Static
 
 from referee.games.event import State, Terms
 from referee.tournament.event_file import EventFile, new_seed
-from referee_clients.event_desk.app import EventDeskApp
-from referee_clients.event_desk.prompt import Prompt
-from referee_clients.event_desk.screen import EventScreen
+from referee_clients.terminal.event_desk.app import EventDeskApp
+from referee_clients.terminal.event_desk.prompt import Prompt
+from referee_clients.terminal.event_desk.screen import EventScreen
 from tests.cli.inside import referee
 from tests.waiting import until, waiting_for
 

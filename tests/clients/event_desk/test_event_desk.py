@@ -10,10 +10,10 @@ import pytest
 from referee.games.event.phases import Phase
 from referee.tournament.event_file import EventFile
 from referee.tournament.typed import slip_code
-from referee_clients.desk.beside import Beside
-from referee_clients.desk.help import Help
-from referee_clients.event_desk.app import EventDeskApp
-from referee_clients.event_desk.preview import Preview
+from referee_clients.terminal.desk.beside import Beside
+from referee_clients.terminal.desk.help import Help
+from referee_clients.terminal.event_desk.app import EventDeskApp
+from referee_clients.terminal.event_desk.preview import Preview
 from tests.cli.inside import referee
 from tests.clients.event_desk.event_desk import NAMES, Desk, make
 

@@ -16,9 +16,9 @@ from referee.games.event.acts import Act, CheckIn, EnterResult, Result, Withdraw
 from referee.tournament.event_file import EventFile, new_seed
 from referee.tournament.organiser import enter_players
 from referee.v1.game_service_pb2 import GetGameRequest
-from referee_clients.event_desk.app import EventDeskApp
-from referee_clients.event_desk.preview import Preview
 from referee_clients.sdk.events import EventKeeper
+from referee_clients.terminal.event_desk.app import EventDeskApp
+from referee_clients.terminal.event_desk.preview import Preview
 from tests.addresses import free_address
 from tests.clients.event_desk.event_desk import NAMES, Desk
 from tests.service.conftest import running

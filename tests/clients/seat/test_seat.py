@@ -13,16 +13,16 @@ from textual.widgets import OptionList
 from referee.log.file import entries
 from referee.log.game import Phase
 from referee.log.keys import PrivateKey
-from referee_clients.desk import acts
-from referee_clients.desk.beside import Beside
-from referee_clients.desk.filling import Filling
-from referee_clients.desk.help import Help
-from referee_clients.desk.moves import Moves
 from referee_clients.sdk.arbiter import arbiter
 from referee_clients.sdk.errors import ClientError, Denied
-from referee_clients.seat.keys import SeatKeys
-from referee_clients.seat.screen import SeatScreen
-from referee_clients.seat.seat import Seat
+from referee_clients.terminal.desk import acts
+from referee_clients.terminal.desk.beside import Beside
+from referee_clients.terminal.desk.filling import Filling
+from referee_clients.terminal.desk.help import Help
+from referee_clients.terminal.desk.moves import Moves
+from referee_clients.terminal.seat.keys import SeatKeys
+from referee_clients.terminal.seat.screen import SeatScreen
+from referee_clients.terminal.seat.seat import Seat
 from tests.clients.referee_process import Referee
 from tests.clients.seat.seat import AtSeat, Game, beside, open_game, running
 from tests.waiting import until

@@ -1,0 +1,1 @@
+"""Programs for terminals: a seat, an arbiter, the desk, tournaments, and the demos."""

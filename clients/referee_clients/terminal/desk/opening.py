@@ -1,0 +1,231 @@
+"""The form for a new game: its rules, seats, options and the names of those who play. Knows no game.
+
+Options are written as the headers of the notation have them, and read by its parser.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.events import DescendantFocus
+from textual.screen import Screen
+from textual.widget import Widget
+from textual.widgets import Button, Footer, Input, Label, Select, Static
+
+from referee.games import registry
+from referee.text.notation import game_text, headers
+from referee.text.notation.errors import NotationError
+from referee.text.notation.headers import Setup
+from referee.text.notation.options import Option, options_of, plain, written
+from referee.wire.registry import codec
+from referee_clients.sdk.errors import ClientError
+from referee_clients.sdk.organiser import organiser
+from referee_clients.terminal.desk.folder import MOST_OF_A_NAME, Folder, FolderError, Known, shown_name
+from referee_clients.terminal.desk.guide import guide
+from referee_clients.terminal.desk.help import Help
+from referee_clients.terminal.desk.place import Place, ReadComponents
+
+_HELP = """\
+A new game
+
+Tab and Shift+Tab go from field to field; the line at the bottom explains each. Enter opens the choices of a \
+field that has some. F2 opens the game: from then on its rules and options stay as they are.
+
+Names are kept in {folder}/names.json and do not appear in any log: a log knows only seats.
+
+docs/rules of Tile Referee explains the options, rule by rule."""
+_GAME, _SEATS, _NAMES, _COMPONENTS, _ARBITER = "Game", "Seats", "names", "components", "arbiter"
+_YES: Final = "yes"
+
+
+class Opening(Screen[Known | None]):
+    """Dismissed with the game that was opened, or None."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("f1", "help", "Help"),
+        Binding("f2", "open", "Open the game"),
+        Binding("escape", "dismiss", "Back", key_display="Esc"),
+    ]
+    CSS = """
+    Opening #fields { height: 1fr; scrollbar-size-vertical: 1; }
+    Opening #options { height: auto; }
+    Opening Horizontal { height: 1; }
+    Opening Label { width: 20; }
+    Opening Input { width: 1fr; }
+    Opening Select { width: 1fr; }
+    Opening #about, Opening #said { height: auto; }
+    Opening #about { border-top: solid; }
+    """
+
+    def __init__(self, folder: Folder, place: Place, read_components: ReadComponents) -> None:
+        super().__init__()
+        self._folder = folder
+        self._place = place
+        self._read_components = read_components
+        self._rules_id = registry.names()[0]
+        self._opening = False
+        self._wrong: list[str] | None = None
+        """What was filled in when something was found to be wrong."""
+
+    def compose(self) -> ComposeResult:
+        yield Static("A new game at the table", id="title", markup=False)
+        games = [(guide(rules_id).TITLE, rules_id) for rules_id in registry.names()]
+        with VerticalScroll(id="fields", can_focus=False):
+            yield _row(_GAME, Select(games, value=self._rules_id, allow_blank=False, id=_GAME, compact=True))
+            yield Vertical(*self._fields(), id="options")
+            yield Button("Open the game", id="open", compact=True)
+        yield Static("", id="about", markup=False)
+        yield Static("", id="said", markup=False)
+        yield Footer()
+
+    def _fields(self) -> list[Widget]:
+        """Return all that depend on the game."""
+        game = registry.get(self._rules_id)
+        seats = [(str(number), str(number)) for number in range(game.min_seats, game.max_seats + 1)]
+        rows: list[Widget] = [
+            _row(_SEATS, Select(seats, value=seats[0][1], allow_blank=False, id=_SEATS, compact=True))
+        ]
+        rows.append(_row(_NAMES, Input(placeholder="(such as Red, Blue)", id=_NAMES, compact=True)))
+        rulings = [("yes, at this desk", _YES), ("no", "no")]
+        rows.append(_row(_ARBITER, Select(rulings, value=_YES, allow_blank=False, id=_ARBITER, compact=True)))
+        rows += [_row(option.name, _field(option)) for option in self._options()]
+        if game.declares_components:
+            rows.append(_row(_COMPONENTS, Input(placeholder="(the standard ones)", id=_COMPONENTS, compact=True)))
+        return rows
+
+    def _options(self) -> Iterable[Option]:
+        game = registry.get(self._rules_id)
+        return options_of(type(game.new(game.min_seats).options)).values()
+
+    def on_mount(self) -> None:
+        self.query_one(f"#{_GAME}").focus()
+
+    @on(Select.Changed)
+    @on(Input.Changed)
+    def _is_changed(self) -> None:
+        """What was wrong may be right now."""
+        if self._wrong is not None and self._wrong != self._filled_in():
+            self._say("")
+
+    @on(Select.Changed)
+    async def _other_game(self, event: Select.Changed) -> None:
+        if event.select.id == _GAME and event.value != self._rules_id:
+            self._rules_id = str(event.value)
+            options = self.query_one("#options", Vertical)
+            await options.remove_children()
+            await options.mount_all(self._fields())
+
+    @on(DescendantFocus)
+    def _focused(self, event: DescendantFocus) -> None:
+        self.query_one("#about", Static).update(self._about(event.widget.id or ""))
+
+    def _about(self, field: str) -> str:
+        known = guide(self._rules_id)
+        command = f"referee new --rules {self._rules_id} --show-components"
+        fixed = {
+            _GAME: "Game: the rules to play by.",
+            _SEATS: "Seats: the number of seats. They are numbered from 0, in the order of play.",
+            _NAMES: f"Names: the players from seat 0 on, separated by commas; up to {MOST_OF_A_NAME} letters each; "
+            "optional. They stay on this machine.",
+            _ARBITER: "Arbiter: who can rule at this desk: penalties, a seat that did not come, the result. The key is "
+            f"{self._folder.arbiter_file}; it is made if it is not there. It cannot be added later.",
+            _COMPONENTS: f"Components: the {known.COMPONENTS} on your table, if not standard: a file in the "
+            f"form that {command} prints.",
+            "open": "Enter opens the game; so does F2 from every field.",
+        }
+        words = fixed.get(field) or (f"{field}: {known.OPTIONS[field]}." if field in known.OPTIONS else "")
+        # The open list of a field has no name of its own.
+        return words or str(self.query_one("#about", Static).content)
+
+    def _filled_in(self) -> list[str]:
+        fields: list[Any] = [*self.query(Input), *self.query(Select)]
+        return [str(field.value) for field in fields]
+
+    def _say(self, words: str) -> None:
+        """Tell it for as long as the form stays as it is."""
+        self._wrong = self._filled_in() if words else None
+        self.query_one("#said", Static).update(words)
+
+    @on(Button.Pressed)
+    def action_open(self) -> None:
+        if not self._opening:
+            self._opening = True
+            self.run_worker(self._open())
+
+    async def _open(self) -> None:
+        try:
+            if (setup := self._setup()) is None or (names := self._names(setup.seats)) is None:
+                return
+            components = self._components()
+            self._say("Opening the game.")
+            wire = codec(setup.rules_id, setup.version)
+            async with organiser(self._place.address, self._place.token, self._place.security) as there:
+                arbiter = self._folder.arbiter(make=True) if self._value(_ARBITER) == _YES else None
+                table = await there.open_table(
+                    setup.rules_id,
+                    setup.seats,
+                    self._folder.key.public.raw,
+                    options=wire.encode_options(setup.options),
+                    components=components,
+                    arbiters=[] if arbiter is None else [arbiter.public.raw],
+                )
+            self.dismiss(self._folder.add(table, setup.rules_id, self._place.server, names))
+        except (ClientError, FolderError, ValueError) as error:
+            self._say(f"Not opened: {error}")
+        finally:
+            self._opening = False
+
+    def _setup(self) -> Setup | None:
+        """Return what the form says, read as the headers of a text; None if that is wrong, which is told."""
+        values = {_GAME: self._rules_id, _SEATS: self._value(_SEATS)}
+        values |= {option.name: value for option in self._options() if (value := self._value(option.name))}
+        text = "".join(f"{headers.line(name, value)}\n" for name, value in values.items())
+        try:
+            found, _ = game_text.parse(text)
+            return found.setup()
+        except NotationError as error:
+            field = list(values)[min(error.line, len(values)) - 1]
+            expected = f"; expected {error.expected}" if error.expected else ""
+            self._say(f"{field}: {error.what}{expected}")
+            self.query_one(f"#{field}").focus()
+            return None
+
+    def _names(self, seats: int) -> list[str] | None:
+        """As many as were given; None if there are too many, which is told."""
+        names = [shown_name(name) for name in self._value(_NAMES).split(",")]
+        if len(names) > seats:
+            self._say(f"names: {len(names)} of them; expected {seats} at most, with commas between")
+            self.query_one(f"#{_NAMES}").focus()
+            return None
+        return names
+
+    def _components(self) -> bytes:
+        """Raise ``ValueError``."""
+        path = self._value(_COMPONENTS) if registry.get(self._rules_id).declares_components else ""
+        return self._read_components(self._rules_id, Path(path)) if path else b""
+
+    def _value(self, field: str) -> str:
+        widget: Any = self.query_one(f"#{field}")
+        return str(widget.value).strip()
+
+    def action_help(self) -> None:
+        self.app.push_screen(Help(_HELP.format(folder=self._folder.path)))
+
+
+def _row(label: str, widget: Widget) -> Horizontal:
+    return Horizontal(Label(label, markup=False), widget)
+
+
+def _field(option: Option) -> Widget:
+    """Return choices where there are some; otherwise a line, empty for what is not chosen."""
+    default = written(plain(option.default))
+    if words := option.choices:
+        choices = [(word, word) for word in words]
+        return Select(choices, value=default, allow_blank=False, id=option.name, compact=True)
+    return Input(default, id=option.name, compact=True)
