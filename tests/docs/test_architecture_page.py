@@ -43,7 +43,12 @@ def test_the_layers_are_those_of_the_contract() -> None:
 def test_what_lies_side_by_side_is_independent() -> None:
     """In import-linter's words: a colon would let the parts of a row import each other."""
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
-    rows = [row for contract in contracts["contracts"] for row in contract.get("layers", ())]
+    rows = [
+        row
+        for contract in contracts["contracts"]
+        if contract.get("containers") not in (["referee.log"], ["referee_clients"])
+        for row in contract.get("layers", ())
+    ]
     assert any(" | " in row for row in rows)
     assert not [row for row in rows if ":" in row]
     packages = [path for path in (ROOT / "referee").rglob("*") if path.is_dir() and "__pycache__" not in path.parts]
