@@ -34,7 +34,7 @@ _ALWAYS: Final = ("tests/frozen", "tests/transcripts", "tests/games/test_every_g
 """What most mistakes in the rules and in the log break, in seconds: for every change of source."""
 _IN_JAVASCRIPT: Final = {
     "clients/js": ("tests.clients.javascript",),
-    "clients/verify-js": ("tests.log.verify_js", "tests.events.verify_js"),
+    "clients/verify-js": ("tests.log.verify_js", "tests.tournament.verify_js"),
 }
 """Sources that no Python imports, and the helpers of tests that run them."""
 _PAGES: Final = ("clients/referee_clients/web", "clients/verify-js", "tests/web")
@@ -138,8 +138,9 @@ def _sure(path: str) -> Iterator[str]:
         if name.startswith("test_"):
             yield path
         elif name == "conftest.py" or not name.endswith(".py"):
-            # What all tests of a folder take, or its data.
-            yield "/".join(path.split("/")[:2]) if len(rest) > 1 else "tests"
+            # What all tests of a folder take, or data of the folder below them.
+            folders = [folder for folder in Path(path).parents if folder != Path()]
+            yield str(next((folder for folder in folders if [*(ROOT / folder).glob("test_*.py")]), folders[-1]))
     elif path in _BUILD:
         yield from ("tests/packaging", "tests/docs")
     elif name.endswith(".md") or top == "docs":

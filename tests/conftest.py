@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, settings
 from tests import costs, one_loop, sizes
 
 if TYPE_CHECKING:
-    from tests.store.postgres import Postgres
+    from tests.server.store.postgres import Postgres
 
 settings.register_profile("tile-referee", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("tile-referee")
@@ -105,7 +105,7 @@ def garbage_at_the_end() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Postgres]:
     """A real PostgreSQL, started when the first test asks for it."""
-    from tests.store import postgres
+    from tests.server.store import postgres
 
     with postgres.running() as server:
         if server is None:

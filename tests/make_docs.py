@@ -14,7 +14,7 @@ from referee.games.game import Kind, Rule
 from referee.log.endings import CONSEQUENCES
 from referee_solver.alhambra.theorems import THEOREMS
 from tests.docs.messages import log_format_page
-from tests.notation.page import notation_page
+from tests.text.notation.page import notation_page
 
 DOCS = Path(__file__).parent.parent / "docs"
 

@@ -29,7 +29,7 @@ def brought_by(*paths: str) -> set[str]:
 
 @pytest.mark.parametrize("package", [name for name in PACKAGES if name not in GENERATED])
 def test_test_folders_mirror_the_source(package: str) -> None:
-    assert list((ROOT / "tests" / package).glob("test_*.py"))
+    assert list((ROOT / "tests" / package).rglob("test_*.py"))
 
 
 def test_tests_reach_every_module() -> None:
@@ -49,17 +49,17 @@ def test_tests_reach_every_module() -> None:
     ("path", "near"),
     [
         ("referee/log/clocks.py", "tests/log/test_arbitration.py"),
-        ("referee/server/store/sqlite.py", "tests/store/test_sqlite.py"),
+        ("referee/server/store/sqlite.py", "tests/server/store/test_sqlite.py"),
         ("referee/cli/serve.py", "tests/cli/test_serve.py"),
         ("referee/games/alhambra/check.py", "tests/games/test_alhambra_check.py"),
-        ("referee/text/words/cs/phrases.json", "tests/words/test_catalogue.py"),
+        ("referee/text/words/cs/phrases.json", "tests/text/words/test_catalogue.py"),
         ("solver/referee_solver/alhambra/walls.py", "tests/solver/test_walls.py"),
         ("clients/referee_clients/terminal/desk/app.py", "tests/clients/desk/test_desk.py"),
         ("clients/js/protocol.mjs", "tests/clients/test_javascript.py"),
         ("clients/verify-js/audit.mjs", "tests/log/test_verify_js.py"),
         ("proto/referee/kingdomino/v1/kingdomino.proto", "tests/wire/test_kingdomino.py"),
         ("tests/log/games.py", "tests/log/test_audit.py"),
-        ("tests/service/conftest.py", "tests/service"),
+        ("tests/server/service/conftest.py", "tests/server/service"),
     ],
 )
 def test_what_is_near_runs_within_the_budget(path: str, near: str) -> None:

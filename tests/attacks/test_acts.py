@@ -1,6 +1,6 @@
 """Acts that a referee must not enter, in games of all rules: refused for the right reason, and nothing has changed.
 
-Over the network, with statuses and tokens: tests/service/test_bad_acts.py.
+Over the network, with statuses and tokens: tests/server/service/test_bad_acts.py.
 """
 
 from __future__ import annotations

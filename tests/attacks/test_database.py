@@ -1,6 +1,6 @@
 """What whoever has the database can do to it: the game stands still and is named, and nothing is signed on top of it.
 
-Set back to an older copy, another history of the same length, two referees on one: tests/service/test_marks.py.
+Set back to an older copy, another history of the same length, two referees on one: tests/server/service/test_marks.py.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from referee.server.service.files import STORE_FILE
 from referee.server.service.server import Server
 from referee.v1 import game_service_pb2 as pb
 from tests.attacks.database import CASES, Attack, a_signature_edited, another_header
-from tests.service.conftest import running
-from tests.service.player import Client, Play, bearer, refusal, refused
-from tests.service.resend import moved
+from tests.server.service.conftest import running
+from tests.server.service.player import Client, Play, bearer, refusal, refused
+from tests.server.service.resend import moved
 from tests.sizes import Part, in_parts
 
 

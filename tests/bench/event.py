@@ -27,12 +27,12 @@ from referee.tournament.pairing.swiss import Paired, swiss
 from referee.tournament.simulate import Chances
 from tests.bench.__main__ import table_of
 from tests.bench.measure import Figure
-from tests.events.check import game, result_of
 from tests.games.event_rules import SEED, terms
 from tests.log.games import SIGNER, key
-from tests.pairing.events import Event
-from tests.service.event import SEED as LOTS
-from tests.service.event import over_the_board
+from tests.server.service.event import SEED as LOTS
+from tests.server.service.event import over_the_board
+from tests.tournament.check import game, result_of
+from tests.tournament.pairing.events import Event
 
 OTHERS = Path(__file__).parent.parent.parent / ".venv" / "compare" / "bin" / "python"
 SIZES = (4, 3)

@@ -34,8 +34,8 @@ from referee_clients.join import Join
 from referee_clients.sdk.player import Player
 from tests.bench.acts import REFEREE, Stream, desks, running
 from tests.bench.measure import Figure
-from tests.service.event import Events, acts_of, over_the_board
-from tests.service.player import Client
+from tests.server.service.event import Events, acts_of, over_the_board
+from tests.server.service.player import Client
 
 OPEN, OVER = 1000, 100
 SECONDS, ACTS_S, PAIRS, THOUGHT_S = 10.0, 20, 3, 1.0

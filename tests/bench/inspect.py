@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from tests.bench.acts import REFEREE
 from tests.bench.measure import Figure
 from tests.games.layouts import engine_layout, random_boards
-from tests.notation.questions import TILE_SET, names
+from tests.text.notation.questions import TILE_SET, names
 
 QUESTIONS, TILES, RUNS = 20_000, 10, 5
 TARGET = 25_000

@@ -16,8 +16,8 @@ import grpc
 from referee.v1 import game_service_pb2_grpc as pb_grpc
 from tests.bench.acts import REFEREE, Calls, Client, Stream, desks, processor_s, rate, running
 from tests.bench.measure import Figure
-from tests.service.nodes import directories
-from tests.store import postgres
+from tests.server.service.nodes import directories
+from tests.server.store import postgres
 
 GAMES, ROUNDS, ACTS = 8, 9, 20
 

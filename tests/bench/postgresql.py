@@ -16,8 +16,8 @@ import grpc
 from referee.v1 import game_service_pb2_grpc as pb_grpc
 from tests.bench.acts import REFEREE, Client, Stream, compared, desks, processor_s, rate, running
 from tests.bench.measure import Figure
-from tests.service.nodes import directories
-from tests.store.postgres import USER, Postgres, made
+from tests.server.service.nodes import directories
+from tests.server.store.postgres import USER, Postgres, made
 from tests.waiting import until
 
 GAMES, ROUNDS, ACTS, NODES = 32, 9, 30, 4

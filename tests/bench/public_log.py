@@ -20,7 +20,7 @@ from referee.v1 import game_service_pb2 as pb
 from referee.v1 import game_service_pb2_grpc as pb_grpc
 from tests.bench.acts import REFEREE, Client, Stream, compared, desks, opened, processor_s, rate, running, script
 from tests.bench.measure import Figure
-from tests.publishing.witness import SmallWitness, serving
+from tests.server.publishing.witness import SmallWitness, serving
 
 GAMES, ROUNDS, ACTS, ENDS = 8, 17, 25, 9
 _LOOKS_S = 0.02

@@ -47,7 +47,7 @@ def folder_of(test: str, cost: Cost) -> str:
     """Return the folder of a test, or what it is if it is none."""
     if test in (SHARED, COLLECTION):
         return test
-    return "/".join(test.partition("::")[0].split("/")[:2])
+    return test.partition("::")[0].rpartition("/")[0]
 
 
 def cause_of(test: str, cost: Cost) -> str:

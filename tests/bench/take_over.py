@@ -25,7 +25,7 @@ from referee.v1 import game_service_pb2_grpc as pb_grpc
 from tests.bench.acts import REFEREE, Desk, Running, Stream, opened, rate, running, script
 from tests.bench.measure import Figure
 from tests.nemesis.pair import Pair, pair
-from tests.service.nodes import directories
+from tests.server.service.nodes import directories
 from tests.waiting import waiting_for
 
 ROUNDS, ENTRIES, GAMES, ENTRIES_EACH = 5, 300, 200, 170

@@ -17,8 +17,8 @@ from compiled_build import ROOT
 from referee.games import registry
 from tests.bench import acts, browser_audit, bulk, compiled, inspect, public_log, rules, shares, thinking, web
 from tests.bench.measure import Figure
+from tests.server.store.postgres import Postgres
 from tests.sizes import GATE
-from tests.store.postgres import Postgres
 from tests.web.conftest import BROWSERS
 from tests.web.in_browser import lacking
 

@@ -10,8 +10,8 @@ from referee.log.public.proof import check_head_logged, prove_head
 from referee.log.public.tiles import Edge, TileTree
 from referee.log.tlog_proof import TlogProof
 from tests.bench.measure import RUNS, Figure, rate
-from tests.tlog.checkpoint import MlDsaWitness
-from tests.tlog.logs import LOG, Memory, cosigned, head, leaves, policy_text
+from tests.log.public.checkpoint import MlDsaWitness
+from tests.log.public.logs import LOG, Memory, cosigned, head, leaves, policy_text
 
 LEAVES, BATCH = 70_000, 355
 _CHECKS = 200

@@ -11,7 +11,7 @@ from referee.log.public.leaf import leaf_of
 from referee.log.public.proof import prove_head
 from referee.log.public.tiles import Edge, TileTree
 from tests.log.games import ORIGIN, Played
-from tests.tlog.logs import LOG, Memory, cosigned, leaves
+from tests.log.public.logs import LOG, Memory, cosigned, leaves
 
 
 def head_of(played: Played, size: int) -> Checkpoint:

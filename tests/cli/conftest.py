@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli.rule import club
 from tests.log.games import Played
-from tests.service.conftest import logged
+from tests.server.service.conftest import logged
 
 __all__ = ["club", "logged"]
 

@@ -18,7 +18,7 @@ from referee.v1 import game_service_pb2 as pb
 from tests import one_loop
 from tests.cli import inside
 from tests.cli.command import REFEREE
-from tests.service.player import SCRIBE, Play, connected, seat_key
+from tests.server.service.player import SCRIBE, Play, connected, seat_key
 
 
 def here(*words: object, typed: str = "") -> tuple[int, str, str]:

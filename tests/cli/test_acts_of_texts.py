@@ -11,7 +11,7 @@ from referee.log.keys import PrivateKey
 from referee.text.notation.game_text import write
 from tests.cli.acts_of_texts import BASE, WRONG
 from tests.cli.inside import referee
-from tests.notation.setups import PLAIN, play, text_of
+from tests.text.notation.setups import PLAIN, play, text_of
 
 
 @pytest.fixture(scope="module")

@@ -27,9 +27,9 @@ from tests.cli.inside import referee
 from tests.log import registered
 from tests.log.games import SIGNER
 from tests.log.games import play as play_log
-from tests.notation.page import BOARDS
-from tests.notation.setups import PLAIN, name_of, play, text_of
-from tests.report.adjudication import AWAY, START
+from tests.text.notation.page import BOARDS
+from tests.text.notation.setups import PLAIN, name_of, play, text_of
+from tests.text.report.adjudication import AWAY, START
 
 NAMES = '[Player0 "Weiß & <b>Söhne</b>"]\n[Player1 "Rot"]\n'
 

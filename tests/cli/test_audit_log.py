@@ -14,7 +14,7 @@ from tests.cli.audit_log import Log, head_of
 from tests.cli.inside import referee
 from tests.log.alhambra import CODEC, alhambra, at_random
 from tests.log.games import ORIGIN, SIGNER, Played, build_file, play
-from tests.tlog.logs import LOG, NOW_S, policy_text
+from tests.log.public.logs import LOG, NOW_S, policy_text
 
 
 @pytest.fixture(scope="module")

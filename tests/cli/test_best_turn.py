@@ -11,7 +11,7 @@ import pytest
 
 from tests.cli.inside import referee
 from tests.games.layouts import engine_layout, random_boards
-from tests.notation.questions import TILE_SET, ask, names
+from tests.text.notation.questions import TILE_SET, ask, names
 
 LAYOUT = {"0,-1": "pavilion-2-NEW"}
 POSITION = json.dumps({"game": "alhambra", "layout": LAYOUT, "reserve": [], "bought": ["tower-8-NES"]})

@@ -12,7 +12,7 @@ from referee.log.keys import PrivateKey
 from referee.text.notation.game_text import GameText, write
 from tests.cli.inside import referee
 from tests.frozen.report import HERE
-from tests.notation.contested import contested
+from tests.text.notation.contested import contested
 
 LOGS = [
     "kingdomino-1-dealt-3-contested",

@@ -14,7 +14,7 @@ import pytest
 from referee.log.verdict import Verdict
 from referee.text.words.catalogue import ENGLISH, languages, load
 from tests.cli.inside import referee
-from tests.words.reports import in_english
+from tests.text.words.reports import in_english
 
 NAMES = ["Anna", "Ben", "Cara", "Dan", "Eva", "Finn", "Gina"]
 

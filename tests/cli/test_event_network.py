@@ -28,10 +28,10 @@ from referee_clients.sdk.channel import Security
 from tests.addresses import free_address
 from tests.cli.command import REFEREE
 from tests.cli.inside import referee
-from tests.events.check import game as log_of_game
-from tests.service.conftest import running
-from tests.service.player import Client, bearer, connected, refused
-from tests.service.process import serve
+from tests.server.service.conftest import running
+from tests.server.service.player import Client, bearer, connected, refused
+from tests.server.service.process import serve
+from tests.tournament.check import game as log_of_game
 from tests.waiting import waiting_for
 
 Run = Callable[..., Awaitable[subprocess.CompletedProcess[str]]]

@@ -12,7 +12,7 @@ from referee.v1 import game_service_pb2 as pb
 from referee_clients.sdk.channel import bearer
 from tests.cli.command import NOBODY
 from tests.cli.inside import referee
-from tests.service.conftest import running
+from tests.server.service.conftest import running
 
 NO_GAME = "0" * 32
 

@@ -12,7 +12,7 @@ from referee.log.public.proof import check_head_logged
 from referee.log.tlog_proof import TlogProof
 from referee.server.service.files import LOG_VERIFIER_FILE
 from tests.cli.inside import referee
-from tests.service.conftest import running
+from tests.server.service.conftest import running
 
 
 async def test_the_proof_is_beside_the_file(tmp_path: Path) -> None:

@@ -23,9 +23,9 @@ from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
 from referee_clients.join import parse_join
 from tests.cli.inside import referee
-from tests.service.conftest import running
-from tests.service.player import Client, bearer
-from tests.service.process import serve
+from tests.server.service.conftest import running
+from tests.server.service.player import Client, bearer
+from tests.server.service.process import serve
 from tests.waiting import waiting_for
 
 PAIRINGS = """\

@@ -13,7 +13,7 @@ import pytest
 from tests.cli.command import REFEREE
 from tests.cli.inside import in_bytes, referee
 from tests.games.layouts import engine_layout, random_boards
-from tests.notation.questions import TILE_SET, names
+from tests.text.notation.questions import TILE_SET, names
 
 QUESTION = b'{"game":"alhambra","layout":{"0,-1":"pavilion-2-NEW"},"tile":"tower-8-NES"}\n'
 ANSWER = (

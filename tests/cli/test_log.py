@@ -21,7 +21,7 @@ from tests.cli.inside import referee
 from tests.cli.log import served
 from tests.log.alhambra import CODEC, alhambra, at_random
 from tests.log.games import ORIGIN, SIGNER, Played, key, play
-from tests.tlog.logs import NOW_S, head, leaves, policy_text, publish
+from tests.log.public.logs import NOW_S, head, leaves, policy_text, publish
 
 QUORUM = ("w1", "w2")
 

@@ -11,10 +11,10 @@ from referee.server.publishing import recovery
 from referee.server.publishing.sequencer import Sequencer
 from tests.cli.command import referee as command
 from tests.cli.inside import referee
-from tests.service.conftest import running
-from tests.service.player import Play
-from tests.service.public_log import proved
-from tests.service.resend import moved
+from tests.server.service.conftest import running
+from tests.server.service.player import Play
+from tests.server.service.public_log import proved
+from tests.server.service.resend import moved
 from tests.waiting import until
 
 

@@ -19,7 +19,7 @@ from referee.log.public.witness import Request, Witness, WitnessFile
 from tests.cli.inside import referee
 from tests.cli.log import served
 from tests.log.games import key
-from tests.tlog.logs import LOG, leaves, policy, policy_text, publish
+from tests.log.public.logs import LOG, leaves, policy, policy_text, publish
 
 NAMES = ("w1", "w2")
 OURS, OTHERS = leaves(400), [*leaves(100), *leaves(300, 5000)]

@@ -12,11 +12,11 @@ from referee.server.service.files import STORE_ADDRESS_FILE, STORE_FILE
 from referee.v1 import access_service_pb2 as access
 from referee.v1 import game_service_pb2 as pb
 from tests.cli.inside import referee
-from tests.service.access import Office
-from tests.service.conftest import running
-from tests.service.player import bearer
-from tests.service.resend import audited, moved, send_all_again
-from tests.store.postgres import Postgres
+from tests.server.service.access import Office
+from tests.server.service.conftest import running
+from tests.server.service.player import bearer
+from tests.server.service.resend import audited, moved, send_all_again
+from tests.server.store.postgres import Postgres
 
 
 async def test_games_go_on_in_another_database(tmp_path: Path, postgres: Postgres) -> None:

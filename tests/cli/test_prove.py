@@ -17,8 +17,8 @@ from tests.cli.command import REFEREE
 from tests.cli.inside import referee
 from tests.cli.prove import FIELDS, lines, prove
 from tests.games.layouts import engine_layout, random_boards
-from tests.notation.questions import TILE_SET, ask, names
 from tests.sizes import campaign
+from tests.text.notation.questions import TILE_SET, ask, names
 from tests.waiting import MOST_S
 
 LAYOUT = {"0,-1": "pavilion-2-NEW"}

@@ -18,8 +18,8 @@ from referee.text.notation.headers import Setup
 from tests.cli.inside import referee
 from tests.log import registered
 from tests.log.games import play
-from tests.notation.setups import PLAIN, SETUPS, name_of, text_of
-from tests.notation.setups import play as played
+from tests.text.notation.setups import PLAIN, SETUPS, name_of, text_of
+from tests.text.notation.setups import play as played
 
 ORIGIN = "club.example"
 

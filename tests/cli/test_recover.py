@@ -30,12 +30,12 @@ from referee.v1 import game_service_pb2 as pb
 from tests.attacks.database import another_header
 from tests.cli import command
 from tests.cli.inside import referee
-from tests.live.scrub import DAMAGE, ending_edited
-from tests.service.conftest import running
-from tests.service.player import SCRIBE, Play, bearer, refused
-from tests.service.resend import moved
+from tests.server.live.scrub import DAMAGE, ending_edited
+from tests.server.service.conftest import running
+from tests.server.service.player import SCRIBE, Play, bearer, refused
+from tests.server.service.resend import moved
+from tests.server.store.changes import UNLISTED
 from tests.sizes import sample_of
-from tests.store.changes import UNLISTED
 
 
 @dataclass

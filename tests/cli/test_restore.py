@@ -25,8 +25,8 @@ from referee.v1 import game_pb2, status_service_pb2_grpc
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import status_service_pb2 as status_pb
 from tests.cli.inside import referee
-from tests.service.conftest import running
-from tests.service.player import SCRIBE, Client, Play, bearer, refusal, refused
+from tests.server.service.conftest import running
+from tests.server.service.player import SCRIBE, Client, Play, bearer, refusal, refused
 
 DECLARED: dict[str, Any] = {"declaring_scribe_key": SCRIBE.public.raw}
 

@@ -14,7 +14,7 @@ from referee.log.v1 import log_pb2
 from referee.wire import strict
 from referee_clients.prepared import Prepared
 from tests.cli.rule import Club, Game, declared, here
-from tests.service.player import Play
+from tests.server.service.player import Play
 
 REASON = "the fire\nalarm"
 

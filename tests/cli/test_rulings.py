@@ -14,8 +14,8 @@ from tests.cli.inside import referee
 from tests.log import registered
 from tests.log.games import SIGNER
 from tests.log.games import play as play_log
-from tests.notation.setups import PLAIN, play, text_of
-from tests.report.adjudication import AWAY, FINE, NEXT, OUTSIDE, START
+from tests.text.notation.setups import PLAIN, play, text_of
+from tests.text.report.adjudication import AWAY, FINE, NEXT, OUTSIDE, START
 
 RIGHT = "1: buy tower-12 (slot 3) with ducat-5 ducat-9"
 

@@ -22,7 +22,7 @@ from tests.cli.command import REFEREE
 from tests.cli.inside import referee
 from tests.cli.terminal import at_a_terminal
 from tests.games.slow_kingdomino import SlowKingdom
-from tests.notation.questions import ask
+from tests.text.notation.questions import ask
 
 THREE = "garden-10-N,tower-8-NES,pavilion-2-NEW"
 LONG = ",".join(random.Random(3).sample(NAMES, 15))

@@ -18,8 +18,8 @@ from referee.cli.addresses import Addresses
 from referee.v1 import game_service_pb2 as pb
 from referee_clients.join import parse_join
 from tests.cli.inside import referee
-from tests.service.conftest import running
-from tests.service.player import Client
+from tests.server.service.conftest import running
+from tests.server.service.player import Client
 
 CLUB = "https://club.example"
 ROUND = """\

@@ -24,9 +24,9 @@ from referee_clients.join import parse_join
 from tests.cli import command
 from tests.cli.command import NOBODY, REFEREE
 from tests.cli.inside import referee
-from tests.service.conftest import running
-from tests.service.player import Client
-from tests.service.process import serve
+from tests.server.service.conftest import running
+from tests.server.service.player import Client
+from tests.server.service.process import serve
 
 Run = Callable[..., tuple[int, str, str]]
 

@@ -12,7 +12,7 @@ from referee.text.notation.boards_text import Boards, write
 from referee.text.notation.headers import Setup
 from referee.text.render.registry import renderer
 from tests.cli.inside import referee
-from tests.notation.setups import PLAIN, name_of, play
+from tests.text.notation.setups import PLAIN, name_of, play
 
 
 @pytest.mark.parametrize("setup", PLAIN, ids=name_of)

@@ -22,8 +22,8 @@ from referee_clients.standing import how_it_stands
 from tests.addresses import free_address
 from tests.cli.command import NOBODY, REFEREE
 from tests.cli.inside import referee
-from tests.service.player import connected
-from tests.service.process import serve
+from tests.server.service.player import connected
+from tests.server.service.process import serve
 from tests.waiting import waiting_for
 
 COLUMNS = ["game", "entries", "since", "connected", "watchers", "how", "it", "stands"]

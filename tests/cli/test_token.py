@@ -16,9 +16,9 @@ from referee.log.v1.log_pb2 import Seat
 from referee.v1 import game_service_pb2 as pb
 from tests.cli.command import NOBODY
 from tests.cli.inside import referee
-from tests.service.certificates import Authority
-from tests.service.conftest import running
-from tests.service.player import Client, bearer, refused
+from tests.server.service.certificates import Authority
+from tests.server.service.conftest import running
+from tests.server.service.player import Client, bearer, refused
 
 
 @dataclass

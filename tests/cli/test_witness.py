@@ -22,7 +22,7 @@ from referee.log.public.policy import LogPolicy
 from referee.log.public.witness import MAX_BODY_BYTES, Request
 from tests.cli.command import REFEREE
 from tests.cli.inside import referee
-from tests.tlog.logs import LOG, plain, policy_text
+from tests.log.public.logs import LOG, plain, policy_text
 from tests.waiting import MOST_S, until
 
 HASHES = [merkle.leaf_hash(leaf) for leaf in plain(50)]

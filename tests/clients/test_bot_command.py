@@ -25,8 +25,8 @@ from referee_clients.bots import load, maker, names
 from referee_clients.sdk.organiser import Opened, organiser
 from tests.cli.inside import referee as command
 from tests.clients.referee_process import REFEREE, Referee
-from tests.service.access import Office
-from tests.service.player import connected
+from tests.server.service.access import Office
+from tests.server.service.player import connected
 from tests.sizes import campaign
 from tests.waiting import until, waiting_for
 

@@ -36,10 +36,10 @@ from referee_clients.terminal.event_desk.app import EventDeskApp
 from tests.addresses import free_address
 from tests.cli.inside import referee as look
 from tests.clients.event_desk.event_desk import Desk
-from tests.service.conftest import running
-from tests.service.event import SEED, acts_of, over_the_board
-from tests.service.player import bearer, connected
-from tests.service.process import Referee, serve
+from tests.server.service.conftest import running
+from tests.server.service.event import SEED, acts_of, over_the_board
+from tests.server.service.player import bearer, connected
+from tests.server.service.process import Referee, serve
 from tests.waiting import MOST_S, waiting_for
 
 

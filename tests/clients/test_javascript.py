@@ -40,9 +40,9 @@ from tests.clients.kept import ENTRIES, GAME, declaring, note, note_of
 from tests.clients.referee_process import Referee
 from tests.log.games import SIGNER
 from tests.rig.network import Network, cutting
-from tests.service.certificates import Authority
-from tests.service.conftest import running
-from tests.service.player import bearer
+from tests.server.service.certificates import Authority
+from tests.server.service.conftest import running
+from tests.server.service.player import bearer
 from tests.sizes import sample_of
 
 VECTORS = DATA / "log"

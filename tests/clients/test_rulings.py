@@ -13,8 +13,8 @@ from referee.log.v1 import log_pb2
 from referee_clients.rulings import Bench, NotAllowed
 from referee_clients.sdk.arbiter import Arbiter
 from referee_clients.sdk.errors import WentOn
-from tests.service.arbiter import ARBITERS, RULE, Table
-from tests.service.conftest import logged, running
+from tests.server.service.arbiter import ARBITERS, RULE, Table
+from tests.server.service.conftest import logged, running
 
 __all__ = ["logged"]
 

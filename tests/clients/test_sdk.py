@@ -43,10 +43,10 @@ from referee_clients.sdk.organiser import Opened, organiser
 from tests.clients.referee_process import Referee
 from tests.clients.sdk import Stopped, StopsAt
 from tests.rig.network import Network, cutting
-from tests.service.access import Office
-from tests.service.conftest import running
-from tests.service.player import connected, token_of
-from tests.service.streams import Stream
+from tests.server.service.access import Office
+from tests.server.service.conftest import running
+from tests.server.service.player import connected, token_of
+from tests.server.service.streams import Stream
 from tests.sizes import campaign
 from tests.waiting import waiting_for
 

@@ -33,9 +33,9 @@ from tests.addresses import NOBODY
 from tests.clients.javascript import Node
 from tests.clients.javascript import check as check_bot
 from tests.clients.referee_process import Referee
-from tests.service.certificates import Authority
-from tests.service.conftest import running
-from tests.service.player import Client
+from tests.server.service.certificates import Authority
+from tests.server.service.conftest import running
+from tests.server.service.player import Client
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from referee_clients.terminal.desk.history import History, entry_line
 from tests.contested.campaign import IN_THIRDS, games_of, sampled
 from tests.log.games import key
 from tests.sizes import Part
-from tests.transcript.contested import is_act, rounds_of
+from tests.telling.contested import is_act, rounds_of
 
 EACH = pytest.mark.parametrize("rules_id", registry.names())
 PLACES_AT = 4

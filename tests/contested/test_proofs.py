@@ -19,7 +19,7 @@ from referee.server.store.store import Row
 from tests.contested.campaign import IN_THIRDS, numbers
 from tests.contested.games import ENDINGS, Contested, game
 from tests.contested.served import keep
-from tests.service.conftest import running
+from tests.server.service.conftest import running
 from tests.sizes import Part, in_parts
 from tests.waiting import waiting_for
 

@@ -36,7 +36,7 @@ from tests.contested.games import ENDINGS, Contested, kept
 from tests.contested.said import Said, in_header, in_json, in_page, in_text, of_places
 from tests.contested.served import keep
 from tests.log.games import seat_key
-from tests.service.conftest import running
+from tests.server.service.conftest import running
 from tests.sizes import Part
 
 RULES_ID = "kingdomino"

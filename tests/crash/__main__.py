@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 from tests.crash.rig import Rig
-from tests.store.postgres import running
+from tests.server.store.postgres import running
 
 
 def main() -> int:

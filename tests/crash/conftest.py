@@ -1,5 +1,5 @@
 """A server in this process, for what needs no other."""
 
-from tests.service.conftest import client, logged, play
+from tests.server.service.conftest import client, logged, play
 
 __all__ = ["client", "logged", "play"]

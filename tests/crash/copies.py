@@ -21,12 +21,12 @@ from referee.server.service.backup import back_up, lay_down
 from referee.server.service.data import Data, open_data, origin_of
 from referee.v1 import game_service_pb2 as pb
 from tests.cli.inside import referee
-from tests.service.conftest import running
-from tests.service.engines import PostgreSQL
-from tests.service.nodes import directories
-from tests.service.player import SCRIBE, Client, Play
-from tests.service.resend import moved
-from tests.store.postgres import Postgres
+from tests.server.service.conftest import running
+from tests.server.service.engines import PostgreSQL
+from tests.server.service.nodes import directories
+from tests.server.service.player import SCRIBE, Client, Play
+from tests.server.service.resend import moved
+from tests.server.store.postgres import Postgres
 
 GAMES = 3
 DECLARED: dict[str, Any] = {"declaring_scribe_key": SCRIBE.public.raw}

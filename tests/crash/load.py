@@ -20,7 +20,7 @@ from referee.v1 import game_service_pb2 as pb
 from referee.v1 import game_service_pb2_grpc
 from referee.wire.registry import codec
 from tests.crash.journal import Act, Told
-from tests.service.player import bearer, refusal
+from tests.server.service.player import bearer, refusal
 
 CHANNEL = {
     "grpc.initial_reconnect_backoff_ms": 20,

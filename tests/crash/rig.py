@@ -22,8 +22,8 @@ from tests.crash.journal import Told, broken
 from tests.crash.load import CHANNEL, Load
 from tests.crash.process import Referee
 from tests.crash.stores import Database, File, Store
-from tests.service.player import bearer
-from tests.store.postgres import Postgres
+from tests.server.service.player import bearer
+from tests.server.store.postgres import Postgres
 
 TABLES = 8
 TURNS = 40

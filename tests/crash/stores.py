@@ -12,7 +12,7 @@ from pathlib import Path
 import psycopg
 
 from referee.server.service.files import STORE_FILE
-from tests.store.postgres import Postgres
+from tests.server.store.postgres import Postgres
 
 LONG_S = 2.0
 """Of waiting for the moment."""

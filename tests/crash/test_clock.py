@@ -13,7 +13,7 @@ from referee.log.v1 import log_pb2
 from tests.crash.club import club, goes_on
 from tests.crash.process import Referee
 from tests.crash.shim import Shim
-from tests.service.player import connected
+from tests.server.service.player import connected
 from tests.sizes import campaign
 from tests.waiting import waiting_for
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.crash.copies import ClusterCopies, Copies
+from tests.server.store.postgres import Postgres
 from tests.sizes import campaign
-from tests.store.postgres import Postgres
 
 
 @pytest.mark.parametrize(("rounds", "seed"), [(3, 1), *(campaign(50, seed) for seed in (2, 3, 4, 5))])

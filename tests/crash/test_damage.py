@@ -14,7 +14,7 @@ from referee.v1 import game_service_pb2 as pb
 from tests.crash.club import Club, club, goes_on
 from tests.crash.journal import Told
 from tests.crash.process import Referee
-from tests.service.player import bearer, refused
+from tests.server.service.player import bearer, refused
 from tests.sizes import campaign
 
 PAGE = 4096

@@ -11,7 +11,7 @@ from referee.log.entry import decode_entry
 from referee.log.note import VerifierKey
 from referee.v1 import game_service_pb2 as pb
 from tests.crash.journal import Act, Told, broken
-from tests.service.player import Client, Play
+from tests.server.service.player import Client, Play
 
 
 @pytest.fixture

@@ -24,11 +24,11 @@ from referee.server.service.files import LOG_KEY_FILE
 from referee.v1 import game_service_pb2 as pb
 from tests.cli.command import REFEREE
 from tests.crash.process import Referee
-from tests.publishing.club import published
-from tests.service.nodes import directories
-from tests.service.player import Client, bearer, connected
+from tests.server.publishing.club import published
+from tests.server.service.nodes import directories
+from tests.server.service.player import Client, bearer, connected
+from tests.server.store.postgres import Postgres
 from tests.sizes import campaign
-from tests.store.postgres import Postgres
 from tests.waiting import until
 
 ORIGIN = "referee.local"

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.bulk.conftest import KEY, games, shards, template
 from tests.docs.shell import ENVIRONMENT, ROOT, examples, is_shown, ran
+from tests.process.bulk.conftest import KEY, games, shards, template
 from tests.sizes import GATE
 
 __all__ = ["games", "shards", "template"]

@@ -12,7 +12,7 @@ from referee.log.public.proof import prove_head
 from referee.log.public.tiles import TileTree
 from referee.log.tlog_proof import TlogProof
 from tests.cli.inside import referee
-from tests.tlog.logs import leaves, policy_text, publish
+from tests.log.public.logs import leaves, policy_text, publish
 
 HERE = Path(__file__).parent
 LOG, POLICY = HERE / "public-log", HERE / "public-log.policy"

@@ -51,11 +51,11 @@ from tests.log.games import (
     start,
     step,
 )
+from tests.log.public import logs
 from tests.log.registered import at_random
-from tests.notation import setups
-from tests.notation.contested import contested
-from tests.notation.page import BOARDS
-from tests.tlog import logs
+from tests.text.notation import setups
+from tests.text.notation.contested import contested
+from tests.text.notation.page import BOARDS
 
 VERIFIER = SIGNER.verifier
 _LATE = 12

@@ -22,7 +22,7 @@ from referee.games.event.quality import (
     violations,
 )
 from referee.games.game import InputError
-from tests.pairing.events import Event, at_random
+from tests.tournament.pairing.events import Event, at_random
 
 SIZES = st.lists(st.integers(2, 6), min_size=1, max_size=3, unique=True).map(tuple)
 EIGHT = Situation(tuple(range(1, 9)), {player: 60 * (9 - player) for player in range(1, 9)})

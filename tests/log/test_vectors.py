@@ -11,7 +11,8 @@ import pytest
 
 from referee.log.errors import Code
 from referee.log.verdict import Verdict
-from tests.log import evil, games, second, toy, vectors
+from tests.log import evil, games, second, toy
+from tests.log import format_vectors as vectors
 from tests.log.alhambra import alhambra, at_random
 from tests.log.games import SIGNER, Played, play, start
 from tests.log.record import KINDS

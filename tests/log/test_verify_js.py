@@ -34,7 +34,8 @@ from referee.text.words.catalogue import load
 from tests.attacks import corpus
 from tests.attacks.everything import ATTACKS
 from tests.attacks.forge import act_in, acts, put_act, reopened
-from tests.log import evil, games, seated, vectors
+from tests.log import evil, games, seated
+from tests.log import format_vectors as vectors
 from tests.log.games import ORIGIN, SIGNER, Played, abort, join_and_reveal, key, play, seat_key, step
 from tests.log.registered import KINDS, at_random, codec, header, opened, play_with_attempts
 from tests.log.verifier import FOLDER, node, verify
@@ -738,7 +739,7 @@ def test_page_holds_the_modules(tmp_path: Path) -> None:
     made, static = clients / FOLDER.name, Path("referee_clients", "web", "static")
     shutil.copytree(FOLDER, made)
     shutil.copytree(FOLDER.parent / static, clients / static)
-    words = Path("referee", "words")
+    words = Path("referee", "text", "words")
     shutil.copytree(FOLDER.parent.parent / words, tmp_path / words)
     (made / "index.html").unlink()
     subprocess.run(["node", str(made / "page.mjs")], check=True)

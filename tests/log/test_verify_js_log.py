@@ -12,11 +12,11 @@ from referee.log.verdict import Verdict
 from tests.cli.audit_log import Log, head_of
 from tests.cli.inside import referee
 from tests.log.games import ORIGIN, SIGNER, Played, build_file, key, play
+from tests.log.public.checkpoint import MlDsaWitness
+from tests.log.public.logs import policy_text
 from tests.log.registered import at_random, opened
 from tests.log.verifier import verify
 from tests.log.verify_js import why_not
-from tests.tlog.checkpoint import MlDsaWitness
-from tests.tlog.logs import policy_text
 
 
 @pytest.fixture(autouse=True)

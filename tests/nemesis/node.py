@@ -25,7 +25,7 @@ from referee.server.store.postgres_checks import check_clock
 from referee.server.store.postgres_session import PostgresSession
 from referee.server.store.session import Session
 from referee.server.store.store import Change, Opening, Row
-from tests.store.changes import committed, identity
+from tests.server.store.changes import committed, identity
 
 GAMES = 6
 LEASE_S = 0.6

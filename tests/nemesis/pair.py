@@ -16,7 +16,7 @@ from typing import Any
 import psycopg
 
 from tests.crash.shim import Shim
-from tests.store.postgres import USER, Postgres, made
+from tests.server.store.postgres import USER, Postgres, made
 
 _CANCEL = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
 _CANCELS = 20

@@ -24,7 +24,7 @@ from tests.crash.shim import library_if_any as shim_library
 from tests.nemesis.node import BEAT_S, GAMES, LEASE_S, REFUSED, WITHOUT_STANDBY, next_head, opened
 from tests.nemesis.pair import Earlier, Pair
 from tests.nemesis.relay import Relay
-from tests.store.changes import identity
+from tests.server.store.changes import identity
 from tests.waiting import until, waiting_for
 
 NODES = 3

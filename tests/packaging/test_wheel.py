@@ -25,7 +25,7 @@ from referee.cli.extras import EXTRAS
 from referee_clients import parse_join, play_async
 from referee_clients.bots import load
 from referee_clients.sdk.organiser import organiser
-from tests.service.conftest import running
+from tests.server.service.conftest import running
 from tests.sizes import GATE
 
 pytestmark = GATE

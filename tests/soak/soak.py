@@ -31,8 +31,8 @@ from tests.crash.journal import Told, broken
 from tests.crash.load import Load
 from tests.crash.process import Referee
 from tests.crash.rig import loaded, log_of, nothing_is_lost
-from tests.service.metrics import Samples, scrape
-from tests.service.player import bearer
+from tests.server.service.metrics import Samples, scrape
+from tests.server.service.player import bearer
 from tests.waiting import waiting_for
 
 TABLES = 6

@@ -12,7 +12,7 @@ import pytest
 import pytest_asyncio
 
 from referee_clients import format_link
-from tests.service.player import connected
+from tests.server.service.player import connected
 from tests.waiting import MOST_S
 from tests.web.engines import ENGINES, Tab, seen
 from tests.web.games_api import kingdomino

@@ -18,7 +18,7 @@ import httpx
 
 from tests.addresses import free_address
 from tests.clients.referee_process import REFEREE
-from tests.service.player import Client
+from tests.server.service.player import Client
 from tests.waiting import MOST_S
 from tests.web.gateway import reached
 from tests.web.long_words import WITH_FOLDER

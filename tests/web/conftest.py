@@ -12,7 +12,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Page, async_playwright, expect
 
-from tests.service.player import connected
+from tests.server.service.player import connected
 from tests.waiting import MOST_S
 from tests.web import in_browser
 from tests.web.club import Club, Started, started

@@ -11,9 +11,9 @@ from pathlib import Path
 from playwright.async_api import Browser, Page, expect
 
 from referee.games.event.acts import EnterResult
-from tests.service.arbiter import ARBITERS
-from tests.service.conftest import running
-from tests.service.event import event_until
+from tests.server.service.arbiter import ARBITERS
+from tests.server.service.conftest import running
+from tests.server.service.event import event_until
 from tests.web.club import pages
 from tests.web.games_api import kingdomino
 from tests.web.hand import Hand, bots

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.service.player import Client, Play
+from tests.server.service.player import Client, Play
 
 NOBODYS = "0" * 32
 

@@ -25,7 +25,7 @@ from referee.log.verdict import Verdict
 from referee.v1 import game_service_pb2 as pb
 from referee_clients import Join, format_link, play_async
 from referee_clients.bots import load
-from tests.service.player import Client
+from tests.server.service.player import Client
 
 TAKE = "Take the seat"
 SAVE = "Save the key file"

@@ -20,7 +20,7 @@ from referee_clients.sdk.channel import Security
 from referee_clients.web import acting
 from referee_clients.web.bodies import MOST_BYTES, PROTOBUF
 from referee_clients.web.upstream import Upstream
-from tests.service.player import Play, seat_key
+from tests.server.service.player import Play, seat_key
 from tests.web.club import Club
 from tests.web.games_api import NOBODYS, kingdomino
 from tests.web.gateway import check_refusal

@@ -16,8 +16,8 @@ from referee.log.v1 import log_pb2
 from referee.v1 import arbiter_service_pb2 as table_pb
 from referee_clients.prepared import Prepared
 from tests.cli import inside
-from tests.service.arbiter import ARBITERS, Table
-from tests.service.player import Play, bearer
+from tests.server.service.arbiter import ARBITERS, Table
+from tests.server.service.player import Play, bearer
 from tests.sizes import campaign
 from tests.web.club import Club
 from tests.web.hand import key_of_browser

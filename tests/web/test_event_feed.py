@@ -15,11 +15,11 @@ from referee.log.identity import game_id
 from referee.log.merkle import leaf_hash, root
 from referee.tournament.check import check_event
 from tests.core import needs_source
-from tests.events import faults
-from tests.events.verify_js import written
 from tests.log import evil
 from tests.log.games import SIGNER
 from tests.log.verify_js import why_not
+from tests.tournament import faults
+from tests.tournament.verify_js import written
 from tests.web.static import run
 
 # One feed: the file of a beginning, then commits. Says after each how many entries hold, and what stopped it.

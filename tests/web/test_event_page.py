@@ -19,8 +19,8 @@ from referee.games.event.terms import shown
 from referee.tournament.event_file import EventFile
 from referee.tournament.names import Names
 from tests.cli import inside
-from tests.service.arbiter import ARBITERS
-from tests.service.event import CODEC, Desk, Events, event_until
+from tests.server.service.arbiter import ARBITERS
+from tests.server.service.event import CODEC, Desk, Events, event_until
 from tests.web.club import Club
 from tests.web.hand import key_of_browser
 

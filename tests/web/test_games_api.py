@@ -27,8 +27,8 @@ from referee_clients.web import protocol
 from referee_clients.web.hub import HubLimits
 from tests.clients.referee_process import Referee
 from tests.frozen.report import HERE
-from tests.service.conftest import running
-from tests.service.player import Client, bearer, connected
+from tests.server.service.conftest import running
+from tests.server.service.player import Client, bearer, connected
 from tests.waiting import until, waiting_for
 from tests.web.games_api import NOBODYS, kingdomino
 from tests.web.gateway import Gateway, check_refusal, gateway

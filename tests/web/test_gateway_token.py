@@ -15,8 +15,8 @@ import pytest
 
 from referee.cli.web import TOKEN_VARIABLE
 from referee.v1 import access_service_pb2 as access
-from tests.service.access import Office
-from tests.service.conftest import running
+from tests.server.service.access import Office
+from tests.server.service.conftest import running
 from tests.waiting import waiting_for
 from tests.web.gateway import check_refusal, gateway, reached
 from tests.web.serve_web import serving

@@ -23,13 +23,13 @@ from referee_clients.web.pages import VERIFY_CSP, WORKER_CSP
 from tests.attacks import corpus
 from tests.attacks.everything import ATTACKS
 from tests.bench.acts import REFEREE
-from tests.events import faults
-from tests.events.verify_js import written
 from tests.log import evil
 from tests.log.games import SIGNER, seat_key
 from tests.log.proved import a_game, with_frames
 from tests.log.verify_js import NAMES, TRUSTED, Job, dealt, flipped, small
 from tests.sizes import sample_of
+from tests.tournament import faults
+from tests.tournament.verify_js import written
 from tests.web.club import Club
 from tests.web.in_browser import NEEDED, PYODIDE, Auditor, lacking
 from tests.web.verify_page import INTACT, judged, payload, verify

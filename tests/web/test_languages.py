@@ -24,9 +24,10 @@ from referee.v1.game_service_pb2 import ErrorReason
 from referee_clients.web import pages
 from referee_clients.web.errors import OWN_REASONS, Refusal, away, refusal_of
 from tests.cli.inside import referee
-from tests.events import faults
 from tests.log.games import SIGNER
 from tests.sizes import sample_of
+from tests.text.words.reports import in_english
+from tests.tournament import faults
 from tests.waiting import MOST_S
 from tests.web import long_words
 from tests.web.every_page import LOOKS, Site, problems, site
@@ -34,7 +35,6 @@ from tests.web.long_words import LANGUAGE, WITH_FOLDER
 from tests.web.static import STATIC
 from tests.web.verify_page import FROZEN, GAMES, KEY, payload
 from tests.web.words import address_in
-from tests.words.reports import in_english
 
 ALL = (*languages("web"), LANGUAGE)
 TRANSLATIONS = [language for language in languages("web") if language != ENGLISH]

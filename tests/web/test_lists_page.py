@@ -13,7 +13,7 @@ from referee.log.note import VerifierKey
 from referee.v1 import game_service_pb2 as pb
 from referee_clients.web.spoken import WORDS, spoken
 from tests.cli.command import referee
-from tests.service.player import bearer, connected
+from tests.server.service.player import bearer, connected
 from tests.waiting import MOST_S
 from tests.web.club import Club, Started, started
 from tests.web.games_api import kingdomino

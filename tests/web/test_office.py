@@ -23,9 +23,9 @@ from referee_clients.web.office import routes
 from referee_clients.web.upstream import Upstream
 from tests.cli.rule import Club as Hall
 from tests.cli.rule import Game, declared, here
-from tests.service.arbiter import ARBITERS, Table
-from tests.service.conftest import running
-from tests.service.player import Client, bearer
+from tests.server.service.arbiter import ARBITERS, Table
+from tests.server.service.conftest import running
+from tests.server.service.player import Client, bearer
 from tests.waiting import MOST_S
 from tests.web.club import Club, pages, started
 from tests.web.gateway import check_refusal

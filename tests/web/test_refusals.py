@@ -112,7 +112,7 @@ def test_what_forms_are_told_in_english_alone() -> None:
     """Words of a form that are wrong: by the file, and the word."""
     found = set()
     clients = pages.FOLDER.parent
-    for path in (path for part in ("opening", "web") for path in (clients / part).glob("*.py")):
+    for path in (path for part in ("sdk/opening", "web") for path in (clients / part).glob("*.py")):
         for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(call, ast.Call) and ast.unparse(call.func) == "BadWord":
                 word, what = call.args
@@ -129,22 +129,22 @@ def test_what_forms_are_told_in_english_alone() -> None:
 
 
 _IN_ENGLISH_ALONE: Final = {
-    "live/game.py": {"NotAwaited"},  # an abort, which `referee abort` asks for
-    "live/listing.py": {"BadField"},  # lists that pages do not ask for so
-    "live/opening.py": {"BadField"},  # what forms let nobody send
-    "service/access.py": {"BadField"},  # tokens, which no page issues
-    "service/adjudication.py": {"BadField", "LimitReached"},  # for programs
-    "service/admission.py": {"BadField"},  # no message
-    "service/arbiter.py": {"BadField"},  # an act that is none of the table; an entry that there is not
-    "service/auth.py": {"BadField"},  # whom a gateway calls for
-    "service/calls.py": {"LimitReached"},  # a message that is too large
-    "service/events.py": {"BadField"},  # what `referee event` asks
-    "service/fields.py": {"BadField"},  # what the gateway has looked at before
-    "service/games.py": {"BadField"},  # signatures, and lists of games
-    "service/play_stream.py": {"BadField"},  # what the gateway writes itself
-    "service/solver.py": {"NotAwaited"},  # proofs about a running game, which no page asks for
-    "service/status.py": {"BadField"},  # pages of a list
-    "service/watching.py": {"BadField"},  # what the gateway writes itself
+    "server/live/game.py": {"NotAwaited"},  # an abort, which `referee abort` asks for
+    "server/live/listing.py": {"BadField"},  # lists that pages do not ask for so
+    "server/live/opening.py": {"BadField"},  # what forms let nobody send
+    "server/service/access.py": {"BadField"},  # tokens, which no page issues
+    "server/service/adjudication.py": {"BadField", "LimitReached"},  # for programs
+    "server/service/admission.py": {"BadField"},  # no message
+    "server/service/arbiter.py": {"BadField"},  # an act that is none of the table; an entry that there is not
+    "server/service/auth.py": {"BadField"},  # whom a gateway calls for
+    "server/service/calls.py": {"LimitReached"},  # a message that is too large
+    "server/service/events.py": {"BadField"},  # what `referee event` asks
+    "server/service/fields.py": {"BadField"},  # what the gateway has looked at before
+    "server/service/games.py": {"BadField"},  # signatures, and lists of games
+    "server/service/play_stream.py": {"BadField"},  # what the gateway writes itself
+    "server/service/solver.py": {"NotAwaited"},  # proofs about a running game, which no page asks for
+    "server/service/status.py": {"BadField"},  # pages of a list
+    "server/service/watching.py": {"BadField"},  # what the gateway writes itself
 }
 """Errors of the referee that say in English alone what is wrong, and why nobody who uses a page meets them."""
 
@@ -152,7 +152,7 @@ _IN_ENGLISH_ALONE: Final = {
 def test_what_the_referee_says_in_english_alone_nobody_at_a_page_meets() -> None:
     found = dict[str, set[str]]()
     source = Path(referee.__file__).parent
-    for path in (path for part in ("live", "service") for path in (source / part).glob("*.py")):
+    for path in (path for part in ("server/live", "server/service") for path in (source / part).glob("*.py")):
         for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             name = ast.unparse(call.func) if isinstance(call, ast.Call) else ""
             if isinstance(call, ast.Call) and name in ("BadField", "NotAwaited", "LimitReached"):

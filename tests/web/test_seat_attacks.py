@@ -28,9 +28,9 @@ from referee_clients.rulings import Bench
 from referee_clients.sdk.arbiter import Arbiter
 from tests.cli.inside import referee as in_process
 from tests.clients.referee_process import Referee
-from tests.service.access import Office
-from tests.service.arbiter import ARBITERS, RULE
-from tests.service.player import Client, against_the_rules, connected, refusal
+from tests.server.service.access import Office
+from tests.server.service.arbiter import ARBITERS, RULE
+from tests.server.service.player import Client, against_the_rules, connected, refusal
 from tests.sizes import sample_of
 from tests.waiting import MOST_S
 from tests.web.club import Club, Pages, started

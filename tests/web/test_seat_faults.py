@@ -10,7 +10,7 @@ import pytest
 from playwright.async_api import Page, expect
 
 from tests.clients.referee_process import Referee
-from tests.service.player import connected
+from tests.server.service.player import connected
 from tests.web.club import Club, Pages
 from tests.web.hand import ENTER, SAVE, TAKE, Hand, acts, audited, bots
 from tests.web.way import WAITING, Way, opened, saved_by

@@ -25,7 +25,7 @@ from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.v1 import game_service_pb2 as pb
 from referee_clients.sdk.arbiter import Arbiter
-from tests.service.arbiter import ARBITERS
+from tests.server.service.arbiter import ARBITERS
 from tests.sizes import campaign
 from tests.web.club import Club
 from tests.web.hand import ENTER, TAKE, Hand, audited, bots

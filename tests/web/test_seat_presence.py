@@ -16,7 +16,7 @@ from referee.v1 import arbiter_service_pb2 as arbiter_pb
 from referee.v1 import arbiter_service_pb2_grpc as arbiter_grpc
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import status_service_pb2, status_service_pb2_grpc
-from tests.service.player import Play, bearer, seat_key
+from tests.server.service.player import Play, bearer, seat_key
 from tests.waiting import MOST_S
 from tests.web.club import Club
 from tests.web.hand import Hand

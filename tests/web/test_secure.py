@@ -16,7 +16,7 @@ import pytest
 
 from referee_clients.web.origins import has_keys
 from referee_clients.web.secure import Lack, lacks
-from tests.service.certificates import DAY, Authority, Pair
+from tests.server.service.certificates import DAY, Authority, Pair
 from tests.waiting import MOST_S
 from tests.web.words import address_in
 

@@ -17,8 +17,8 @@ from playwright.async_api import Page, expect
 
 from tests.cli.command import referee
 from tests.clients.demo import Demo
-from tests.service.certificates import Authority
-from tests.service.player import connected
+from tests.server.service.certificates import Authority
+from tests.server.service.player import connected
 from tests.waiting import MOST_S, until
 from tests.web.games_api import kingdomino
 from tests.web.gateway import reached

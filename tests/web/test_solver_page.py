@@ -19,8 +19,8 @@ from referee.wire.certificates.registry import provable
 from referee_clients.sdk.channel import Security
 from referee_clients.web.solving import _in_words
 from referee_clients.web.upstream import Upstream
-from tests.service.conftest import running
-from tests.service.player import Client
+from tests.server.service.conftest import running
+from tests.server.service.player import Client
 from tests.web.club import pages
 from tests.web.gateway import check_refusal
 from tests.web.position_page import cell, link_of

@@ -32,9 +32,9 @@ from referee_clients.web.app import application
 from referee_clients.web.safety import HEADERS
 from referee_clients.web.upstream import Upstream
 from tests.clients.referee_process import Referee
-from tests.service.access import Office
-from tests.service.conftest import running
-from tests.service.player import connected
+from tests.server.service.access import Office
+from tests.server.service.conftest import running
+from tests.server.service.player import connected
 from tests.sizes import Part, in_parts
 from tests.waiting import MOST_S, until
 from tests.web.games_api import kingdomino

@@ -13,10 +13,10 @@ from playwright.async_api import Browser, Page, Request, Route, expect
 from referee.core import is_compiled
 from referee.log.frames import MAX_FILE_BYTES
 from referee.log.note import VerifierKey
-from tests.events import faults
-from tests.events.verify_js import written
 from tests.log import hostile
 from tests.log.games import SIGNER
+from tests.tournament import faults
+from tests.tournament.verify_js import written
 from tests.web.gateway import Caller
 from tests.web.verify_page import FROZEN, GAMES, INTACT, KEY, ONE_FILE, judged, payload, verify
 

@@ -8,7 +8,7 @@ import re
 import pytest
 from playwright.async_api import Page, expect
 
-from tests.service.player import Play
+from tests.server.service.player import Play
 from tests.web.club import Club
 from tests.web.games_api import kingdomino
 

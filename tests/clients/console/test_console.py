@@ -29,9 +29,9 @@ from referee_clients.terminal.desk import acts
 from referee_clients.terminal.desk.beside import Beside
 from referee_clients.terminal.desk.help import Help
 from tests.addresses import free_address
-from tests.service.arbiter import ARBITERS, Table
-from tests.service.conftest import logged, running
-from tests.service.player import Client, bearer
+from tests.server.service.arbiter import ARBITERS, Table
+from tests.server.service.conftest import logged, running
+from tests.server.service.player import Client, bearer
 from tests.waiting import until, waiting_for
 
 __all__ = ["logged"]

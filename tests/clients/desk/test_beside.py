@@ -28,7 +28,7 @@ from tests.cli.inside import referee as command
 from tests.clients.desk.desk import Desk, running
 from tests.clients.referee_process import Referee
 from tests.contested.games import kept
-from tests.notation.setups import PLAIN, play
+from tests.text.notation.setups import PLAIN, play
 from tests.waiting import until
 
 KINGS = PLAIN[1]

@@ -18,7 +18,7 @@ from referee_clients.terminal.desk.table import TableScreen
 from tests.cli.inside import referee as command
 from tests.clients.desk.desk import Desk, running
 from tests.clients.referee_process import Referee
-from tests.notation.setups import PLAIN
+from tests.text.notation.setups import PLAIN
 from tests.waiting import until
 
 KINGS = PLAIN[1]

@@ -16,7 +16,7 @@ from referee.text.notation.grammar import grammar
 from referee.text.notation.headers import Setup
 from referee_clients.terminal.desk.guide import guide
 from referee_clients.terminal.desk.reading import Desk
-from tests.notation.setups import PLAIN, SETUPS, name_of, play
+from tests.text.notation.setups import PLAIN, SETUPS, name_of, play
 
 FOUR = next(setup for setup in SETUPS if setup.rules_id == "kingdomino" and setup.seats == 4)
 TWO = next(setup for setup in SETUPS if setup.rules_id == "rollwrite" and setup.seats == 2)

@@ -14,8 +14,8 @@ from referee_clients.terminal.desk.table import TableScreen
 from tests.cli.inside import referee as command
 from tests.clients.desk.desk import Desk, running
 from tests.clients.referee_process import Referee
-from tests.notation.setups import PLAIN, name_of, play, text_of
 from tests.sizes import GATE, sample_of
+from tests.text.notation.setups import PLAIN, name_of, play, text_of
 from tests.waiting import until
 
 GAMES = [Setup("alhambra", 2, 2, alhambra.Options(max_turns=10)), *PLAIN[1:]]

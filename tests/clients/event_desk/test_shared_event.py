@@ -21,8 +21,8 @@ from referee_clients.terminal.event_desk.app import EventDeskApp
 from referee_clients.terminal.event_desk.preview import Preview
 from tests.addresses import free_address
 from tests.clients.event_desk.event_desk import NAMES, Desk
-from tests.service.conftest import running
-from tests.service.player import Client
+from tests.server.service.conftest import running
+from tests.server.service.player import Client
 from tests.waiting import until
 
 

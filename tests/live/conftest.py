@@ -1,5 +1,0 @@
-"""What a referee logs, and a server in this process, as the service's own tests have them."""
-
-from tests.service.conftest import client, logged, new_workers, play, warm_workers, workers_go_on
-
-__all__ = ["client", "logged", "new_workers", "play", "warm_workers", "workers_go_on"]
