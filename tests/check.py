@@ -132,7 +132,7 @@ def planned(paths: Iterable[str], cost_s: Mapping[str, float], budget_s: float =
 
 def _sure(path: str) -> Iterator[str]:
     """Yield the files and folders of tests that this change is sure to concern, whatever they cost."""
-    top, *rest = path.split("/")
+    top = path.split("/", maxsplit=1)[0]
     name = Path(path).name
     if top == "tests":
         if name.startswith("test_"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -101,7 +101,7 @@ def recover(  # noqa: PLR0917 - typer reads options from the signature
     """
     chosen = [copy is not None, go_on, end, give_up].count(True)
     for_all = game is None and (go_on or end)
-    _check_words(game, chosen, for_all=for_all)
+    _check_words(game, {"--from": copy is not None, "--continue": go_on, "--end": end, "--give-up": give_up})
     if not ((data / STORE_FILE).exists() or (data / STORE_ADDRESS_FILE).exists()):
         raise Failure(f"{data / STORE_FILE}: No such file; expected --data with a referee's directory")
     logs.configure("text", "critical")  # what it would log it prints
@@ -154,7 +154,7 @@ def recover(  # noqa: PLR0917 - typer reads options from the signature
         raise Failure(str(error)) from None
     except OSError as error:
         raise Failure(f"{copy}: {error.strerror}") from None
-    print("\n".join(lines) or ("no game is in doubt" if for_all else "every game can go on"))
+    print("\n".join(lines) or "every game can go on")
     if is_left:
         raise typer.Exit(EXIT_FAILED)
 
@@ -166,11 +166,14 @@ def _heed_rollback(opened: Data, *, accept: bool) -> None:
     """
     shared: Any = opened.store
     went_back: str = getattr(shared, "went_back", "")
+    if accept and getattr(shared, "organiser", None) is None:
+        what = "is for several referees on one PostgreSQL database, and this one is alone"
+        raise Failure(f"--accept-rollback {what}; expected referee restore, or --new-marks if the marks are lost")
     mark = opened.path / CLUSTER_MARK_FILE
     if went_back:
         print(went_back if not accept else f"{opened.path}: goes on with the database as it is")
     try:
-        if accept and getattr(shared, "organiser", None) is not None and (done_ms := shared.doubt_all()):
+        if accept and (done_ms := shared.doubt_all()):
             print(f"every open game was put in doubt at {moment_utc(done_ms)}, and is not again now;")
             print("if the database has been put back once more since then, repeat this command")
         if accept:
@@ -182,15 +185,20 @@ def _heed_rollback(opened: Data, *, accept: bool) -> None:
 async def _look(context: Context, data: Path) -> tuple[list[str], bool]:
     """Return the games that cannot go on or are in doubt, in words, and whether there are any."""
     doubts = await recovery.in_doubt(context)
-    lines = [*map(str, await recovery.find(context)), *in_doubt_words(doubts, data)]
+    unsound = sorted(await recovery.find(context), key=lambda error: error.game_id)
+    lines = [*map(str, unsound), *in_doubt_words(doubts, data, named=bool(unsound))]
     return lines, bool(lines)
 
 
-def _check_words(game: str | None, chosen: int, *, for_all: bool) -> None:
-    """Raise ``Failure`` unless so many chosen ways go with a game, or with none."""
-    if chosen > 1 or (not for_all and (game is not None) != (chosen == 1)):
-        what = "expected a game with one of --from, --continue, --end and --give-up, or none of them"
-        raise Failure(f"{what}; without a game, --continue and --end are for all games in doubt", EXIT_USAGE)
+def _check_words(game: str | None, ways: Mapping[str, bool]) -> None:
+    """Raise ``Failure`` unless one way goes with a game, or --continue or --end with none, or nothing with none."""
+    chosen = [way for way, is_chosen in ways.items() if is_chosen]
+    if len(chosen) > 1:
+        raise Failure(f"{' and '.join(chosen)}: a game is decided about in one way; choose one of them", EXIT_USAGE)
+    if game is not None and not chosen:
+        raise Failure(f"how is {game} decided about? expected one of {', '.join(ways)}", EXIT_USAGE)
+    if game is None and chosen and chosen[0] in {"--from", "--give-up"}:
+        raise Failure(f"{chosen[0]} is for one game; expected GAME, and recover alone lists them", EXIT_USAGE)
     if game is not None:
         check_id(game)
 
@@ -220,16 +228,20 @@ async def _decide(context: Context, data: Path, *, end: bool) -> tuple[list[str]
             lines += decided(doubt.game_id, await recovery.go_on(context, doubt.game_id, end=end), "")
         except recovery.CannotRecover as error:
             lines.append(f"game {doubt.game_id.hex()}: {error}")
-    return lines + list(in_doubt_words(left, data)), bool(left)
+    unsound = sorted(await recovery.find(context), key=lambda error: error.game_id)
+    lines = lines or ["no game is in doubt"]
+    if unsound:
+        lines += ["others lack what was signed, or are damaged, and have to be named:", *map(str, unsound)]
+    return lines + list(in_doubt_words(left, data, named=bool(unsound))), bool(left or unsound)
 
 
-def in_doubt_words(doubts: Sequence[recovery.Doubt], data: Path) -> Iterator[str]:
-    """Yield a line for each game in doubt, and what can be done."""
+def in_doubt_words(doubts: Sequence[recovery.Doubt], data: Path, *, named: bool = False) -> Iterator[str]:
+    """Yield a line for each game in doubt, and what can be done. ``named``: others were named before these."""
     for doubt in doubts:
         when = moment_utc(doubt.copied_ms)
         yield f"game {doubt.game_id.hex()}: in doubt: it may lack entries that were signed after {when}"
-    if doubts:
-        yield "decide about each, or about all without GAME:"
+    if doubts or named:
+        yield "decide about each; --end and --continue without GAME are for all that are in doubt:"
         yield f"  referee recover GAME --from FILE --data {data}   takes what is lost from a player's file"
         yield f"  referee recover GAME --end --data {data}         ends it through the referee's fault"
         yield f"  referee recover GAME --continue --data {data}    goes on, and the log says that entries may be lost"
@@ -240,10 +252,18 @@ def in_doubt_words(doubts: Sequence[recovery.Doubt], data: Path) -> Iterator[str
 def decided(game_id: bytes, done: recovery.Recovered, what: str) -> list[str]:
     """Return what was decided about a game, in words. ``what``: what came before, if something did."""
     said = f"the log says that entries signed after {moment_utc(done.copied_ms)} may be lost" if done.copied_ms else ""
-    state = "is over" if done.ended else "can go on"
+    state = "can go on"
+    if done.ended:
+        is_stuck = bool(what and done.copied_ms and done.entries)
+        lost = "the secret that it deals from is lost, so audits say UNDISCLOSED"
+        state = f"was ended through the referee's fault: {lost}" if is_stuck else "is over"
     parts = [what or ("ended" if done.ended else "goes on"), *([said] if said else [])]
     lines = [f"game {game_id.hex()}: {'; '.join(parts)}", f"it has {done.size} entries and {state}"]
-    return lines + [f"a new token for {whose}: {token}" for whose, token in done.tokens]
+    lines += [f"a new token for {whose}: {token}" for whose, token in done.tokens]
+    if done.tokens:
+        where = f"ADDRESS:PORT/{game_id.hex()}/SEAT#TOKEN"
+        lines.append(f"a seat's join string is {where}; its player goes on with the key file of before")
+    return lines
 
 
 async def _recover(context: Context, game_id: bytes, copy: Path | None, *, end: bool, give_up: bool) -> list[str]:

@@ -95,14 +95,20 @@ def restore(
         opened.store.marks.doubt(laid.doubts)
     except (DataError, StoreFailed) as error:
         raise Failure(str(error)) from None
+    if laid.marks is not None:
+        print(f"{laid.marks}: the marks that were there, which know what the copy lacks")
+        print("if nothing but the database was lost, see 'If only the database was lost' in docs/operations.md")
     when = f", as it was at {moment_utc(laid.copied_ms)}" if laid.copied_ms else ""
     print(f"{data}: restored from {copy}{when}")
 
     async def run() -> list[str]:
         context = Context(opened.store, opened.signer, installed(), time=opened.time)
         try:
-            for line in _files_taken(from_ or []):
-                print(await _taken(context, *line))
+            games, others = _files_of(from_ or [])
+            for game in sorted(games.items()):
+                print(await _taken(context, *game))
+            if others:
+                print(f"not game files, and not used: {', '.join(map(str, others))}")
             doubts = await recovery.in_doubt(context)
             print("\n".join(_tokens(opened)))
             return list(in_doubt_words(doubts, data))
@@ -121,18 +127,20 @@ def restore(
 def _tokens(opened: Data) -> Iterator[str]:
     yield (
         "tokens are as they were in the copy: one that was revoked later is valid again. When the referee runs, see "
-        f"`referee token list --data {opened.path}`; `referee token revoke --issued-before TIME` revokes all older ones"
+        f"`referee token list --data {opened.path}`; `referee token revoke --issued-before TIME --data {opened.path}` "
+        "revokes all older ones but yours: their owners need new ones. Join strings stay valid"
     )
 
 
-def _files_taken(folders: list[Path]) -> Iterator[tuple[bytes, list[Path]]]:
-    """Yield each game of which there are files, and these."""
-    found: dict[bytes, list[Path]] = {}
+def _files_of(folders: list[Path]) -> tuple[dict[bytes, list[Path]], list[Path]]:
+    """Return the game files in these folders, by game, and files with such names that are none."""
+    found, others = dict[bytes, list[Path]](), list[Path]()
     for folder in folders:
         for path in sorted(folder.rglob("*")):
-            if path.suffix in _SUFFIXES and path.is_file() and (game_id := _game_of(path)) is not None:
-                found.setdefault(game_id, []).append(path)
-    yield from sorted(found.items())
+            if path.suffix in _SUFFIXES and path.is_file():
+                game_id = _game_of(path)
+                (others if game_id is None else found.setdefault(game_id, [])).append(path)
+    return found, others
 
 
 def _game_of(path: Path) -> bytes | None:

@@ -142,7 +142,12 @@ async def test_games_are_listed_with_the_reason(a_copy: SetBackHere) -> None:
     told = case.recover(code=1)
     assert f"game {case.lost.id}: {size - case.before} entries are lost: {size} were signed" in told
     assert f"game {case.missing.id}: not in the database, although {case.missing.record.size} entries" in told
-    assert told.count("\n") == 2
+    assert told.count("\ngame ") == 1
+    assert "decide about each" in told
+    for way in ("--continue", "--end"):
+        said = case.recover(way, code=1)
+        assert "no game is in doubt\nothers lack what was signed, or are damaged, and have to be named:\ngame " in said
+        assert f"  referee recover GAME {way} " in said
 
 
 async def test_the_entries_come_back_from_a_copy(tmp_path: Path) -> None:
@@ -280,10 +285,10 @@ async def test_a_game_that_the_database_does_not_have(a_copy: SetBackHere) -> No
     assert "no file has the secret from which the referee deals" in told
     assert "--give-up" in told
     assert "--from FILE, or --give-up" in case.recover(missing.id, "--continue", code=1)
-    assert "--continue or --end" in case.recover(case.lost.id, "--give-up", code=1)
+    assert "expected --from FILE, --continue or --end" in case.recover(case.lost.id, "--give-up", code=1)
     assert "given up" in case.recover(missing.id, "--give-up")
     assert missing.id not in case.recover(code=1)
-    assert "nothing was signed for this game" in case.recover(missing.id, "--give-up", code=1)
+    assert "the referee has no such game" in case.recover(missing.id, "--give-up", code=1)
 
 
 async def test_a_finished_game_comes_back_whole(a_copy: SetBackHere) -> None:
@@ -315,7 +320,8 @@ async def test_a_copy_that_does_not_do(tmp_path: Path, a_copy: SetBackHere) -> N
     said = case.recover(lost.id, "--from", short, code=1)
     assert "the file cannot be read to its end" in said
     assert said.endswith("; expected another copy, or --continue or --end\n")
-    assert "those that were signed" in case.recover(lost.id, "--from", case.files[case.missing.id], code=1)
+    said = case.recover(lost.id, "--from", case.files[case.missing.id], code=1)
+    assert f"game {lost.id}: the file is of game {case.missing.id}; expected another copy" in said
     said = case.recover(case.missing.id, "--from", case.files[lost.id], code=1)
     assert said.endswith("; expected another copy, or --give-up\n")
     short.write_bytes(b"no game file")
@@ -347,7 +353,8 @@ async def test_what_is_damaged_comes_back_from_a_copy(is_over: bool, tmp_path: P
         for number, attack in enumerate(damage, start=2):
             attack(store, number, 1)
     told = case.recover(code=1)
-    assert {line.split()[1].rstrip(":") for line in told.splitlines()} == {play.id for play in plays[1:]}
+    named = [line for line in told.splitlines() if line.startswith("game ")]
+    assert {line.split()[1].rstrip(":") for line in named} == {play.id for play in plays[1:]}
     copy = tmp_path / "copy.gamelog"
     for play in plays[1:]:
         copy.write_bytes(files[play.id])
@@ -445,7 +452,7 @@ async def test_another_history_can_be_given_up(tmp_path: Path) -> None:
     shutil.move(tmp_path / "newest", data / MARKS_FILE)
     case = SetBack(tmp_path, play, play, 0)
     told = case.recover(code=1)
-    assert told.count("\n") == 1
+    assert told.count("game ") == 1
     assert f"game {play.id}: its first {play.record.size} entries are not those that were signed" in told
     assert "the referee signs no second history; expected --give-up" in case.recover(play.id, "--continue", code=1)
     assert "nothing is wrong with this game" in case.recover(well.id, "--give-up", code=1)
@@ -474,14 +481,14 @@ async def test_the_key_of_the_secrets_is_lost(tmp_path: Path) -> None:
             await play.steps(2)
         await client.games.AbortGame(pb.AbortGameRequest(game_id=over.id), metadata=bearer(client.organiser))
     case = SetBack(tmp_path, dealt, other, 0)
-    assert "seal.key: is there" in case.recover("--new-seal", code=1)
+    assert "seal.key: is there, and with another one, dealt games" in case.recover("--new-seal", code=1)
     (data / SEAL_FILE).unlink()
     assert "if it is lost, see referee recover --new-seal" in case.recover(code=1)
     told = case.recover("--new-seal", code=1)
     assert f"{SEAL_FILE}: made; secrets sealed with the old key can no longer be opened" in told
     for play in (dealt, other):
         assert f"game {play.id}: the secret that it deals from is lost" in told
-    assert told.count("\n") == 3
+    assert told.count("\ngame ") == 2
     async with running(data) as (server, client):  # the others go on
         assert len(server.live_games.aside) == 2
         moved(declared, client)

@@ -174,8 +174,12 @@ async def test_what_was_open_is_in_doubt_and_takes_nothing(case: Gone) -> None:
 
 
 async def test_files_of_players_bring_back_what_the_copy_lacks(case: Gone) -> None:
+    (case.path / "files" / "letter.gamelog").write_text("hello")
     told = case.restore("--from", case.path / "files", code=0)
     assert "no game is in doubt" in told
+    assert f"not game files, and not used: {case.path / 'files' / 'letter.gamelog'}" in told
+    assert "was ended through the referee's fault: the secret that it deals from is lost" in told
+    assert f"a seat's join string is ADDRESS:PORT/{case.table_later.id}/SEAT#TOKEN" in told
     for play in (case.dealt, case.table, case.later, case.table_later):
         assert f"entries taken from {case.file(play)}" in told, told
     assert f"game {case.over.id}: was over in the copy" in told
@@ -212,6 +216,8 @@ async def test_on_without_what_is_lost_is_a_declared_loss_and_no_fork(case: Gone
         receipt.write_bytes(play.notes[play.record.size])
         assert case.audit(now, "--receipt", receipt)["verdict"] == "LOSS"
         assert "the referee was restored from a copy of 20" in referee("show", now, "--moves").stdout
+        told = case.recover(play.id, "--from", case.file(play), code=1)
+        assert "the game was decided about: its entry" in told
 
 
 async def test_all_that_is_in_doubt_ended(case: Gone) -> None:
@@ -222,6 +228,10 @@ async def test_all_that_is_in_doubt_ended(case: Gone) -> None:
         report = case.audit(await case.fetched(play))
         assert (report["verdict"], report["ending"]) == ("COMPLETE", "ENDING_REFEREE_FAULT")
     assert case.recover("--end") == "no game is in doubt\n"
+    async with running(case.data) as (_, client):
+        for play in (case.dealt, case.table):
+            found = (await client.games.GetGame(pb.GetGameRequest(game_id=play.id))).game
+            assert found.state == game_pb2.GAME_STATE_OVER
 
 
 async def test_stopped_between_the_entry_and_the_end_of_the_doubt(case: Gone) -> None:
@@ -414,6 +424,7 @@ async def test_a_copy_by_hand_without_keys(case: Gone) -> None:
     assert done.returncode == 1, done
     assert f"game {case.dealt.id}: in doubt" in done.stdout
     (aside,) = case.data.glob(f"{MARKS_FILE}.before-*")
+    assert f"{aside}: the marks that were there, which know what the copy lacks" in done.stdout
     assert aside.read_bytes() == b"of before"
 
 

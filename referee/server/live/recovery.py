@@ -19,6 +19,7 @@ from referee.log.errors import LogError
 from referee.log.frames import FrameType
 from referee.log.game import Phase
 from referee.log.header import header_hash
+from referee.log.identity import game_id as identity_of
 from referee.log.merkle import Tree, leaf_hash
 from referee.log.note import Checkpoint, open_checkpoint
 from referee.log.replay import Record, signed_part
@@ -130,6 +131,7 @@ async def go_on(context: Context, game_id: bytes, *, end: bool, copied_ms: int =
         raise CannotRecover(f"{what}; expected --from FILE, or --give-up")
     lost = 0 if is_whole or is_declared or copied_ms else mark.size - (record.size if begun is None else begun)
     rows: list[Row] = []
+    record.copied_ms = 0  # what is entered now says all of it
     clock = Clock(max(context.time.now_ms(), record.last_ms))
 
     def write(event: Event, clock: Clock = clock) -> None:
@@ -240,6 +242,9 @@ async def restore(context: Context, game_id: bytes, stream: BinaryIO) -> Recover
     try:
         header, entries = _read(stream, mark, signed)
     except CannotRecover as error:
+        if is_open and game_id not in store.marks.doubts and (seq := await _declaration(context, game_id)) is not None:
+            what = f"the game was decided about: its entry {seq} declares what is lost, and that is final"
+            raise CannotRecover(f"{error}; {what}") from None
         raise CannotRecover(f"{error}; {otherwise}") from None
     is_new = mark is None or game_id in store.marks.doubts or signed.newest > mark.size
     try:
@@ -251,8 +256,9 @@ async def restore(context: Context, game_id: bytes, stream: BinaryIO) -> Recover
         raise CannotRecover(f"the file's header does not match its entry 0; {otherwise}")
     rows = await _differing(context, game_id, entries) if stored is not None else []
     if stored is not None and not rows and await _is_whole(context, stored, header):
-        what = f"the file knows nothing newer than entry {len(entries) - 1}" if is_new else ""
-        raise CannotRecover(f"{what}; {otherwise}" if what else f"the database has all {len(entries)} signed entries")
+        if is_new and is_open:
+            raise CannotRecover(f"the file knows nothing newer than entry {len(entries) - 1}; {otherwise}")
+        raise CannotRecover(f"nothing is wrong with this game: the database has all {len(entries)} signed entries")
     is_stuck = record.phase is not Phase.CLOSED and record.game.deal.is_dealt and secret is None
     if is_stuck and not is_new:
         what = "the game is not over, and no file has the secret from which the referee deals"
@@ -316,12 +322,13 @@ async def give_up(context: Context, game_id: bytes) -> Mark:
             pass
         else:
             if is_whole and game_id in context.store.marks.doubts:
-                raise CannotRecover("the game is in doubt, and nothing else is wrong; expected --continue or --end")
+                what = "the game is in doubt, and nothing else is wrong"
+                raise CannotRecover(f"{what}; expected --from FILE, --continue or --end")
             if is_whole:
                 raise CannotRecover("nothing is wrong with this game")
             begun = await _begun(context, game_id, log_pb2.Recovered(lost_size=mark.size, lost_root=mark.root))
             if begun is not None or (record.size < mark.size and not record.is_final):
-                raise CannotRecover("the database has this game; expected --continue or --end")
+                raise CannotRecover("the database has this game; expected --from FILE, --continue or --end")
         # First here: if the mark is still there, the game is missed, and can be given up again.
         context.store.give_up(game_id)
     context.store.marks.forget(game_id)
@@ -332,7 +339,7 @@ async def give_up(context: Context, game_id: bytes) -> Mark:
 def _lost(context: Context, game_id: bytes) -> Mark:
     mark = context.store.marks.kept(game_id)
     if mark is None:
-        raise CannotRecover("nothing was signed for this game")
+        raise CannotRecover("the referee has no such game; without GAME, recover lists those that cannot go on")
     return mark
 
 
@@ -340,7 +347,7 @@ class _Signed:
     """The heads in a file that this referee signed for the game."""
 
     def __init__(self, context: Context, game_id: bytes) -> None:
-        self._context, self._game_id = context, game_id
+        self._context, self.game_id = context, game_id
         self._heads = set[tuple[int, bytes]]()
         self.newest = 0
         """Entries that the newest of them covers, of those that were compared."""
@@ -351,7 +358,7 @@ class _Signed:
             checkpoint = open_checkpoint(note, self._context.signer.verifier)
         except LogError:
             return
-        if checkpoint.game_id == self._game_id:
+        if checkpoint.game_id == self.game_id:
             self._heads.add((checkpoint.size, checkpoint.root))
             self.grown(tree)
 
@@ -359,6 +366,23 @@ class _Signed:
         """Compare the heads with the entries so far."""
         if self._heads and (tree.size, tree.root()) in self._heads:
             self.newest = tree.size
+
+
+async def _declaration(context: Context, game_id: bytes) -> int | None:
+    """Return the last entry of the store that declares a loss; None: there is none."""
+    found = None
+    async for row in _kept(context, game_id):
+        if decode_entry(row.data).HasField("recovered"):
+            found = row.seq
+    return found
+
+
+def _game_of(first: bytes) -> bytes | None:
+    """Return the game that a file with this first entry is of; None: that cannot be told."""
+    try:
+        return identity_of(decode_entry(first).open)
+    except LogError:
+        return None
 
 
 def _read(stream: BinaryIO, mark: Mark | None, signed: _Signed) -> tuple[bytes, list[bytes]]:
@@ -379,6 +403,8 @@ def _read(stream: BinaryIO, mark: Mark | None, signed: _Signed) -> tuple[bytes, 
                 signed.seen(frame.payload, tree)
     except LogError as error:
         wrong = str(error)
+    if entries and (other := _game_of(entries[0])) not in {None, signed.game_id}:
+        raise CannotRecover(f"the file is of game {other.hex()}")
     if wrong and tree.size < max(size, 1):
         raise CannotRecover(f"the file cannot be read to its end: {wrong}")
     if tree.size < size:

@@ -34,7 +34,7 @@ _SUSPENDED = {
 def game_state(record: Record) -> pb.GameState.ValueType:
     """Return how far the game is."""
     game = record.game
-    if record.copied_ms:
+    if record.copied_ms and not record.is_final:
         return pb.GAME_STATE_IN_DOUBT
     if not game.is_over:
         if game.reached() is not None:

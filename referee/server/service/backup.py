@@ -56,6 +56,8 @@ class Backup:
     """Games that were in doubt when it was made, and since when, as ``Marks.doubts``."""
     made: tuple[Path, ...] = ()
     """Files that ``lay_down`` has made."""
+    marks: Path | None = None
+    """Where ``lay_down`` has moved the marks that were there."""
 
 
 def back_up(
@@ -132,6 +134,7 @@ def lay_down(copy: Path, path: Path, now_ms: int, *, marks: Path | None = None) 
             raise DataError(f"{what}; expected {KEY_FILE} in {path}, from where you keep the keys")
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         kept = marks or path / MARKS_FILE
+        aside = kept.with_name(f"{kept.name}.before-{now_ms}") if kept.exists() else None
         for old in (kept, *logs_of(kept)):
             if old.exists():
                 old.rename(old.with_name(f"{kept.name}.before-{now_ms}{old.name.removeprefix(kept.name)}"))
@@ -147,7 +150,7 @@ def lay_down(copy: Path, path: Path, now_ms: int, *, marks: Path | None = None) 
             raise
     except OSError as error:
         raise DataError(f"{error.filename or copy}: {error.strerror}") from error
-    return replace(backup, made=tuple(made))
+    return replace(backup, made=tuple(made), marks=aside)
 
 
 def take_up(backup: Backup) -> None:

@@ -112,7 +112,8 @@ class SqlStore(ABC):
         token, has_secrets = fact(session, "seal"), games.has_secrets(session)
         help_ = "expected that key, here or at --seal-key FILE; if it is lost, see referee recover --new-seal"
         if renew and path.exists():
-            raise StoreFailed(f"{path}: is there; to have it made again, move it away")
+            what = "with another one, dealt games in play can only be ended"
+            raise StoreFailed(f"{path}: is there, and {what}; only if it is damaged move it away, and repeat")
         if path.exists():
             seal = Seal.load(path)
             if token is not None and not seal.is_key_of(token) and has_secrets:
@@ -140,7 +141,8 @@ class SqlStore(ABC):
         known = fact(session, "marks")
         help_ = "put it back or name it with --marks FILE; if it is lost, see referee recover --new-marks"
         if renew and path.exists():
-            raise StoreFailed(f"{path}: is there; to have it made again, move it away")
+            what = "with another one, every open game is in doubt"
+            raise StoreFailed(f"{path}: is there, and {what}; only if it is damaged move it away, and repeat")
         if not path.exists():
             if known is not None and not renew:
                 raise StoreFailed(f"{path}: No such file, and it keeps what was signed; {help_}")
