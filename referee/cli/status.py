@@ -266,6 +266,8 @@ def _picture(
     if not is_one and (more := found.server.open_games - len(shown)) > 0:
         parts.append(Text(f"and {more} more, which have waited less", "dim"))
     parts += [Text(f"set aside: {game.id}: {printable(game.why)}", "red") for game in found.set_aside]
+    if found.set_aside:
+        parts.append(Text("what is set aside takes nothing until you decide: stop the referee, then referee recover"))
     return Group(*parts)
 
 
