@@ -22,6 +22,7 @@ import typer
 from referee.cli.addresses import Addresses, is_everywhere, problem_with
 from referee.cli.arguments import address, check_origins, languages_named, pyodide_folder
 from referee.cli.failure import EXIT_USAGE, Failure
+from referee.cli.settings import ConfigFile, ShowConfig, show
 from referee.log.note import NAME_EXPECTED, is_name
 from referee.process.pool import MEMORY_MIB
 from referee.server.service import logs
@@ -63,15 +64,24 @@ class LogLevel(StrEnum):
     ERROR = "error"
 
 
-def serve(  # noqa: PLR0917 - typer reads options from the signature
+def serve(  # noqa: PLR0915, PLR0917 - typer reads options from the signature
+    ctx: typer.Context,
     data: Annotated[
         Path,
         typer.Option(
-            metavar="DIR", readable=False, help="Directory for games, the signing key and the organiser's token."
+            metavar="DIR",
+            readable=False,
+            help="Directory for games, the signing key and the organiser's token.",
+            rich_help_panel="The directory",
         ),
     ] = Path("referee-data"),
     listen: Annotated[
-        str, typer.Option(metavar="HOST:PORT", help="Address to listen on; port 0 picks a free port.")
+        str,
+        typer.Option(
+            metavar="HOST:PORT",
+            help="Address to listen on; port 0 picks a free port.",
+            rich_help_panel="Network and TLS",
+        ),
     ] = "127.0.0.1:50051",
     public: Annotated[
         str,
@@ -81,6 +91,7 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
             "TLS. Join strings carry it; by default they carry the address to listen on. Several that share games "
             "each give their own address first, then the others, with commas between.",
             show_default=False,
+            rich_help_panel="Network and TLS",
         ),
     ] = "",
     origin: Annotated[
@@ -90,6 +101,7 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
             help="The name under which the referee signs. A new directory takes it (by default "
             "referee.local) and keeps it for ever.",
             show_default=False,
+            rich_help_panel="The directory",
         ),
     ] = None,
     insecure: Annotated[
@@ -97,19 +109,28 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
         typer.Option(
             "--insecure",
             help="Allow addresses other than loopback without TLS, although tokens can then be read on the network.",
+            rich_help_panel="Network and TLS",
         ),
     ] = False,
     tls_cert: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Speak TLS with this certificate and its chain (PEM). SIGHUP reloads it."),
+        typer.Option(
+            metavar="FILE",
+            help="Speak TLS with this certificate and its chain (PEM). SIGHUP reloads it.",
+            rich_help_panel="Network and TLS",
+        ),
     ] = None,
-    tls_key: Annotated[Path | None, typer.Option(metavar="FILE", help="The certificate's private key (PEM).")] = None,
+    tls_key: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The certificate's private key (PEM).", rich_help_panel="Network and TLS"),
+    ] = None,
     tls_client_ca: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
             help="Require client certificates signed by one of these authorities (PEM); `referee "
             "token issue --cert` assigns a certificate to a principal.",
+            rich_help_panel="Network and TLS",
         ),
     ] = None,
     store: Annotated[
@@ -119,6 +140,7 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
             help="Keep the games in this PostgreSQL database, such as postgresql://referee@db.example/club; the "
             "password comes from ~/.pgpass or a service file. DIR remembers it. By default they are in DIR.",
             show_default=False,
+            rich_help_panel="PostgreSQL and several referees",
         ),
     ] = None,
     require_standby: Annotated[
@@ -126,6 +148,7 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
         typer.Option(
             "--require-standby",
             help="Let nothing out before a standby of the PostgreSQL database has it, too.",
+            rich_help_panel="PostgreSQL and several referees",
         ),
     ] = False,
     marks: Annotated[
@@ -135,6 +158,7 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
             help="Record of what the referee signed, apart from the games; by default marks.db in "
             "DIR. On another disk it also detects that the whole directory was rolled back.",
             show_default=False,
+            rich_help_panel="The directory",
         ),
     ] = None,
     seal_key: Annotated[
@@ -144,6 +168,7 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
             help="Key of the secrets in the database, created if missing; by default seal.key in DIR. "
             "Keep it elsewhere so that a copy of the directory reveals no deck.",
             show_default=False,
+            rich_help_panel="The directory",
         ),
     ] = None,
     log: Annotated[
@@ -153,6 +178,7 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
             help="Write the public log into this folder, which any web server can serve: of every game the first and "
             "the last head.",
             show_default=False,
+            rich_help_panel="The public log",
         ),
     ] = None,
     log_policy: Annotated[
@@ -161,17 +187,32 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
             metavar="FILE",
             help="With --log: publish a checkpoint only when the witnesses of this policy have signed it.",
             show_default=False,
+            rich_help_panel="The public log",
         ),
     ] = None,
     requests_per_s: Annotated[
         float,
         typer.Option(
-            metavar="N", min=0.01, help="Rate limit per caller, not counting acts; bursts may use ten seconds' worth."
+            metavar="N",
+            min=0.01,
+            help="Rate limit per caller, not counting acts; bursts may use ten seconds' worth.",
+            rich_help_panel="Limits and the solver",
         ),
     ] = REQUESTS_PER_S,
-    max_streams: Annotated[int, typer.Option(metavar="N", min=1, help="Limit of open streams per caller.")] = STREAMS,
+    max_streams: Annotated[
+        int,
+        typer.Option(
+            metavar="N", min=1, help="Limit of open streams per caller.", rich_help_panel="Limits and the solver"
+        ),
+    ] = STREAMS,
     call_timeout: Annotated[
-        float, typer.Option(metavar="SECONDS", min=0.01, help="Time limit for every call that is not a stream.")
+        float,
+        typer.Option(
+            metavar="SECONDS",
+            min=0.01,
+            help="Time limit for every call that is not a stream.",
+            rich_help_panel="Limits and the solver",
+        ),
     ] = CALL_S,
     metrics: Annotated[
         str | None,
@@ -180,6 +221,7 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
             help="Serve GET /metrics for Prometheus at this address: plain HTTP, without tokens, and "
             "only on loopback unless --insecure.",
             show_default=False,
+            rich_help_panel="What the operator sees",
         ),
     ] = None,
     nodes: Annotated[
@@ -189,6 +231,7 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
             help="With several referees on one PostgreSQL database: address of this machine at which the others reach "
             "this one, to pass on calls for its games. By default a free port of the host to listen on.",
             show_default=False,
+            rich_help_panel="PostgreSQL and several referees",
         ),
     ] = None,
     web: Annotated[
@@ -198,6 +241,7 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
             help="Serve the pages for browsers at this address, with this referee's games, as `referee web` does: in "
             "a process of its own, with a lower priority. With --tls-cert they speak TLS, too.",
             show_default=False,
+            rich_help_panel="Pages",
         ),
     ] = None,
     web_origin: Annotated[
@@ -207,6 +251,7 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
             help="With --web: an address under which people reach the pages by name, such as https://club.example. "
             "Can be repeated.",
             show_default=False,
+            rich_help_panel="Pages",
         ),
     ] = None,
     web_pyodide: Annotated[
@@ -216,6 +261,7 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
             help="With --web: a folder with Pyodide, as `make web-rules` brings it. With it, browsers also check the "
             "rules of a game file, and not only its signatures.",
             show_default=False,
+            rich_help_panel="Pages",
         ),
     ] = None,
     web_languages: Annotated[
@@ -225,6 +271,7 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
             help="With --web: the languages of the pages; who asks for none of them gets the first. By default those "
             "whose translation was read by somebody who speaks it: drafts are offered only by name.",
             show_default=False,
+            rich_help_panel="Pages",
         ),
     ] = None,
     solver_workers: Annotated[
@@ -234,24 +281,48 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
             min=0,
             help="Number of processes that prove and search for SolverService, started when needed; 0 "
             "disables the service.",
+            rich_help_panel="Limits and the solver",
         ),
     ] = SOLVER_WORKERS,
     solver_memory: Annotated[
-        int, typer.Option(metavar="MIB", min=256, help="Address space for each of these processes.")
+        int,
+        typer.Option(
+            metavar="MIB",
+            min=256,
+            help="Address space for each of these processes.",
+            rich_help_panel="Limits and the solver",
+        ),
     ] = MEMORY_MIB,
     log_format: Annotated[
         LogFormat,
-        typer.Option(help="Format of the messages on standard error; auto is text on a terminal and JSON elsewhere."),
+        typer.Option(
+            help="Format of the messages on standard error; auto is text on a terminal and JSON elsewhere.",
+            rich_help_panel="What the operator sees",
+        ),
     ] = LogFormat.AUTO,
     log_level: Annotated[
-        LogLevel, typer.Option(help="Least severe messages to show on standard error.")
+        LogLevel,
+        typer.Option(help="Least severe messages to show on standard error.", rich_help_panel="What the operator sees"),
     ] = LogLevel.INFO,
     heartbeat: Annotated[
-        float, typer.Option(metavar="SECONDS", min=0.01, help="Silence after which watchers get a heartbeat.")
+        float,
+        typer.Option(
+            metavar="SECONDS",
+            min=0.01,
+            help="Silence after which watchers get a heartbeat.",
+            rich_help_panel="Network and TLS",
+        ),
     ] = 10.0,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print where the referee listens as one line of JSON.")
+        bool,
+        typer.Option(
+            "--json",
+            help="Print where the referee listens as one line of JSON.",
+            rich_help_panel="What the operator sees",
+        ),
     ] = False,
+    config_file: ConfigFile = None,  # noqa: ARG001 - it has been the options' default by now
+    show_config: ShowConfig = False,
 ) -> None:
     """Run a referee until Ctrl-C or SIGTERM. However it stops, it loses nothing that it acknowledged.
 
@@ -269,6 +340,9 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
 
     Example: `referee serve --data ./games`, and in another terminal `referee new --data ./games --seats 3`
     """
+    if show_config:
+        print(show(ctx))
+        return
     host, _ = address("--listen", listen)
     certificates = _certificates(tls_cert, tls_key, tls_client_ca)
     if certificates is None and not insecure and not is_loopback(host):

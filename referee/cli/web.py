@@ -14,6 +14,7 @@ import typer
 from referee.cli.arguments import address, check_origins, languages_named, pyodide_folder, verifier_key
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.remote import TlsCa, is_token, security, token_of
+from referee.cli.settings import ConfigFile, ShowConfig, show
 from referee_clients.web.secure import Lack
 
 TOKEN_VARIABLE = "REFEREE_GATEWAY_TOKEN"  # noqa: S105 - a name
@@ -21,6 +22,7 @@ TOKEN_VARIABLE = "REFEREE_GATEWAY_TOKEN"  # noqa: S105 - a name
 
 
 def web(  # noqa: PLR0917 - typer reads options from the signature
+    ctx: typer.Context,
     server: Annotated[
         str,
         typer.Option(
@@ -103,6 +105,8 @@ def web(  # noqa: PLR0917 - typer reads options from the signature
     as_json: Annotated[
         bool, typer.Option("--json", help="Print where the pages are, and what they lack, as one line of JSON.")
     ] = False,
+    config_file: ConfigFile = None,  # noqa: ARG001 - it has been the options' default by now
+    show_config: ShowConfig = False,
 ) -> None:
     """Serve pages to browsers until Ctrl-C or SIGTERM: judge a position, verify a file, read the rules.
 
@@ -116,6 +120,9 @@ def web(  # noqa: PLR0917 - typer reads options from the signature
 
     Example: `referee web --listen 0.0.0.0:8080`, for phones in the same network
     """
+    if show_config:
+        print(show(ctx))
+        return
     from referee_clients.web.pages import Site  # noqa: PLC0415 - few commands need it
     from referee_clients.web.server import CannotServe, Settings, bind, serve  # noqa: PLC0415
     from referee_clients.web.upstream import may_bear_tokens  # noqa: PLC0415
