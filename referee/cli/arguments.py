@@ -37,7 +37,10 @@ Language = Annotated[
 CardLanguage = Annotated[
     str,
     typer.Option(
-        "--language", metavar="LANG", help=f"With --sheet: the language of the cards: {', '.join(languages('web'))}."
+        "--language",
+        metavar="LANG",
+        help=f"With --sheet: the language of the cards: {', '.join(languages('web'))}.",
+        rich_help_panel="What is handed out",
     ),
 ]
 

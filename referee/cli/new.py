@@ -58,31 +58,49 @@ from referee_clients.web.cards import Card
 
 def new(  # noqa: PLR0917 - typer reads options from the signature
     seats: Annotated[
-        int | None, typer.Option(min=1, help="Number of seats.", show_default="the game's minimum")
+        int | None,
+        typer.Option(min=1, help="Number of seats.", show_default="the game's minimum", rich_help_panel="The game"),
     ] = None,
     rules: Annotated[
-        str | None, typer.Option(help=f"Which game: {', '.join(registry.names())}.", show_default=DEFAULT_RULES)
+        str | None,
+        typer.Option(
+            help=f"Which game: {', '.join(registry.names())}.", show_default=DEFAULT_RULES, rich_help_panel="The game"
+        ),
     ] = None,
     event: Annotated[
-        int | None, typer.Option(metavar="N", min=0, help="Number of the event that the game belongs to.")
+        int | None,
+        typer.Option(
+            metavar="N", min=0, help="Number of the event that the game belongs to.", rich_help_panel="The tournament"
+        ),
     ] = None,
-    round_: Annotated[int | None, typer.Option("--round", metavar="N", min=0, help="Its round.")] = None,
-    table: Annotated[int | None, typer.Option(metavar="N", min=0, help="Its table.")] = None,
+    round_: Annotated[
+        int | None, typer.Option("--round", metavar="N", min=0, help="Its round.", rich_help_panel="The tournament")
+    ] = None,
+    table: Annotated[
+        int | None, typer.Option(metavar="N", min=0, help="Its table.", rich_help_panel="The tournament")
+    ] = None,
     pairings: Annotated[
         Path | None,
         typer.Option(
             "--from",
             metavar="FILE",
             help="Open a game for each row of this table (CSV) of a round; the options here hold for every row.",
+            rich_help_panel="The tournament",
         ),
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="With --from: check the file and print what would be opened.")
+        bool,
+        typer.Option(
+            "--dry-run",
+            help="With --from: check the file and print what would be opened.",
+            rich_help_panel="The tournament",
+        ),
     ] = False,
     server: ServerOfData = None,
     data: Data = DATA,
     token_file: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The organiser's token, if it is not in DIR.")
+        Path | None,
+        typer.Option(metavar="FILE", help="The organiser's token, if it is not in DIR.", rich_help_panel="The referee"),
     ] = None,
     age_order: Annotated[
         str | None,
@@ -90,6 +108,7 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
             metavar="SEATS",
             help="Seats from the youngest player to the oldest, such as 2,0,1, in a game that asks "
             "for it; by default 0,1,2,…",
+            rich_help_panel="The seats",
         ),
     ] = None,
     principal: Annotated[
@@ -98,6 +117,7 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
             metavar="NAME",
             help="Principal with its own token (`referee token`) who takes the seat, or - for a seat "
             "that gets a join string. Give it once for each seat, in order.",
+            rich_help_panel="The seats",
         ),
     ] = None,
     options: Annotated[
@@ -105,6 +125,7 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
         typer.Option(
             metavar="JSON",
             help=f"""The game's options, such as '{{"max_turns": 200}}'. {options_of_games()}.""",
+            rich_help_panel="The game",
         ),
     ] = None,
     components: Annotated[
@@ -114,14 +135,22 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
             help="Your own dominoes or sheet, as JSON in the form that --show-components prints. The "
             "grid of a sheet begins with blue 1 and yellow 1 to 6, whichever dice stand for the "
             "rows on the printed sheet.",
+            rich_help_panel="The game",
         ),
     ] = None,
     show_components: Annotated[
         bool,
-        typer.Option("--show-components", help="Print the game's default components as JSON, without opening a game."),
+        typer.Option(
+            "--show-components",
+            help="Print the game's default components as JSON, without opening a game.",
+            rich_help_panel="The game",
+        ),
     ] = False,
     series: Annotated[
-        bool, typer.Option("--series", help="Make this game the first of a series, such as a dynasty.")
+        bool,
+        typer.Option(
+            "--series", help="Make this game the first of a series, such as a dynasty.", rich_help_panel="The game"
+        ),
     ] = False,
     series_of: Annotated[
         Path | None,
@@ -129,27 +158,43 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
             metavar="FILE",
             help="Continue the series of a previous game, given by its file. Rules, seats, options "
             "and components stay the same.",
+            rich_help_panel="The game",
         ),
     ] = None,
     declare: Annotated[
         str | None,
-        typer.Option(metavar="KEY", help="Public key (hex or key file) of the scribe who declares draws and rolls."),
+        typer.Option(
+            metavar="KEY",
+            help="Public key (hex or key file) of the scribe who declares draws and rolls.",
+            rich_help_panel="The seats",
+        ),
     ] = None,
     scribed: Annotated[
-        list[int] | None, typer.Option(metavar="SEAT", help="Seat whose moves the scribe enters. Repeatable.")
+        list[int] | None,
+        typer.Option(
+            metavar="SEAT", help="Seat whose moves the scribe enters. Repeatable.", rich_help_panel="The seats"
+        ),
     ] = None,
     scribe: Annotated[
         list[str] | None,
-        typer.Option(metavar="KEY", help="Public key of a further scribe for scribed seats. Repeatable."),
+        typer.Option(
+            metavar="KEY",
+            help="Public key of a further scribe for scribed seats. Repeatable.",
+            rich_help_panel="The seats",
+        ),
     ] = None,
     record_attempts: Annotated[
-        bool, typer.Option("--record-attempts", help="Record refused moves as entries of the log.")
+        bool,
+        typer.Option(
+            "--record-attempts", help="Record refused moves as entries of the log.", rich_help_panel="The table"
+        ),
     ] = False,
     proofs: Annotated[
         Proofs,
         typer.Option(
             help="Put certificates into the game's file: for recorded refusals, or for every verdict "
-            "that the rules of building decide."
+            "that the rules of building decide.",
+            rich_help_panel="The table",
         ),
     ] = Proofs.NONE,
     clock: Clock = None,
@@ -164,6 +209,7 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
         typer.Option(
             metavar="KEY",
             help="Public key (hex or key file) of an arbiter, who may rule on anything. Repeatable; numbered from 0.",
+            rich_help_panel="The seats",
         ),
     ] = None,
     out: Annotated[
@@ -172,6 +218,7 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
             metavar="PATH",
             help="Write the join strings to this new file, readable only by you; with --from to a file for each "
             "table in this folder.",
+            rich_help_panel="What is handed out",
         ),
     ] = None,
     web: Annotated[
@@ -180,6 +227,7 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
             metavar="ORIGIN",
             help="Where browsers reach the referee's pages, such as https://club.example: every seat gets a link, too.",
             show_default="what DIR remembers of referee serve --web",
+            rich_help_panel="What is handed out",
         ),
     ] = None,
     sheet: Annotated[
@@ -188,10 +236,11 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
             metavar="FILE",
             help="Make this new page (HTML), readable only by you, to print and cut up: a card for each seat with a QR "
             "code of its link, or of its join string. With --from one for the round.",
+            rich_help_panel="What is handed out",
         ),
     ] = None,
     language: CardLanguage = ENGLISH,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.", rich_help_panel="What is handed out")] = False,
     tls_ca: TlsCa = None,
     tls_cert: TlsCert = None,
     tls_key: TlsKey = None,

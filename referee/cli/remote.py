@@ -26,6 +26,7 @@ Server = Annotated[
         envvar="REFEREE_SERVER",
         metavar="ADDRESS",
         help="The referee's address; grpcs://HOST:PORT for TLS. Put commas between several that share games.",
+        rich_help_panel="The referee",
     ),
 ]
 ServerOfData = Annotated[
@@ -36,11 +37,18 @@ ServerOfData = Annotated[
         metavar="ADDRESS",
         help="The referee's address; grpcs://HOST:PORT for TLS. Put commas between several that share games.",
         show_default=f"the one that DIR remembers, or {DEFAULT_SERVER}",
+        rich_help_panel="The referee",
     ),
 ]
 """For commands with ``--data``: see ``server_of``."""
 Data = Annotated[
-    Path, typer.Option("--data", metavar="DIR", help="The referee's data directory, whose organiser token is used.")
+    Path,
+    typer.Option(
+        "--data",
+        metavar="DIR",
+        help="The referee's data directory, whose organiser token is used.",
+        rich_help_panel="The referee",
+    ),
 ]
 DataForAddress = Annotated[
     Path, typer.Option("--data", metavar="DIR", help="The referee's data directory, which remembers its address.")
@@ -56,6 +64,7 @@ TlsCa = Annotated[
         envvar="REFEREE_TLS_CA",
         metavar="FILE",
         help="Certificate authorities (PEM) to trust for the referee; by default the well-known ones.",
+        rich_help_panel="The referee",
     ),
 ]
 TlsCert = Annotated[
@@ -65,17 +74,27 @@ TlsCert = Annotated[
         envvar="REFEREE_TLS_CERT",
         metavar="FILE",
         help="Client certificate (PEM) that the referee admits.",
+        rich_help_panel="The referee",
     ),
 ]
 TlsKey = Annotated[
     Path | None,
     typer.Option(
-        "--tls-key", envvar="REFEREE_TLS_KEY", metavar="FILE", help="Private key (PEM) of the client certificate."
+        "--tls-key",
+        envvar="REFEREE_TLS_KEY",
+        metavar="FILE",
+        help="Private key (PEM) of the client certificate.",
+        rich_help_panel="The referee",
     ),
 ]
 SendInClear = Annotated[
     bool,
-    typer.Option("--insecure", envvar="REFEREE_INSECURE", help="Send tokens to other machines even without TLS."),
+    typer.Option(
+        "--insecure",
+        envvar="REFEREE_INSECURE",
+        help="Send tokens to other machines even without TLS.",
+        rich_help_panel="The referee",
+    ),
 ]
 
 

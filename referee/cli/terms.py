@@ -14,11 +14,17 @@ Clock = Annotated[
         "--clock",
         metavar="CLOCK",
         help=f"Time for moves: {CLOCK_EXPECTED}. A seat that runs out of time forfeits. By default there is no clock.",
+        rich_help_panel="The table",
     ),
 ]
 Lag = Annotated[
     str | None,
-    typer.Option("--lag", metavar="TIME", help="Network allowance per move, not charged to the clock, such as 500ms."),
+    typer.Option(
+        "--lag",
+        metavar="TIME",
+        help="Network allowance per move, not charged to the clock, such as 500ms.",
+        rich_help_panel="The table",
+    ),
 ]
 Illegal = Annotated[
     list[str] | None,
@@ -28,6 +34,7 @@ Illegal = Annotated[
         help="What happens after an illegal move: retry (the seat moves again, the default), record "
         "(the log also records the attempt), strikes:N (the seat forfeits on its Nth), "
         "penalty:TIME (comes off its clock), forfeit (at once). Repeatable.",
+        rich_help_panel="The table",
     ),
 ]
 Absence = Annotated[
@@ -36,15 +43,19 @@ Absence = Annotated[
         "--absence",
         metavar="TIME",
         help="Forfeit a seat that is on turn and disconnected, or does not join, for this long.",
+        rich_help_panel="The table",
     ),
 ]
-TakeBacks = Annotated[bool, typer.Option("--take-backs", help="Let seats agree to take moves back.")]
+TakeBacks = Annotated[
+    bool, typer.Option("--take-backs", help="Let seats agree to take moves back.", rich_help_panel="The table")
+]
 ProtestTime = Annotated[
     str | None,
     typer.Option(
         "--protest-time",
         metavar="TIME",
         help="Delay before the result is recorded, to allow protests; each further act restarts it.",
+        rich_help_panel="The table",
     ),
 ]
 Grace = Annotated[
@@ -55,5 +66,6 @@ Grace = Annotated[
         help="After the referee was away, clocks wait until the seats on turn are back, for this long at most; 0s: not "
         "at all.",
         show_default="60s",
+        rich_help_panel="The table",
     ),
 ]
