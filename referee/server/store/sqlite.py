@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from functools import lru_cache
@@ -78,6 +80,8 @@ class SqliteStore(SqlStore):
         self.nodes = Alone()
         self._path = path
         self._busy_s = busy_s
+        self._changing, self._is_closed = threading.Lock(), False
+        """Held by what changes something beside the writer."""
         marks = marks or path.with_name(MARKS_FILE)
         with store_errors(path), ExitStack() as opened:  # and closed again, whatever fails
             if not path.exists():
@@ -169,8 +173,8 @@ class SqliteStore(SqlStore):
         return True  # no other one writes
 
     def _change(self, change: Callable[..., _T], *arguments: Any) -> _T:
-        # On a connection of its own: the write side is the writer's.
-        with store_errors(self._path), closing(connect(self._path, self._busy_s)) as connection:
+        # On a connection of its own: the write side is the writer's. Who cancels the caller leaves the thread at work.
+        with self._changing, store_errors(self._path), closing(self._connected()) as connection:
             connection.execute("PRAGMA secure_delete = ON")  # what is erased is overwritten
             connection.execute(self._BEGIN)
             self._check_writer(connection)
@@ -178,8 +182,17 @@ class SqliteStore(SqlStore):
             connection.execute("COMMIT")
             return changed
 
+    def _connected(self) -> sqlite3.Connection:
+        """Return a new connection. Raise ``StoreFailed`` if the store is closed."""
+        if self._is_closed:
+            raise StoreFailed(f"{self._path}: is closed")
+        return connect(self._path, self._busy_s)
+
     async def close(self) -> None:
         await self._writer.stop()
+        self._is_closed = True
+        await asyncio.to_thread(self._changing.acquire)
+        self._changing.release()
         self._read_side.close()
         self._write_side.close()
         self.marks.close()

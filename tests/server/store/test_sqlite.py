@@ -21,6 +21,7 @@ from referee.log.v1 import log_pb2
 from referee.server.store import schema
 from referee.server.store.errors import StoreFailed
 from referee.server.store.files import connect
+from referee.server.store.session import Session
 from referee.server.store.sqlite import SqliteStore
 from referee.server.store.store import Certificate, Change, Grant, Listing, NewCertificates, Row, Upgrade
 from referee.server.store.writer import GroupWriter
@@ -48,6 +49,33 @@ async def test_a_commit_is_whole_or_nothing(store: SqliteStore) -> None:
     await committed(store, Change(identity(2), [row(0)], opening(2)))
     await committed(store, Change(identity(1), [row(1)]))
     assert [game.game_id for game in await store.games(None, 10)] == [identity(2), identity(1)]
+
+
+def logs_in(folder: Path) -> list[Path]:
+    return [*folder.glob("*-wal")]
+
+
+async def test_a_change_whose_caller_was_cancelled_is_through_when_the_store_is_closed(tmp_path: Path) -> None:
+    """Who copies the directory then finds nothing that still changes."""
+    store = SqliteStore(tmp_path / "referee.db")
+    begun, may_end = threading.Event(), threading.Event()
+
+    def slow(session: Session) -> None:
+        session.execute("INSERT INTO facts VALUES ('slow', 1)")
+        begun.set()
+        may_end.wait(10)
+
+    change = asyncio.create_task(asyncio.to_thread(store._change, slow))
+    await asyncio.to_thread(begun.wait)
+    change.cancel()
+    ending = asyncio.create_task(store.close())
+    _, left = await asyncio.wait((ending,), timeout=0.05)
+    assert left
+    may_end.set()
+    await ending
+    assert not logs_in(tmp_path)
+    with pytest.raises(StoreFailed, match="is closed"):
+        store._change(slow)
 
 
 async def test_a_lock_held_by_another(store: SqliteStore, tmp_path: Path) -> None:
