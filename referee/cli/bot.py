@@ -151,6 +151,8 @@ def bot(  # noqa: PLR0917 - typer reads options from the signature
         raise Failure("which games? expected either --join STRING or --principal NAME", EXIT_USAGE)
     if key is not None and no_keep:
         raise Failure("--no-keep: the key is kept in --key FILE; expected one of the two", EXIT_USAGE)
+    if key is not None and not key.absolute().parent.is_dir():
+        raise Failure(f"--key {key}: there is no folder {key.parent}; make it first", EXIT_USAGE)
     limit_s = milliseconds("move-limit", move_limit) / 1000 if move_limit is not None else None
     if limit_s == 0:
         raise Failure("--move-limit 0s: no bot is so fast; expected a longer time", EXIT_USAGE)

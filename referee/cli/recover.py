@@ -21,6 +21,7 @@ from referee.server.service.data import Data, DataError, open_data, origin_of, t
 from referee.server.service.files import CLUSTER_MARK_FILE, STORE_ADDRESS_FILE, STORE_FILE
 from referee.server.store.errors import StoreFailed
 from referee.server.store.store import Upgrade
+from referee.text.notation.outcomes import counted
 from referee.text.notation.times import moment_utc
 
 
@@ -239,7 +240,10 @@ def in_doubt_words(doubts: Sequence[recovery.Doubt], data: Path, *, named: bool 
     """Yield a line for each game in doubt, and what can be done. ``named``: others were named before these."""
     for doubt in doubts:
         when = moment_utc(doubt.copied_ms)
-        yield f"game {doubt.game_id.hex()}: in doubt: it may lack entries that were signed after {when}"
+        deck = " and a deck" if doubt.shows_more else ""
+        kind = f"{doubt.rules_id} with {counted(doubt.seats, 'seat')}{deck}" if doubt.seats else "a tournament"
+        what = f"{kind}, {counted(doubt.size, 'entry', 'entries')}"
+        yield f"game {doubt.game_id.hex()}: in doubt: {what}; it may lack entries that were signed after {when}"
     if doubts or named:
         yield "decide about each; --end and --continue without GAME are for all that are in doubt:"
         yield f"  referee recover GAME --from FILE --data {data}   takes what is lost from a player's file"

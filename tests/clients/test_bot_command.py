@@ -297,6 +297,7 @@ async def test_who_is_not_admitted_is_exit_code_1(opened: Opened, tmp_path: Path
         (["mine.py:Cheat", "--join", f"h:1/{'0' * 32}/0#token"], "no bot 'mine.py:Cheat': write mine:Cheat"),
         (["./bots/mine.py:Cheat", "--join", f"h:1/{'0' * 32}/0#token"], "write bots.mine:Cheat"),
         (["greedy", "--join", "s3cret"], "not a join string"),
+        (["greedy", "--join", "h:1/0/0#t", "--key", "there/key.pem"], "there is no folder there; make it first"),
         (["greedy", "--join", "@joins"], "--join @joins: the file has 2 lines; expected one join string"),
         (["greedy", "--join", "@absent"], "absent"),
         (["greedy"], "--join"),

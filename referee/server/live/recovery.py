@@ -67,6 +67,10 @@ class Doubt:
     """When the copy was made, in milliseconds since 1970."""
     shows_more: bool
     """Players may have seen lost draws, which come again if it goes on."""
+    rules_id: str
+    seats: int
+    size: int
+    """Its entries, as far as they are there."""
 
 
 async def in_doubt(context: Context) -> list[Doubt]:
@@ -75,7 +79,8 @@ async def in_doubt(context: Context) -> list[Doubt]:
     for game_id, copied_ms in sorted(context.store.marks.doubts.items()):
         with suppress(Unsound):
             record = await _checked(History(context, game_id), without_secret=True)
-            found.append(Doubt(game_id, copied_ms, record.game.deal.is_dealt and not record.game.is_over))
+            opened, shows_more = record.opened, record.game.deal.is_dealt and not record.game.is_over
+            found.append(Doubt(game_id, copied_ms, shows_more, opened.rules_id, len(opened.seats), record.size))
     return found
 
 
