@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import random
 from dataclasses import fields
 from typing import Any
@@ -51,6 +52,16 @@ def test_options_that_go_together(rules_id: str, seats: int) -> None:
     """More of them; Alhambra's are played in ``test_alhambra_game``."""
     for seed, options in enumerate(sample(rules_id, seats, 7)[1:]):
         play(rules_id, seats, options, seed)
+
+
+@pytest.mark.parametrize("rules_id", registry.names())
+def test_components_are_equal_if_they_are_the_same_things(rules_id: str) -> None:
+    """Of those that were made before a few are kept: others are made anew, and their texts are no other games."""
+    default = registry.get(rules_id).default_components()
+    again = copy.deepcopy(default)
+    assert again is not default
+    assert (again, hash(again)) == (default, hash(default))
+    assert again != object()
 
 
 @pytest.mark.parametrize(("rules_id", "seats"), SEATS)

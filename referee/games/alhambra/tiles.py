@@ -78,10 +78,21 @@ class TileSet:
         self.walls = tuple(tile.walls for tile in tiles)
         self.all = (1 << len(names)) - 1
 
+    def __eq__(self, other: object) -> bool:
+        """Return whether the other set has the same names."""
+        return self is other or (isinstance(other, TileSet) and self.names == other.names)
+
+    def __hash__(self) -> int:
+        """Return the same number for equal sets."""
+        return hash(self.names)
+
 
 @lru_cache(maxsize=16)
 def tile_set(names: tuple[str, ...] = NAMES) -> TileSet:
-    """Return the set with these names; one object for equal names. Raise ``SetupError``."""
+    """Return the set with these names, one of those that were asked for lately if there is an equal one.
+
+    Raise ``SetupError``.
+    """
     return TileSet(names)
 
 

@@ -78,7 +78,7 @@ contradicted by one or two. The examples of the Czech rule text show dominoes th
 class DominoSet(Copied):
     """The dominoes of a game. ``dominoes[number - 1]`` has the number."""
 
-    __slots__ = ("all", "dominoes")
+    __slots__ = ("_hash", "all", "dominoes")
 
     def __init__(self, dominoes: Sequence[Domino]) -> None:
         """Raise ``SetupError`` unless there are 48, numbered 1 to 48 in this order."""
@@ -95,6 +95,15 @@ class DominoSet(Copied):
         self.dominoes = tuple(dominoes)
         self.all = sum(1 << domino.number for domino in dominoes)
         """Every number as a bit of a set."""
+        self._hash = hash(self.dominoes)
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether the other set has the same dominoes."""
+        return self is other or (isinstance(other, DominoSet) and self.dominoes == other.dominoes)
+
+    def __hash__(self) -> int:
+        """Return the same number for equal sets."""
+        return self._hash
 
     def get(self, number: int) -> Domino | None:
         """Return the domino with the number; None for a number that the set does not have."""
@@ -102,7 +111,10 @@ class DominoSet(Copied):
 
 
 def domino_set(dominoes: tuple[Domino, ...] = DOMINOES) -> DominoSet:
-    """Return the set with these dominoes; one object for equal ones. Raise ``SetupError``."""
+    """Return the set with these dominoes, one of those that were asked for lately if there is an equal one.
+
+    Raise ``SetupError``.
+    """
     return _domino_set(dominoes)
 
 

@@ -146,6 +146,7 @@ def open_data(
     except OSError as error:
         raise DataError(f"{path}: {error.strerror}") from error
     made = _MadeFiles(path, marks, seal_key)
+    opened: SqlStore | None = None
     try:
         signer = CheckpointSigner(origin_of(path, origin), load_or_make_key(path / KEY_FILE))
         keep(path / VERIFIER_FILE, f"{signer.verifier}\n", 0o644)
@@ -157,7 +158,7 @@ def open_data(
         files: dict[str, Any] = {"marks": marks, "seal_key": seal_key, "new_marks": new_marks, "new_seal": new_seal}
         files["copied_ms"] = copied_ms
         if database is None:
-            opened: SqlStore = SqliteStore(path / STORE_FILE, **files, busy_s=busy_s, on_upgrade=on_upgrade)
+            opened = SqliteStore(path / STORE_FILE, **files, busy_s=busy_s, on_upgrade=on_upgrade)
         else:
             shared = opened = _postgres("postgres").PostgresStore(
                 database,
@@ -179,6 +180,8 @@ def open_data(
         time = SystemTime()
         time.reach(max(_time_of(path / ALIVE_FILE), opened.alive_ms))
     except BaseException as error:
+        if opened is not None:
+            opened.abandon()  # one of several would go on as a referee that lives
         made.remove()
         os.close(lock)
         if isinstance(error, OSError):

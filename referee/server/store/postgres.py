@@ -431,6 +431,10 @@ class PostgresStore(SqlStore):
         await asyncio.to_thread(self._close)
         self.marks.close()
 
+    def abandon(self) -> None:
+        self._close()
+        self.marks.close()
+
     def _close(self) -> None:
         self._closing.set()
         self._beats_now.set()

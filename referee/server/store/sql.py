@@ -106,6 +106,10 @@ class SqlStore(ABC):
     async def close(self) -> None:
         """Wait until what was taken is done, then close the database and the marks."""
 
+    @abstractmethod
+    def abandon(self) -> None:
+        """Close a store that has taken nothing yet. In any thread."""
+
     # --- what belongs to it ------------------------------------------------------------------------------------
 
     def _open_seal(self, session: Session, path: Path, *, renew: bool) -> Seal:

@@ -193,6 +193,9 @@ class SqliteStore(SqlStore):
         self._is_closed = True
         await asyncio.to_thread(self._changing.acquire)
         self._changing.release()
+        self.abandon()
+
+    def abandon(self) -> None:
         self._read_side.close()
         self._write_side.close()
         self.marks.close()

@@ -577,6 +577,7 @@ async def test_the_organisers_token_is_one_in_the_whole_cluster(url: str, tmp_pa
         (third / "organiser.token").write_text("a-token-of-its-own-that-is-long-enough\n")
         with pytest.raises(DataError, match="not the organiser's token of the cluster"):
             await Server.start(Config(third))
+        assert asked(url, "SELECT count(*) FROM nodes WHERE NOT dead") == [(2,)], "it takes no games either"
         for client in both.clients:
             await client.play()
         (third / "referee.pem").unlink()
