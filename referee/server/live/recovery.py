@@ -114,8 +114,6 @@ async def go_on(context: Context, game_id: bytes, *, end: bool, copied_ms: int =
     except Unsound as error:
         raise CannotRecover(f"the game in the database cannot go on: {error.what}") from error
     copied_ms = copied_ms or context.store.marks.doubts.get(game_id, 0)
-    # Another referee of the club has declared it, and gone on; this one's marks do not know that yet.
-    is_declared = not is_whole and mark.size <= record.size and await _declares(context, mark, record)
     if (
         is_whole
         and not copied_ms
@@ -127,6 +125,9 @@ async def go_on(context: Context, game_id: bytes, *, end: bool, copied_ms: int =
     unknown = log_pb2.Recovered(copied_ms=copied_ms, declared_ms=context.time.now_ms())
     loss = unknown if copied_ms else named
     begun = await _begun(context, game_id, loss) if not is_whole or copied_ms else None
+    # Another referee of the club may have declared it, and gone on; this one's marks do not know that yet.
+    may_be_declared = not is_whole and begun is None and mark.size <= record.size
+    is_declared = may_be_declared and await _declares(context, mark, record)
     is_lost = not (is_whole or is_declared) and begun is None
     if is_lost and mark.size <= record.size:
         what = f"the {record.size} entries in the database contradict the {mark.size} that were signed"
