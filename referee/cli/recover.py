@@ -230,7 +230,7 @@ async def _decide(context: Context, data: Path, *, end: bool) -> tuple[list[str]
         except recovery.CannotRecover as error:
             lines.append(f"game {doubt.game_id.hex()}: {error}")
     unsound = sorted(await recovery.find(context), key=lambda error: error.game_id)
-    lines = lines or ["no game is in doubt"]
+    lines = lines or ([] if left else ["no game is in doubt"])
     if unsound:
         lines += ["others lack what was signed, or are damaged, and have to be named:", *map(str, unsound)]
     return lines + list(in_doubt_words(left, data, named=bool(unsound))), bool(left or unsound)
@@ -266,7 +266,7 @@ def decided(game_id: bytes, done: recovery.Recovered, what: str) -> list[str]:
     lines += [f"a new token for {whose}: {token}" for whose, token in done.tokens]
     if done.tokens:
         where = f"ADDRESS:PORT/{game_id.hex()}/SEAT#TOKEN"
-        lines.append(f"a seat's join string is {where}; its player goes on with the key file of before")
+        lines.append(f"a seat's join string is {where}; its player goes on with the same key file")
     return lines
 
 

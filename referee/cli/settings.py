@@ -42,9 +42,9 @@ class _Setting(NamedTuple):
     """An option that is a setting."""
 
     name: str
-    """Of the function's parameter."""
+    """The name of the function's parameter."""
     kind: type
-    """Of one value: ``bool``, ``int``, ``float``, ``Path`` or ``str``, or an enumeration of texts."""
+    """The type of one value: ``bool``, ``int``, ``float``, ``Path`` or ``str``, or an enumeration of texts."""
     is_list: bool
 
     def of_file(self, value: Any, where: str, folder: Path) -> Any:
@@ -184,9 +184,10 @@ def _of_file(ctx: typer.Context, path: Path) -> dict[str, Any]:
 
 
 def _read(path: Path) -> str:
-    """Return the text of a file that nobody but its owner and root can change. Raise ``Failure``."""
+    """Return the text of a file that its group and other users cannot change. Raise ``Failure``."""
     try:
-        with path.open("rb") as file:
+        # A pipe is not waited for.
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:  # noqa: PTH123 - a descriptor
             found = os.fstat(file.fileno())
             if not stat.S_ISREG(found.st_mode):
                 raise Failure(f"--config {path}: expected a file", EXIT_USAGE)

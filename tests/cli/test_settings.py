@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import tomllib
 from asyncio.subprocess import DEVNULL, PIPE
 from pathlib import Path
@@ -116,7 +117,8 @@ def test_a_file_that_does_not_do_is_told_of_by_line(text: str, told: str, tmp_pa
 def test_a_file_that_others_can_change_is_none(file: Path, tmp_path: Path) -> None:
     file.chmod(0o620)
     assert f"others can change it (mode 0620); expected: chmod go-w {file}" in refusal("serve", "--config", file)
-    assert "expected a file" in refusal("serve", "--config", "/dev/null")
+    os.mkfifo(tmp_path / "pipe", 0o600)
+    assert "expected a file" in refusal("serve", "--config", tmp_path / "pipe")
     assert "No such file" in refusal("serve", "--config", tmp_path / "none")
 
 

@@ -522,7 +522,7 @@ class PostgresStore(SqlStore):
             last_ms = _last_times(session) | _doubts(session)
             _keep_doubts(session, last_ms)
             doubting.begin(session, None if mark is None else mark.doubted)
-            # Whoever waived a standby did so for what the database was then.
+            # The organiser waived a standby for what the database was then.
             end_waiver(session)
         self.marks.doubts.update(last_ms)
         return 0
