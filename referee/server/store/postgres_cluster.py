@@ -27,7 +27,7 @@ from referee.server.store.postgres_nodes import ALIVE_LOCK, REVOKED
 from referee.server.store.postgres_session import PostgresSession, postgres_errors
 from referee.server.store.session import Session
 from referee.server.store.sql import MARKS_FILE, fact, keep_fact
-from referee.server.store.sqlite_marks import SqliteMarks
+from referee.server.store.sqlite_marks import marks_in
 from referee.server.store.state import State
 from referee.server.store.store import BUSY_S
 
@@ -181,9 +181,8 @@ def _primaries(url: str) -> list[str]:
 
 
 def _lacking(session: PostgresSession, marks: Path) -> list[bytes]:
-    """Return the games of which the database lacks entries that the file of marks knows."""
-    with closing(SqliteMarks(marks)) as kept:
-        return lacking(session, kept.all())
+    """Return the games of which the database lacks entries that the file of marks knows, which a referee may use."""
+    return lacking(session, marks_in(marks))
 
 
 @contextmanager

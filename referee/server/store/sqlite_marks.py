@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import sqlite3
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
@@ -33,6 +34,13 @@ CREATE TABLE doubts (game BLOB NOT NULL PRIMARY KEY, copied_ms INTEGER NOT NULL)
 """
 _FROM = {0: _SCHEMA + _DOUBTS, 1: _DOUBTS}
 """What the tables of each version lack."""
+
+
+def marks_in(path: Path) -> dict[bytes, Mark]:
+    """Return every mark in a file, which is only read, as a referee may be using it. Raise ``StoreFailed``."""
+    with store_errors(path), closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+        rows = connection.execute("SELECT game, size, root FROM marks").fetchall()
+    return {game_id: Mark(size, root) for game_id, size, root in rows}
 
 
 class SqliteMarks:
