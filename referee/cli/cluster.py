@@ -47,8 +47,8 @@ def init(data: Directory = _DATA, store: Address = None) -> None:
     """Let several referees run on the database of a stopped referee.
 
     From then on each referee that is started on it takes its part, if it has the same signing key and seal key. There
-    is one organiser's token, that in DIR: a referee with another one is refused, and one without needs none. Repeat
-    it after removing the token's file to have a new one.
+    is one organiser's token, that in DIR: a referee with another one is refused, and one without needs none. To have
+    a new one see `referee cluster token`.
 
     Example: `referee cluster init --data club`
     """

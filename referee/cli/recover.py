@@ -175,8 +175,8 @@ def _heed_rollback(opened: Data, *, accept: bool) -> None:
         print(went_back if not accept else f"{opened.path}: goes on with the database as it is")
     try:
         if accept and (done_ms := shared.doubt_all()):
-            print(f"every open game was put in doubt at {moment_utc(done_ms)}, and is not again now;")
-            print("if the database has been put back once more since then, repeat this command")
+            print(f"every open game was put in doubt at {moment_utc(done_ms)}, and is not again now")
+            print("if the database was put back once more after that, repeat this command")
         if accept:
             mark.unlink(missing_ok=True)
     except (OSError, StoreFailed) as error:
@@ -232,7 +232,7 @@ async def _decide(context: Context, data: Path, *, end: bool) -> tuple[list[str]
     unsound = sorted(await recovery.find(context), key=lambda error: error.game_id)
     lines = lines or ([] if left else ["no game is in doubt"])
     if unsound:
-        lines += ["others lack what was signed, or are damaged, and have to be named:", *map(str, unsound)]
+        lines += ["these games lack signed entries, or are damaged: name each of them", *map(str, unsound)]
     return lines + list(in_doubt_words(left, data, named=bool(unsound))), bool(left or unsound)
 
 

@@ -96,8 +96,8 @@ def restore(
     except (DataError, StoreFailed) as error:
         raise Failure(str(error)) from None
     if laid.marks is not None:
-        print(f"{laid.marks}: the marks that were there, which know what the copy lacks")
-        print("if nothing but the database was lost, see 'If only the database was lost' in docs/operations.md")
+        print(f"the marks that were there are kept as {laid.marks}, and know what the copy lacks")
+        print("if only the database was lost, they can be used: see that paragraph in docs/operations.md")
     when = f", as it was at {moment_utc(laid.copied_ms)}" if laid.copied_ms else ""
     print(f"{data}: restored from {copy}{when}")
 

@@ -146,7 +146,7 @@ async def test_games_are_listed_with_the_reason(a_copy: SetBackHere) -> None:
     assert "decide about each" in told
     for way in ("--continue", "--end"):
         said = case.recover(way, code=1)
-        assert "no game is in doubt\nothers lack what was signed, or are damaged, and have to be named:\ngame " in said
+        assert "no game is in doubt\nthese games lack signed entries, or are damaged: name each of them\ngame " in said
         assert f"  referee recover GAME {way} " in said
 
 

@@ -428,7 +428,7 @@ async def test_a_copy_by_hand_without_keys(case: Gone) -> None:
     assert done.returncode == 1, done
     assert f"game {case.dealt.id}: in doubt" in done.stdout
     (aside,) = case.data.glob(f"{MARKS_FILE}.before-*")
-    assert f"{aside}: the marks that were there, which know what the copy lacks" in done.stdout
+    assert f"the marks that were there are kept as {aside}, and know what the copy lacks" in done.stdout
     assert aside.read_bytes() == b"of before"
 
 

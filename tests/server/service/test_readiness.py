@@ -12,8 +12,10 @@ from typing import Any
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
+from referee.server.service.errors import status
 from referee.server.service.files import STORE_FILE
 from referee.server.service.readiness import WRITING
+from referee.server.store.errors import Cause, NotReady
 from tests.cli.inside import referee
 from tests.server.service.conftest import running
 from tests.server.service.metrics import http
@@ -76,3 +78,9 @@ async def test_while_nothing_can_be_written_who_writes_is_not_serving(tmp_path: 
 async def test_nobody_there(tmp_path: Path) -> None:
     done = referee("health", "--server", "127.0.0.1:1")
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+
+
+def test_other_referees_are_counted_only_where_they_cannot_enter_anything_either() -> None:
+    """They have the same database, but another disk, and another way to it."""
+    told = {cause: status(NotReady(cause, 2)).message.startswith("2 referees run, and none of them") for cause in Cause}
+    assert told == {Cause.STANDBY: True, Cause.NO_PRIMARY: True, Cause.DATABASE: False, Cause.UNKNOWN: False}
