@@ -148,8 +148,8 @@ class ClusterCopies(Copies):
     The one that knows most decides, with its marks or without, and the other one plays on.
     """
 
-    def __init__(self, folder: Path, seed: int, postgres: Postgres) -> None:
-        super().__init__(folder, seed)
+    def __init__(self, folder: Path, seed: int, postgres: Postgres, *, protected: bool = True) -> None:
+        super().__init__(folder, seed, protected=protected)
         self._paths = [folder / "one", folder / "two"]
         self._engine = PostgreSQL(self._paths[0], postgres)
         self.lost: Counter[str] = Counter()
@@ -169,6 +169,13 @@ class ClusterCopies(Copies):
         self.lost[" and ".join(lost)] += 1
         for name in lost:
             (self._paths[last] / name).unlink()
+        if not self._protected:  # nothing knows that the database went back
+            for path in self._paths:
+                for name in ("marks.db", "cluster.mark"):
+                    (path / name).unlink(missing_ok=True)
+            await self._play_and_keep_in(other)
+            self._compare()
+            return
         await self._accepted(last)
         opened = open_data(self._paths[last], origin_of(self._paths[last], None), alone=True)
         try:

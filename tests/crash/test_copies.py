@@ -42,3 +42,15 @@ async def test_without_doubts_forks_are_found(tmp_path: Path) -> None:
         if copies.found["fork"]:
             return
     pytest.fail(str(copies.found))
+
+
+@pytest.mark.long
+async def test_without_doubts_forks_of_a_database_that_is_put_back_are_found(
+    postgres: Postgres, tmp_path: Path
+) -> None:
+    copies = ClusterCopies(tmp_path, 1, postgres, protected=False)
+    for number in range(3):
+        await copies.round(number)
+        if copies.found["fork"]:
+            return
+    pytest.fail(str(copies.found))
