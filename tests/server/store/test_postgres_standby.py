@@ -278,6 +278,17 @@ async def test_after_a_promotion_acts_go_on_without_a_restart_until_a_standby_st
     await store.close()
 
 
+async def test_who_may_not_see_standbys_waives_none_and_tells_no_cause(pair: Pair, tmp_path: Path) -> None:
+    await pair.followed()
+    store = await asyncio.to_thread(on_postgres, pair.url, tmp_path)
+    await store.close()
+    pair.primary.ask(pair.name, "GRANT SELECT ON ALL TABLES IN SCHEMA public TO plain")
+    plain = pair.url.replace(f"//{USER}@", "//plain@")
+    with pytest.raises(StoreFailed, match="may not see whether a standby streams; expected GRANT pg_monitor"):
+        waive(plain, tmp_path / "none")
+    assert await asyncio.to_thread(cause_now, plain, require_standby=True) is Cause.UNKNOWN
+
+
 async def test_without_a_standby_no_referee_goes_on_where_something_is_lost(pair: Pair, tmp_path: Path) -> None:
     await pair.followed()
     store = await asyncio.to_thread(on_postgres, pair.url, tmp_path, require_standby=True)
