@@ -50,7 +50,7 @@ def test_tests_reach_every_module() -> None:
     [
         ("referee/log/clocks.py", "tests/log/test_arbitration.py"),
         ("referee/server/store/sqlite.py", "tests/server/store/test_sqlite.py"),
-        ("referee/cli/serve.py", "tests/cli/test_serve.py"),
+        ("referee/cli/operators/serve.py", "tests/cli/operators/test_serve.py"),
         ("referee/games/alhambra/check.py", "tests/games/test_alhambra_check.py"),
         ("referee/text/words/cs/phrases.json", "tests/text/words/test_catalogue.py"),
         ("solver/referee_solver/alhambra/walls.py", "tests/solver/test_walls.py"),

@@ -18,9 +18,9 @@ from typer.exceptions import TyperException
 
 import referee as program
 from referee import console, core
-from referee.cli import output
-from referee.cli.extras import missing
-from referee.cli.failure import EXIT_FAILED, EXIT_USAGE, Failure
+from referee.cli.shared import output
+from referee.cli.shared.extras import missing
+from referee.cli.shared.failure import EXIT_FAILED, EXIT_USAGE, Failure
 from referee.text.notation.errors import BadWord
 
 PANELS = {

@@ -28,4 +28,7 @@ def test_the_overview_imports_no_command() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert "audit" in done.stdout
-    assert done.stdout.splitlines()[-1] == "['referee.cli.extras', 'referee.cli.failure', 'referee.cli.output'] False"
+    assert (
+        done.stdout.splitlines()[-1]
+        == "['referee.cli.shared.extras', 'referee.cli.shared.failure', 'referee.cli.shared.output'] False"
+    )

@@ -102,7 +102,7 @@ def test_what_handles_signals_is_refused(tmp_path: Path, monkeypatch: pytest.Mon
     def serve(*_: object, **how: object) -> None:
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
-    monkeypatch.setattr("referee.cli.serve._run", serve)
+    monkeypatch.setattr("referee.cli.operators.serve._run", serve)
     monkeypatch.setattr("tests.one_loop.run", lambda _: 0)
     before = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # who starts the tests may have it ignored
     try:

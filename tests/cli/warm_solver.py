@@ -10,8 +10,8 @@ import atexit
 import threading
 from functools import cache
 
-from referee.cli import solving
-from referee.cli.solving import Solver
+from referee.cli.shared import solving
+from referee.cli.shared.solving import Solver
 from referee.process.pool import Workers
 
 

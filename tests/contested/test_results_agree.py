@@ -14,8 +14,8 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from referee.cli.bot import _summary
-from referee.cli.status import Asked, plain
+from referee.cli.operators.status import Asked, plain
+from referee.cli.players.bot import _summary
 from referee.games.game import Ending
 from referee.games.results import Result
 from referee.log.endings import CONSEQUENCES

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from referee.cli.event import event
+from referee.cli.tournament.event import event
 from tests.docs.shell import ROOT, examples, is_shown, ran
 from tests.sizes import GATE
 

@@ -12,7 +12,7 @@ import referee
 from referee.games import made
 
 FINITE = {
-    "referee.cli.prove.",
+    "referee.cli.solver.prove.",
     "referee.games.kingdomino.kingdom.",
     "referee.games.kingdomino.listing.",
     "referee.games.registry.",

@@ -21,7 +21,7 @@ import pytest
 from packaging.requirements import Requirement
 
 from referee.cli import COMMANDS
-from referee.cli.extras import EXTRAS
+from referee.cli.shared.extras import EXTRAS
 from referee_clients import parse_join, play_async
 from referee_clients.bots import load
 from referee_clients.sdk.organiser import organiser

@@ -44,10 +44,10 @@ REFEREE: Final = (
     ),
     Fault(
         "two-names-of-a-seat-are-no-contradiction",
-        "referee/cli/heading.py",
+        "referee/cli/board/heading.py",
         "if len({*names}) > 1:",
         "if len({*names}) > len(names):",
-        ("tests/cli/test_rulings.py::test_headings_that_are_wrong_or_say_something_else",),
+        ("tests/cli/board/test_rulings.py::test_headings_that_are_wrong_or_say_something_else",),
     ),
     Fault(
         "a-line-of-a-file-becomes-two",
@@ -264,7 +264,7 @@ REFEREE: Final = (
         "referee/telling/game_file.py",
         "if told.seq == at:",
         "if told.seq + 1 == at:",
-        ("tests/cli/test_show.py::test_an_earlier_position_of_one_seat",),
+        ("tests/cli/files/test_show.py::test_an_earlier_position_of_one_seat",),
     ),
     Fault(
         "half-a-point-is-a-score",
@@ -452,7 +452,7 @@ CLIENTS: Final = (
         "clients/referee_clients/sdk/opening/times.py",
         'if ":" in base and more.isascii()',
         "if more.isascii()",
-        ("tests/cli/test_times.py::test_no_clocks",),
+        ("tests/cli/shared/test_times.py::test_no_clocks",),
     ),
     Fault(
         "the-second-history-is-forgiven",
@@ -473,7 +473,7 @@ CLIENTS: Final = (
         "clients/referee_clients/web/origins.py",
         'return parts.scheme == "https" or',
         'return parts.scheme.startswith("http") or',
-        ("tests/cli/test_seat_links.py::test_nothing_is_opened_for_a_place_that_cannot_be",),
+        ("tests/cli/operators/test_seat_links.py::test_nothing_is_opened_for_a_place_that_cannot_be",),
     ),
     Fault(
         "a-quorum-needs-one-more",

@@ -13,7 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from referee.cli.web import TOKEN_VARIABLE
+from referee.cli.operators.web import TOKEN_VARIABLE
 from referee.v1 import access_service_pb2 as access
 from tests.server.service.access import Office
 from tests.server.service.conftest import running

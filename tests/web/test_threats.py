@@ -25,7 +25,7 @@ from starlette.applications import Starlette
 from starlette.responses import HTMLResponse
 from starlette.routing import Route as At
 
-from referee.cli.web import TOKEN_VARIABLE
+from referee.cli.operators.web import TOKEN_VARIABLE
 from referee.log.note import VerifierKey
 from referee.v1 import access_service_pb2 as access
 from referee_clients.web.app import application

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from textual.widgets import Select
 
-from referee.cli.desk import _components
+from referee.cli.board.desk import _components
 from referee.text.notation import headers
 from referee.text.notation.headers import Setup
 from referee.text.notation.options import options_of

@@ -11,7 +11,7 @@ import grpc
 import pytest
 from rich.console import Console
 
-from referee.cli.status import picture
+from referee.cli.operators.status import picture
 from referee.log.note import Checkpoint, Note, TreeHead, VerifierKey
 from referee.log.public.folder import CHECKPOINT
 from referee.log.public.policy import LogPolicy

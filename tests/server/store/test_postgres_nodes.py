@@ -10,7 +10,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from referee.cli.recover import no_upgrade
+from referee.cli.operators.recover import no_upgrade
 from referee.server.service.data import DataError, open_data
 from referee.server.store import postgres_cluster
 from referee.server.store import postgres_nodes as nodes

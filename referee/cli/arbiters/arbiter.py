@@ -1,0 +1,53 @@
+"""``referee arbiter``: the arbiter's console."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from referee.cli.shared import texts
+from referee.cli.shared.failure import EXIT_USAGE, Failure
+from referee.cli.shared.remote import DEFAULT_SERVER, SendInClear, Server, TlsCa, TlsCert, TlsKey, security, token_of
+from referee_clients.terminal.console.app import ConsoleApp
+from referee_clients.terminal.console.post import Post
+
+
+def arbiter(  # noqa: PLR0917 - typer reads options from the signature
+    key: Annotated[Path, typer.Option("--key", metavar="FILE", help="The arbiter's private key.", show_default=False)],
+    token_file: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE",
+            help="A file with a token: of one game, as `referee new` prints it, or of all games of the referee, from "
+            "`referee token issue NAME --scope arbiter`. Repeatable.",
+            show_default=False,
+        ),
+    ] = None,
+    server: Server = DEFAULT_SERVER,
+    tls_ca: TlsCa = None,
+    tls_cert: TlsCert = None,
+    tls_key: TlsKey = None,
+    insecure: SendInClear = False,
+) -> None:
+    """Watch every game that an arbiter may rule on, and rule with three keys: select, kind of ruling, confirm.
+
+    The console lists the open games that have the arbiter's key, those with calls and open protests first. It shows
+    the docket, the clocks and the entries of the selected game. F1 lists the keys. Its rulings are the ones of
+    `referee rule`.
+
+    Exit codes: 0 left with Ctrl+Q; 1 the key or a token cannot be used; 2 wrong usage.
+
+    Example: `referee arbiter --key arbiter.pem --token-file ada.token`
+    """
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise Failure("the console needs a terminal; expected one, or `referee docket` and `referee rule`", EXIT_USAGE)
+    private = texts.private_key("--key", key)
+    tokens = [token_of(path) for path in token_file or []]
+    if not tokens and tls_cert is None:
+        raise Failure("no token; expected --token-file FILE, with a token for arbiters", EXIT_USAGE)
+    secured = security(server, tls_ca, tls_cert, tls_key, insecure, tokens[0] if tokens else "")
+    asyncio.run(ConsoleApp(Post(server, tokens or [""], private, secured)).run_async())

@@ -1,0 +1,339 @@
+"""``referee rule``: an arbiter's rulings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from referee.cli.arbiters.signing import key_told, sign
+from referee.cli.shared import texts
+from referee.cli.shared.acting import ArbiterKey, Floor, Remote, Yes, called, composed, confirm, reason_of, signer
+from referee.cli.shared.arguments import public_key
+from referee.cli.shared.failure import EXIT_USAGE, Failure
+from referee.cli.shared.finding import whole_id
+from referee.log.intent import Author, Role
+from referee.log.v1 import log_pb2
+from referee.telling.words import quoted
+from referee_clients.rulings import OF_POSITION, BadMove, Bench, Look, resting, standing_move
+from referee_clients.sdk.arbiter import arbiter
+from referee_clients.sdk.errors import ClientError, WentOn
+from referee_clients.sdk.opening.times import milliseconds
+
+
+class _Rulings(TyperGroup):
+    """`referee rule --sign FILE` is `referee rule sign FILE`: no other word of the group is an option."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        word, equals, file = (args or [""])[0].partition("=")
+        if word == "--sign":
+            args = ["sign", *([file] if equals else []), *args[1:]]
+        return super().parse_args(ctx, args)
+
+
+rule = typer.Typer(cls=_Rulings, no_args_is_help=True, rich_markup_mode="markdown")
+_Seat = Annotated[int, typer.Option("--seat", metavar="N", min=0, help="The seat.", show_default=False)]
+
+
+class Forfeits(StrEnum):
+    """How a seat can be put out."""
+
+    RESIGNED = "resigned"
+    FLAG = "flag"
+    DISCONNECTED = "disconnected"
+    CRASHED = "crashed"
+    STALLED = "stalled"
+    ILLEGAL_MOVES = "illegal-moves"
+    ADJUDICATED = "adjudicated"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _ArbiterWords(Remote):
+    """What every act of an arbiter is given."""
+
+    key: ArbiterKey
+    arbiter: Annotated[
+        int,
+        typer.Option(
+            metavar="N", min=0, help="Which of the game's arbiters, counted from 0 in the order of their keys."
+        ),
+    ] = 0
+    yes: Yes = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Words(_ArbiterWords):
+    """What every ruling is given."""
+
+    rule: Annotated[
+        str,
+        typer.Option(
+            "--rule",
+            metavar="ID",
+            help="The rule that the ruling applies: one of the game, or TBL-n. Without it, the rule of the table that "
+            "allows such rulings.",
+        ),
+    ] = ""
+    reason: Annotated[
+        str, typer.Option(metavar="TEXT", help="The reason in words. It is kept beside the log, and can be erased.")
+    ] = ""
+    decides: Annotated[
+        int | None, typer.Option(metavar="ENTRY", min=0, help="The protest or appeal that the ruling decides.")
+    ] = None
+
+
+@rule.callback()
+def rulings() -> None:
+    """Rule on a game, as one of its arbiters: `referee rule pause GAME --key arbiter.pem --token-file arbiter.token`.
+
+    The ruling becomes an entry of the log, signed with the arbiter's key. Before sending it, the command shows what
+    will happen and asks. `referee docket GAME` shows protests, rulings and what the game waits for.
+
+    Exit codes: 0 entered; 1 not allowed now, the referee cannot be reached or refuses, or you did not confirm; 2 wrong
+    usage.
+    """
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _OfPosition(_Words):
+    """What a ruling is given that means the position in which it is made."""
+
+    pause: Annotated[
+        bool,
+        typer.Option("--pause", help="Pause the game first, so that it cannot go on while you rule."),
+    ] = False
+
+
+def _kind(make: Callable[..., log_pb2.Rule]) -> Callable[..., log_pb2.Rule]:
+    """Make a command of what makes a ruling."""
+    name = make.__name__
+    rule.command(name.replace("_", "-"))(
+        composed(_OfPosition if name in OF_POSITION else _Words, make, partial(_rule, make))
+    )
+    return make
+
+
+def _rule(make: Callable[..., log_pb2.Rule], words: _Words, own: dict[str, Any]) -> None:
+    text = reason_of(words.reason)
+    token = words.token()
+    secured = words.secured(token)
+    game = whole_id(words.server, secured, words.game)
+    author = Author(Role.ARBITER, words.arbiter)
+
+    def ruling(look: Look) -> log_pb2.Rule:
+        made = make(**own, **({"look": look} if "look" in make.__annotations__ else {}))
+        return resting(made, words.rule, words.decides)
+
+    async def run() -> None:
+        async with arbiter(words.server, game, token, secured) as calls:
+            look = await Bench(calls, author, texts.private_key("--key", words.key)).look()
+            await _enter(Bench(calls, author, signer(look.record, author, words.key)), look, ruling, words, text)
+
+    called(words.server, run)
+
+
+async def _enter(bench: Bench, look: Look, ruling: Callable[[Look], log_pb2.Rule], words: _Words, text: str) -> None:
+    """Show what will happen, ask, and send. Raise ``Failure``, ``ClientError``."""
+    pauses = isinstance(words, _OfPosition) and words.pause
+    if pauses:
+        bench.check(look, ruling(look))  # nobody is stopped for a ruling that cannot be
+        look = await _paused(bench, look)
+    try:
+        first, *about = bench.told(look, made := ruling(look))
+        confirm([first, *([f"reason: {quoted(text)}"] if text else []), *about], sure=words.yes)
+        print(f"entered as entry {await bench.enter(look, made, text)}")
+    except WentOn as error:
+        hint = "" if pauses else "; expected a game that is paused: add --pause"
+        raise Failure(f"{error}{hint}") from None
+    finally:
+        if pauses:
+            with suppress(ClientError):
+                if (await bench.look()).is_suspended:
+                    print("the game is still paused: `referee rule resume` lets it go on")
+
+
+async def _paused(bench: Bench, look: Look) -> Look:
+    """Return the game after it was paused, unless it was before."""
+    if (suspended := look.record.game.arbitration.suspended) is not None:
+        print(f"the game was already {suspended.value}")
+        return look
+    print(f"paused the game first, as entry {await bench.pause(look)}")
+    return await bench.look()
+
+
+# The rulings
+
+
+@_kind
+def pause() -> log_pb2.Rule:
+    """Stop all clocks; no seat has to act."""
+    return log_pb2.Rule(pause=log_pb2.Pause())
+
+
+@_kind
+def adjourn() -> log_pb2.Rule:
+    """Like pause, for longer: the players leave the table."""
+    return log_pb2.Rule(adjourn=log_pb2.Adjourn())
+
+
+@_kind
+def resume() -> log_pb2.Rule:
+    """Go on with a game after pause or adjourn."""
+    return log_pb2.Rule(resume=log_pb2.Resume())
+
+
+@_kind
+def restore(
+    to: Annotated[
+        int, typer.Option("--to", metavar="ENTRY", min=0, help="The last entry that still counts.", show_default=False)
+    ],
+) -> log_pb2.Rule:
+    """Go back to the position after an earlier entry; in a dealt game never past a draw."""
+    return log_pb2.Rule(restore=log_pb2.Restore(to_seq=to))
+
+
+@_kind
+def set_clock(
+    seat: _Seat,
+    left: Annotated[
+        str, typer.Option("--left", metavar="TIME", help="The time left, such as 5m or 1m30s.", show_default=False)
+    ],
+) -> log_pb2.Rule:
+    """Set the time that is left on a seat's clock."""
+    return log_pb2.Rule(set_clock=log_pb2.SetClock(seat=seat, left_ms=milliseconds("left", left)))
+
+
+@_kind
+def penalty(
+    seat: _Seat,
+    time: Annotated[
+        str, typer.Option("--time", metavar="TIME", help="Time to take off its clock, such as 30s.")
+    ] = "0s",
+    points: Annotated[int, typer.Option(metavar="N", min=0, help="Points to take off its final score.")] = 0,
+    strikes: Annotated[int, typer.Option(metavar="N", min=0, help="Strikes to add, as for refused moves.")] = 0,
+) -> log_pb2.Rule:
+    """Take time or points off a seat, or give it strikes; without any of these it is a warning."""
+    ms = milliseconds("time", time)
+    return log_pb2.Rule(penalty=log_pb2.Penalty(seat=seat, time_ms=ms, points=points, strikes=strikes))
+
+
+@_kind
+def forfeit(
+    seat: _Seat,
+    ending: Annotated[Forfeits, typer.Option(help="How the log names the ending.")] = Forfeits.ADJUDICATED,
+) -> log_pb2.Rule:
+    """Put a seat out of the game; the stand-in moves for it."""
+    return log_pb2.Rule(forfeit=log_pb2.Forfeit(seat=seat, ending=log_pb2.Ending.Value(f"ENDING_{ending.name}")))
+
+
+@_kind
+def reinstate(seat: _Seat) -> log_pb2.Rule:
+    """Let a seat that has forfeited play again from now on."""
+    return log_pb2.Rule(reinstate=log_pb2.Reinstate(seat=seat))
+
+
+@_kind
+def skip(seat: _Seat) -> log_pb2.Rule:
+    """Take this decision away from the seat on turn: the stand-in's move is entered for it."""
+    return log_pb2.Rule(skip=log_pb2.Skip(seat=seat))
+
+
+@_kind
+def accept(
+    look: Look,
+    move: Annotated[
+        str,
+        typer.Argument(
+            metavar="MOVE", help="In the notation of docs/notation.md, such as '0: 20 bank'.", show_default=False
+        ),
+    ],
+    seat: _Seat,
+) -> log_pb2.Rule:
+    """Let the move of the seat on turn stand as played, although it breaks rules: only rules that allow it (TBL-7)."""
+    try:
+        return log_pb2.Rule(accept=standing_move(look.record, seat, move))
+    except BadMove as error:
+        raise Failure(str(error), EXIT_USAGE) from None
+
+
+@_kind
+def adjudicate(
+    places: Annotated[
+        str,
+        typer.Option(
+            metavar="PLACES", help="The place of every seat, such as 1,2,2; 1 is the winner.", show_default=False
+        ),
+    ],
+    scores: Annotated[
+        str, typer.Option(metavar="POINTS", help="The score of every seat; by default the result has only places.")
+    ] = "",
+) -> log_pb2.Rule:
+    """End the game with this result."""
+    given = log_pb2.Adjudicate(places=_numbers("--places", places))
+    given.scores.extend(_numbers("--scores", scores) if scores else [])
+    return log_pb2.Rule(adjudicate=given)
+
+
+@_kind
+def void() -> log_pb2.Rule:
+    """End the game; it does not count."""
+    return log_pb2.Rule(void=log_pb2.Void())
+
+
+@_kind
+def dismiss() -> log_pb2.Rule:
+    """Dismiss the protest or appeal that --decides names."""
+    return log_pb2.Rule(dismiss=log_pb2.Dismiss())
+
+
+# What an arbiter does beside rulings
+
+
+def _change_key(
+    seat: _Seat,
+    new_key: Annotated[
+        str,
+        typer.Option(
+            metavar="KEY",
+            help="The seat's new public key: hex, or a file with a public or private key.",
+            show_default=False,
+        ),
+    ],
+) -> log_pb2.ChangeKey:
+    """Give a seat another key, because its key was lost or stolen: the old one counts no more.
+
+    A ruling needs a rule and may have a reason; this has neither.
+    """
+    return log_pb2.ChangeKey(seat=seat, key=public_key(f"--new-key {new_key}", new_key))
+
+
+def _enter_key(words: _ArbiterWords, own: dict[str, Any]) -> None:
+    act = _change_key(**own)
+    floor = Floor.of(words, words.token())
+    record, author = floor.game_file().record, Author(Role.ARBITER, words.arbiter)
+    confirm([key_told(floor.check(record, author, words.key, act))], sure=words.yes)
+    print(f"entered as entry {floor.enter(record, author, words.key, act, '', anywhere=True)}")
+
+
+rule.command("change-key")(composed(_ArbiterWords, _change_key, _enter_key))
+
+
+# Rulings that were prepared elsewhere
+
+rule.command("sign")(sign)
+
+
+# What the words mean
+
+
+def _numbers(option: str, text: str) -> list[int]:
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise Failure(f"{option} {text!r}: expected a number for each seat, such as 1,2,2", EXIT_USAGE) from None

@@ -1,0 +1,1 @@
+"""Commands of the panel "Bots and engines of your own"."""

@@ -1,0 +1,1 @@
+"""Commands of the panel "Games and their logs": game files are fetched, shown and checked."""

@@ -1,0 +1,257 @@
+"""Many game files audited, each in a process that may die: a line each, in order, and a summary."""
+
+from __future__ import annotations
+
+import os
+import sys
+from codecs import BOM_UTF8
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from hashlib import file_digest, sha256
+from pathlib import Path
+from typing import Final
+
+import referee as program
+from referee.cli.files.audit_lines import FILE, SUFFIX, Games, Summary
+from referee.cli.shared.bulk import telling
+from referee.cli.shared.failure import EXIT_FAILED, Failure
+from referee.console import printable
+from referee.log.audit import Policy
+from referee.log.audited import UNREADABLE, Question, audited, unreadable
+from referee.log.errors import LogError
+from referee.log.file import regular
+from referee.log.frames import MAGIC
+from referee.log.note import VerifierKey
+from referee.log.public.evidence import Demand, audit_with_log, proofs_beside
+from referee.process.bulk.errors import ResultsError
+from referee.process.bulk.isolated import Limits
+from referee.process.bulk.merge import Merged
+from referee.process.bulk.options import jobs_of
+from referee.process.bulk.places import place
+from referee.process.bulk.progress import Meter, metered
+from referee.process.bulk.results import PROGRAM, Head, Journal, Line
+from referee.process.bulk.run import Done, run
+from referee.process.bulk.shards import Shard
+from referee.text.notation.outcomes import counted
+
+_COMMAND: Final = "audit"
+_WHOLE: Final = Shard()
+_MEMORY_MIB: Final = 512
+_START_S, _S_A_MIB = 20.0, 10.0
+"""What an audit takes at most (docs/security.md), and time for a machine that is busy."""
+_FILES_A_PROCESS: Final = 4
+"""For fewer a process does not pay for its start."""
+_LIST_SUFFIX: Final = ".txt"
+_PROOFS: Final = "proofs"
+"""In a line, with --log-policy: SHA-256 of the proofs that lay beside the file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How files are audited."""
+
+    shard: Shard = _WHOLE
+    resume: Path | None = None
+    jobs: int | None = None
+    on: str | None = None
+    send: bool = False
+    """Send the files to the machines of the cluster."""
+    memory_mib: int = _MEMORY_MIB
+    seconds: float | None = None
+    """For one file; None: by its size."""
+    as_json: bool = False
+    demand: Demand | None = None
+    """Which public log the files should be in; None: nobody asks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Names of files, and the folder in which they are."""
+
+    folder: Path
+    names: Sequence[str]
+
+    @property
+    def digest(self) -> str:
+        """A hash of all names."""
+        return sha256("\n".join(self.names).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def files_of(where: Path) -> Listing | None:
+    """Return the game files below a folder, at any depth, or those that a list names; None for a single file.
+
+    Raise ``Failure`` if there are none.
+    """
+    if where.is_dir():
+        below = sorted(_below(where), key=lambda path: path.parts)
+        if not below:
+            raise Failure(f"{where}: this directory has no {SUFFIX} file")
+        return Listing(where, [str(path.relative_to(where)) for path in below])
+    if where.suffix != _LIST_SUFFIX:
+        return None
+    try:
+        data = where.read_bytes()
+    except OSError as error:
+        raise Failure(f"{where}: {error.strerror}") from None
+    if data.startswith(MAGIC):
+        return None
+    if b"\0" in data:
+        raise Failure(f"{where}: this list has a byte 0, which no name has; expected a text file in UTF-8")
+    lines = (line.removesuffix(b"\r") for line in data.removeprefix(BOM_UTF8).split(b"\n"))
+    names = [os.fsdecode(line) for line in lines if line.strip()]
+    if not names:
+        raise Failure(f"{where}: this list is empty; expected the name of a game file on each line")
+    return Listing(Path(), list(dict.fromkeys(names)))
+
+
+def _below(where: Path) -> Iterator[Path]:
+    """Yield whatever has the name of a game file, also what cannot be audited; raise ``Failure`` if one cannot look."""
+
+    def refuse(error: OSError) -> None:
+        raise Failure(f"{error.filename}: {error.strerror}; expected a directory whose files can be listed")
+
+    for folder, _, names in os.walk(where, onerror=refuse):
+        yield from (Path(folder, name) for name in names if name.endswith(SUFFIX))
+
+
+class _Audits:
+    """One run: files may be done in any order, and are printed in that of the names."""
+
+    def __init__(self, listing: Listing, policy: Policy, options: Options) -> None:
+        self._folder = listing.folder
+        self._names = [name for name in listing.names if options.shard.has(name)]
+        self._policy = policy
+        self._options = options
+        self._games = Games(listing.folder, policy.verifier)
+        self._summary = Summary(as_json=options.as_json)
+        self._next = 0
+        """How many are printed."""
+        self._early: dict[str, Line] = {}
+        """What is done before its turn."""
+
+    def run(self, listing: Listing) -> int:
+        """Audit and print all; return the exit code. Raise ``BulkError``."""
+        options = self._options
+        jobs = jobs_of(options.jobs, len(self._names), _FILES_A_PROCESS)
+        what = {"command": _COMMAND, "key": str(self._policy.verifier)}
+        if options.demand is not None:
+            what["log"] = sha256(repr(options.demand).encode()).hexdigest()
+        mine, whole = len(self._names), len(listing.names)
+        head = Head(what, FILE, program.__version__, options.shard, mine, whole, listing.digest)
+        with ExitStack() as stack:
+            journal = stack.enter_context(Journal(options.resume, head)) if options.resume else None
+            where = stack.enter_context(place(options.on, jobs))
+            meter = stack.enter_context(metered(len(self._names), FILE))
+            run(
+                where,
+                audited,
+                self._questions(journal, meter),
+                partial(self._take, journal, meter),
+                total=len(self._names),
+                limits=self._limits,
+            )
+        return self._summary.end()
+
+    def _questions(self, journal: Journal | None, meter: Meter) -> Iterator[Question]:
+        """Yield the files of which there is no line; the lines of the others are taken at once."""
+        for name in self._names:
+            question = self._question(name)
+            if journal is not None and (line := journal.done(name, partial(self._is_of, question))) is not None:
+                meter.add(before=True)
+                self._tell(line)
+            else:
+                yield replace(question, data=self._data(self._folder / name))
+
+    def _question(self, name: str) -> Question:
+        path = self._folder / name
+        question = Question(name, str(path.absolute()), self._policy)
+        if (demand := self._options.demand) is None:
+            return question
+        # The proof is read here, as it is small and the file may be sent elsewhere.
+        proofs = proofs_beside(path)
+        about = {_PROOFS: [sha256(proof).hexdigest() for proof in proofs]}
+        return replace(question, auditor=partial(audit_with_log, demand=demand, proofs=proofs), about=about)
+
+    def _is_of(self, question: Question, line: Line) -> bool:
+        """Return whether file and proof are still those that an old line is about."""
+        return line.get(_PROOFS) == question.about.get(_PROOFS) and line.get("sha256") == self._digest(question.name)
+
+    def _data(self, path: Path) -> bytes | None:
+        if not self._options.send:
+            return None
+        try:
+            with regular(path) as stream:
+                return stream.read()
+        except OSError:
+            return None  # that nobody can read it is found there
+
+    def _digest(self, name: str) -> str:
+        try:
+            with regular(self._folder / name) as stream:
+                return file_digest(stream, "sha256").hexdigest()
+        except OSError:
+            return ""
+
+    def _limits(self, question: Question) -> Limits:
+        if (seconds := self._options.seconds) is None:
+            with suppress(OSError):
+                seconds = _START_S + _S_A_MIB * os.stat(question.path).st_size / (1 << 20)  # noqa: PTH116 - as above
+        return Limits(self._options.memory_mib, seconds or _START_S)
+
+    def _take(self, journal: Journal | None, meter: Meter, done: Done[Question, Line]) -> None:
+        line: Line = {FILE: done.task.name, PROGRAM: program.__version__, **done.task.about}
+        if done.lost is not None:
+            line |= unreadable(f"not audited, tried twice: {done.lost.words}", done.lost.why)
+        line |= done.result or {}
+        if journal is not None:
+            journal.write(line)
+        meter.add(lost=line["verdict"] == UNREADABLE)
+        self._tell(line)
+
+    def _tell(self, line: Line) -> None:
+        self._early[line[FILE]] = line
+        while self._next < len(self._names) and (due := self._early.pop(self._names[self._next], None)) is not None:
+            self._next += 1
+            self._summary.tell(due, self._games.compared(due))
+
+
+def audit_all(listing: Listing, policy: Policy, options: Options) -> int:
+    """Audit the files and print a line for each; return the exit code. Raise ``BulkError``."""
+    return _Audits(listing, policy, options).run(listing)
+
+
+def merge(paths: Sequence[Path], folder: Path, key: VerifierKey | None, *, as_json: bool) -> int:
+    """Print what the runs of several shards come to; return the exit code. Raise ``Failure``.
+
+    ``folder``: where files of one game are compared.
+    """
+    with telling(FILE), Merged(paths) as merged:
+        return _merge(merged, folder, key, as_json=as_json)
+
+
+def _merge(merged: Merged, folder: Path, key: VerifierKey | None, *, as_json: bool) -> int:
+    if merged.head.what.get("command") != _COMMAND:
+        raise ResultsError("these are not results of `referee audit`; expected files that its --resume has written")
+    try:
+        verifier = VerifierKey.parse(str(merged.head.what.get("key")))
+    except LogError as error:
+        raise ResultsError(f"the key in the head of the results: {error}") from None
+    if key not in (None, verifier):
+        raise ResultsError(f"--key: the files were audited with {verifier}; expected the same key, or none")
+    games, summary = Games(folder, verifier), Summary(as_json=as_json)
+    for line in merged.lines():
+        summary.tell(line, games.compared(line), plain=False)
+    code = summary.end()
+    problems = [*merged.problems(), *_not_compared(games)]
+    for problem in problems:
+        print(f"referee: {printable(problem)}", file=sys.stderr)
+    return EXIT_FAILED if problems else code
+
+
+def _not_compared(games: Games) -> Iterator[str]:
+    if games.not_compared:
+        one, other = games.not_compared[0]
+        what = f"{counted(len(games.not_compared), 'pair')} of files of one game, such as {one} and {other}"
+        yield f"not compared: {what}; expected them below --folder, as they were audited"

@@ -1,0 +1,229 @@
+"""``referee fetch``: the files of games from a referee, one or all that are over."""
+
+from __future__ import annotations
+
+import asyncio
+from io import BytesIO
+from pathlib import Path
+from typing import Annotated
+
+import grpc
+import typer
+
+from referee.cli.files.audit_lines import SUFFIX
+from referee.cli.shared import finding, output
+from referee.cli.shared.failure import EXIT_USAGE, Failure
+from referee.cli.shared.finding import Games, State, unread_because, whole_id
+from referee.cli.shared.remote import (
+    DATA,
+    Data,
+    SendInClear,
+    ServerOfData,
+    TlsCa,
+    TlsCert,
+    TlsKey,
+    patiently,
+    security,
+    server_of,
+    token_of,
+)
+from referee.log import file
+from referee.log.errors import LogError
+from referee.log.frames import FrameType
+from referee.log.note import Checkpoint, Note
+from referee.log.public.proof import SUFFIX as PROOF_SUFFIX
+from referee.log.tlog_proof import TlogProof
+from referee.server.service.files import TOKEN_FILE
+from referee.text.notation.outcomes import counted
+from referee.v1 import game_service_pb2 as pb
+from referee.v1 import game_service_pb2_grpc
+from referee_clients.sdk.channel import open_channel
+
+_TIMEOUT_S = 60
+_PROOF_S = 10.0
+
+
+def fetch(  # noqa: PLR0917 - typer reads options from the signature
+    game: Annotated[
+        str | None,
+        typer.Argument(help="The game's id, or its first 8 or more hexadecimal digits.", show_default=False),
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="Fetch every game that is over into a folder.")] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PATH",
+            help="Where to write the file, by default GAME.gamelog; with --all the folder, by default this one.",
+        ),
+    ] = None,
+    with_proof: Annotated[
+        bool,
+        typer.Option(
+            "--with-proof", help="Also write GAME.tlog-proof: the proof that the game is in the referee's public log."
+        ),
+    ] = False,
+    event: finding.EventFilter = None,
+    round_: finding.RoundFilter = None,
+    table: finding.TableFilter = None,
+    principal: finding.PrincipalFilter = "",
+    from_: finding.FromFilter = "",
+    to: finding.ToFilter = "",
+    server: ServerOfData = None,
+    data: Data = DATA,
+    token_file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A token for --principal, if it is not in DIR.")
+    ] = None,
+    tls_ca: TlsCa = None,
+    tls_cert: TlsCert = None,
+    tls_key: TlsKey = None,
+    insecure: SendInClear = False,
+) -> None:
+    """Fetch a game's file; for a running game, everything so far. Or fetch all games that are over.
+
+    No token is needed, but for --principal. Use `referee show` to read a file and `referee audit` to check it. An
+    existing file is replaced once the new one is complete; but with --all, a file that is there stays: one that is
+    equal is skipped, one that differs is named.
+
+    With --with-proof the proof is waited for up to 10 s, as witnesses may have to sign first; an auditor takes it from
+    beside the file. One that is there is replaced: a newer one has newer signatures.
+
+    A game that the referee cannot read just now, or has set aside, is named: it may be over.
+
+    Exit codes: 0 fetched; 1 the referee cannot be reached or does not have the game, a file differs, a game cannot be
+    read, or there is no proof; 2 wrong usage.
+
+    Examples: `referee fetch 0197a1cb --out final.gamelog`, `referee fetch --all --event 7 --out games`
+    """
+    if every == (game is not None):
+        raise Failure("expected a game, or --all", EXIT_USAGE)
+    request = finding.wanted(event, round_, table, principal, from_, to, State.OVER)
+    if not every and request != finding.wanted(None, None, None, "", "", "", State.OVER):
+        raise Failure(
+            "--event, --round, --table, --principal, --from and --to choose among all games; expected --all with them",
+            EXIT_USAGE,
+        )
+    server = server_of(server, data)
+    token = token_of(token_file or data / TOKEN_FILE, needed=tls_cert is None) if principal else ""
+    secured = security(server, tls_ca, tls_cert, tls_key, insecure, token)
+
+    async def one(found: str, path: Path) -> None:
+        async with open_channel(server, security=secured) as channel:
+            write(path, content := await file_of(channel, server, found))
+            output.write(f"{path}, {len(content)} bytes\n")
+            if with_proof:
+                await _prove(channel, server, found, path, content)
+
+    async def all_of_them(folder: Path) -> list[str]:
+        async with open_channel(server, token, secured) as channel:
+            found = [game async for game in Games(server, channel, token).every(request)]
+            kept = _Kept(folder)
+            for each in reversed(found):
+                if unread := unread_because(each.state):
+                    kept.leave_out(each.id, unread)
+                else:
+                    path = kept.take(each.id, content := await file_of(channel, server, each.id))
+                    if with_proof and path is not None:
+                        await _prove(channel, server, each.id, path, content)
+        return kept.tell()
+
+    if game is not None:
+        found = whole_id(server, secured, game)
+        asyncio.run(one(found, out or Path(f"{found}{SUFFIX}")))
+    elif problems := asyncio.run(all_of_them(out or Path())):
+        raise Failure("; ".join(problems))
+
+
+class _Kept:
+    """Files of games in a folder. Never replaces one."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._new = self._equal = self._differing = self._missing = 0
+
+    def take(self, name: str, data: bytes) -> Path | None:
+        """Write the game's file, unless there is one; return its path, None if it differs. Raise ``Failure``."""
+        path = self._folder / f"{name}{SUFFIX}"
+        try:
+            there = path.read_bytes()
+        except FileNotFoundError:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            write(path, data)
+            self._new += 1
+            output.write(f"{path}, {len(data)} bytes\n")
+        except OSError as error:
+            raise Failure(f"{path}: {error.strerror}") from None
+        else:
+            if there == data:
+                self._equal += 1
+            else:
+                self._differing += 1
+                output.write(f"{path} DIFFERS: {len(there)} bytes here, {len(data)} bytes at the referee\n")
+                return None
+        return path
+
+    def leave_out(self, name: str, why: str) -> None:
+        """Name a game that may be over, and that the referee cannot give."""
+        self._missing += 1
+        output.write(f"{name} MISSING: {why}\n")
+
+    def tell(self) -> list[str]:
+        """Print what was done; return what is left to do."""
+        differing = f", {self._differing} differing" if self._differing else ""
+        missing = f", {self._missing} missing" if self._missing else ""
+        output.write(f"{self._new} fetched, {self._equal} there already{differing}{missing}\n")
+        problems = []
+        if self._missing:
+            problems.append(
+                f"{counted(self._missing, 'game')} cannot be fetched; fetch again when the referee can read"
+            )
+        if self._differing:
+            left = f"{counted(self._differing, 'file')} left as {'it is' if self._differing == 1 else 'they are'}"
+            problems.append(f"{left}; to replace one, fetch that game alone")
+        return problems
+
+
+async def file_of(channel: grpc.aio.Channel, server: str, game: str) -> bytes:
+    """Return the game's file. Raise ``Failure``."""
+    stub = game_service_pb2_grpc.GameServiceStub(channel)
+
+    async def parts() -> bytes:
+        return b"".join([part.chunk async for part in stub.GetLog(pb.GetLogRequest(game_id=game), timeout=_TIMEOUT_S)])
+
+    return await patiently(parts, server)
+
+
+async def _prove(channel: grpc.aio.Channel, server: str, game: str, path: Path, data: bytes) -> None:
+    """Write the proof that the game of this file is in the referee's public log. Raise ``Failure``."""
+    stub = game_service_pb2_grpc.GameServiceStub(channel)
+    request = pb.GetLogProofRequest(game_id=game, size=_last_head(game, data).size)
+    found: pb.GetLogProofResponse = await patiently(
+        lambda: stub.GetLogProof(request, timeout=_TIMEOUT_S), server, {"LIMIT", "NOT_LOGGED"}, _PROOF_S
+    )
+    try:
+        TlogProof.parse(found.proof)
+    except LogError as error:
+        raise Failure(f"the referee sent no proof: {error}") from None
+    beside = path.with_suffix(PROOF_SUFFIX)
+    write(beside, found.proof)
+    output.write(f"{beside}, leaf {found.index} of the public log\n")
+
+
+def _last_head(game: str, data: bytes) -> Checkpoint:
+    """Return the head that the file of a game that is over ends with. Raise ``Failure``."""
+    try:
+        notes = [frame.payload for frame in file.read(BytesIO(data)) if frame.type == FrameType.CHECKPOINT]
+        if not notes:
+            raise Failure(f"game {game} is not over, and its last head is logged then; expected --with-proof later")
+        return Checkpoint.parse(Note.parse(notes[-1]).text)
+    except LogError as error:
+        raise Failure(f"the referee sent a damaged file: {error}") from None
+
+
+def write(path: Path, data: bytes) -> None:
+    """Write the file, whole or not at all. Raise ``Failure``."""
+    part = path.with_name(path.name + ".part")
+    try:
+        part.write_bytes(data)
+        part.replace(path)
+    except OSError as error:
+        raise Failure(f"{path}: {error.strerror}") from None

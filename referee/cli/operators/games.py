@@ -1,0 +1,167 @@
+"""``referee games``: the games of a referee, running and finished, and their results."""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import io
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from referee.cli.shared import finding, output
+from referee.cli.shared.failure import EXIT_USAGE, Failure
+from referee.cli.shared.finding import SHORT_ID, Games, state_word, unread_because
+from referee.cli.shared.remote import (
+    DATA,
+    Data,
+    SendInClear,
+    ServerOfData,
+    TlsCa,
+    TlsCert,
+    TlsKey,
+    security,
+    server_of,
+    token_of,
+)
+from referee.console import printable
+from referee.log.reading import read_end
+from referee.server.service.files import TOKEN_FILE
+from referee.telling.words import told_end
+from referee.text.notation.times import moment
+from referee.v1 import game_pb2
+from referee_clients.sdk.channel import open_channel
+
+_WIDE = 120
+"""Columns from which on a game's whole id is shown, and when it ended."""
+
+
+def games(  # noqa: PLR0917 - typer reads options from the signature
+    event: finding.EventFilter = None,
+    round_: finding.RoundFilter = None,
+    table: finding.TableFilter = None,
+    principal: finding.PrincipalFilter = "",
+    from_: finding.FromFilter = "",
+    to: finding.ToFilter = "",
+    state: finding.StateOption = None,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV, for a spreadsheet.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    server: ServerOfData = None,
+    data: Data = DATA,
+    token_file: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="A token, if it is not in DIR: with one the list has the principals."),
+    ] = None,
+    tls_ca: TlsCa = None,
+    tls_cert: TlsCert = None,
+    tls_key: TlsKey = None,
+    insecure: SendInClear = False,
+) -> None:
+    """List the games of a referee, running and finished, newest first: event, round, table, state and result.
+
+    No token is needed; with the organiser's the list also says which principals play and, where several referees run
+    on one database, which node goes on with a game that is not over. Times are UTC. Points, places
+    and principals in CSV and JSON are in the order of the seats.
+
+    Exit codes: 0 listed; 1 the referee cannot be reached, or refuses; 2 wrong usage.
+
+    Examples: `referee games --data club --event 7 --round 2`, `referee games --from 2026-11-22 --state over --csv`
+    """
+    if as_csv and as_json:
+        raise Failure("--csv and --json: expected only one of them", EXIT_USAGE)
+    request = finding.wanted(event, round_, table, principal, from_, to, state)
+    server = server_of(server, data)
+    token = token_of(token_file or data / TOKEN_FILE, needed=token_file is not None)
+    secured = security(server, tls_ca, tls_cert, tls_key, insecure, token)
+
+    async def ask() -> list[game_pb2.Game]:
+        async with open_channel(server, token, secured) as channel:
+            return [game async for game in Games(server, channel, token).every(request)]
+
+    found = [_plain(game) for game in asyncio.run(ask())]
+    if as_json:
+        output.write(json.dumps(found, indent=2) + "\n")
+    elif as_csv:
+        output.write(_csv(found))
+    elif not found:
+        output.write("no such games\n")
+    else:
+        console = Console(highlight=False)
+        with console.capture() as capture:
+            console.print(_table(found, console.width))
+        output.write(capture.get())
+
+
+def _plain(game: game_pb2.Game) -> dict[str, Any]:
+    """Return what a list says of a game, by the names of its columns."""
+    return {
+        "game": game.id,
+        "rules": game.rules_id,
+        "version": game.rules_version,
+        "event": game.event_id if game.HasField("event_id") else None,
+        "round": game.round if game.HasField("round") else None,
+        "table": game.table if game.HasField("table") else None,
+        "state": state_word(game.state),
+        "opened": moment(game.opened_ms),
+        "ended": moment(game.ended_ms),
+        "principals": [seat.principal for seat in game.seats],
+        "result": _result(game),
+        "points": list(game.result.scores),
+        "places": list(game.result.places),
+        "protests": list(game.open_disputes),
+        "entries": game.size,
+        "node": game.node,
+    }
+
+
+def _result(game: game_pb2.Game) -> str:
+    """Return who won and why, or why nobody can tell.
+
+    Of a game that ended when that was not kept: how it ended, and the places.
+    """
+    if unread := unread_because(game.state):
+        return unread
+    if game.outcome or not game.HasField("result"):
+        return game.outcome
+    return told_end(read_end(game.result))
+
+
+def _csv(found: Sequence[dict[str, Any]]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(_plain(game_pb2.Game()))
+    for game in found:
+        writer.writerow(_cell(value) for value in game.values())
+    return text.getvalue()
+
+
+def _cell(value: Any) -> str:
+    """Return a value in one cell; a list has its parts apart, and a dash for what is empty."""
+    if isinstance(value, list):
+        return " ".join(str(part) if part != "" else "-" for part in value) if any(p != "" for p in value) else ""
+    return "" if value is None else str(value)
+
+
+def _table(found: Sequence[dict[str, Any]], width: int) -> Table:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+    wide = width >= _WIDE
+    always = {"game", "rules", "state", "opened", "result", *(["ended"] if wide else [])}
+    sometimes = {"event", "round", "table", "principals", "node"}
+    shown = [
+        name for name in found[0] if name in always or (name in sometimes and any(_cell(game[name]) for game in found))
+    ]
+    for name in shown:
+        table.add_column(name, no_wrap=name in ("game", "state", "opened", "ended"), overflow="fold")
+    for game in found:
+        cells = {**game, "game": game["game"] if wide else game["game"][:SHORT_ID]}
+        for name in ("opened", "ended"):
+            cells[name] = game[name][: len("2026-11-22 18:30" if wide else "2026-11-22")]
+        table.add_row(*(Text(printable(_cell(cells[name]))) for name in shown))
+    return table

@@ -1,0 +1,362 @@
+"""``referee new``: an organiser opens a game, or all games of a round."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+from urllib.parse import urlsplit
+
+import typer
+
+from referee.cli.operators.series import game_before
+from referee.cli.shared import output
+from referee.cli.shared.addresses import Addresses, is_reached_from_elsewhere
+from referee.cli.shared.arguments import CardLanguage, check_language, public_key, web_origin
+from referee.cli.shared.components import components as own_components
+from referee.cli.shared.components import default_components
+from referee.cli.shared.failure import EXIT_USAGE, Failure
+from referee.cli.shared.office import (
+    LINKS_UNREACHABLE,
+    UNREACHABLE,
+    Office,
+    joins_and_links,
+    new_file,
+    new_sheet,
+    seats_text,
+    tokens_of,
+)
+from referee.cli.shared.pairings import read_pairings, told
+from referee.cli.shared.remote import (
+    DATA,
+    Data,
+    SendInClear,
+    ServerOfData,
+    TlsCa,
+    TlsCert,
+    TlsKey,
+    security,
+    server_of,
+    token_of,
+)
+from referee.cli.shared.terms import Absence, Clock, Grace, Illegal, Lag, ProtestTime, TakeBacks
+from referee.games import registry
+from referee.server.service.files import TOKEN_FILE
+from referee.text.notation.times import in_words
+from referee.text.words.catalogue import ENGLISH
+from referee.v1 import game_service_pb2 as pb
+from referee_clients.join import format_join
+from referee_clients.sdk.channel import is_loopback
+from referee_clients.sdk.opening.options import options_of_games
+from referee_clients.sdk.opening.wishes import DEFAULT_RULES, Proofs, Wishes, game_of
+from referee_clients.web.cards import Card
+
+
+def new(  # noqa: PLR0917 - typer reads options from the signature
+    seats: Annotated[
+        int | None,
+        typer.Option(min=1, help="Number of seats.", show_default="the game's minimum", rich_help_panel="The game"),
+    ] = None,
+    rules: Annotated[
+        str | None,
+        typer.Option(
+            help=f"Which game: {', '.join(registry.names())}.", show_default=DEFAULT_RULES, rich_help_panel="The game"
+        ),
+    ] = None,
+    event: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=0, help="Number of the event that the game belongs to.", rich_help_panel="The tournament"
+        ),
+    ] = None,
+    round_: Annotated[
+        int | None, typer.Option("--round", metavar="N", min=0, help="Its round.", rich_help_panel="The tournament")
+    ] = None,
+    table: Annotated[
+        int | None, typer.Option(metavar="N", min=0, help="Its table.", rich_help_panel="The tournament")
+    ] = None,
+    pairings: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            metavar="FILE",
+            help="Open a game for each row of this table (CSV) of a round; the options here hold for every row.",
+            rich_help_panel="The tournament",
+        ),
+    ] = None,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run",
+            help="With --from: check the file and print what would be opened.",
+            rich_help_panel="The tournament",
+        ),
+    ] = False,
+    server: ServerOfData = None,
+    data: Data = DATA,
+    token_file: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The organiser's token, if it is not in DIR.", rich_help_panel="The referee"),
+    ] = None,
+    age_order: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SEATS",
+            help="Seats from the youngest player to the oldest, such as 2,0,1, in a game that asks "
+            "for it; by default 0,1,2,…",
+            rich_help_panel="The seats",
+        ),
+    ] = None,
+    principal: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Principal with its own token (`referee token`) who takes the seat, or - for a seat "
+            "that gets a join string. Give it once for each seat, in order.",
+            rich_help_panel="The seats",
+        ),
+    ] = None,
+    options: Annotated[
+        str | None,
+        typer.Option(
+            metavar="JSON",
+            help=f"""The game's options, such as '{{"max_turns": 200}}'. {options_of_games()}.""",
+            rich_help_panel="The game",
+        ),
+    ] = None,
+    components: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Your own dominoes or sheet, as JSON in the form that --show-components prints. The "
+            "grid of a sheet begins with blue 1 and yellow 1 to 6, whichever dice stand for the "
+            "rows on the printed sheet.",
+            rich_help_panel="The game",
+        ),
+    ] = None,
+    show_components: Annotated[
+        bool,
+        typer.Option(
+            "--show-components",
+            help="Print the game's default components as JSON, without opening a game.",
+            rich_help_panel="The game",
+        ),
+    ] = False,
+    series: Annotated[
+        bool,
+        typer.Option(
+            "--series", help="Make this game the first of a series, such as a dynasty.", rich_help_panel="The game"
+        ),
+    ] = False,
+    series_of: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Continue the series of a previous game, given by its file. Rules, seats, options "
+            "and components stay the same.",
+            rich_help_panel="The game",
+        ),
+    ] = None,
+    declare: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KEY",
+            help="Public key (hex or key file) of the scribe who declares draws and rolls.",
+            rich_help_panel="The seats",
+        ),
+    ] = None,
+    scribed: Annotated[
+        list[int] | None,
+        typer.Option(
+            metavar="SEAT", help="Seat whose moves the scribe enters. Repeatable.", rich_help_panel="The seats"
+        ),
+    ] = None,
+    scribe: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEY",
+            help="Public key of a further scribe for scribed seats. Repeatable.",
+            rich_help_panel="The seats",
+        ),
+    ] = None,
+    record_attempts: Annotated[
+        bool,
+        typer.Option(
+            "--record-attempts", help="Record refused moves as entries of the log.", rich_help_panel="The table"
+        ),
+    ] = False,
+    proofs: Annotated[
+        Proofs,
+        typer.Option(
+            help="Put certificates into the game's file: for recorded refusals, or for every verdict "
+            "that the rules of building decide.",
+            rich_help_panel="The table",
+        ),
+    ] = Proofs.NONE,
+    clock: Clock = None,
+    lag: Lag = None,
+    illegal: Illegal = None,
+    absence: Absence = None,
+    take_backs: TakeBacks = False,
+    protest_time: ProtestTime = None,
+    grace: Grace = None,
+    arbiter_key: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEY",
+            help="Public key (hex or key file) of an arbiter, who may rule on anything. Repeatable; numbered from 0.",
+            rich_help_panel="The seats",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PATH",
+            help="Write the join strings to this new file, readable only by you; with --from to a file for each "
+            "table in this folder.",
+            rich_help_panel="What is handed out",
+        ),
+    ] = None,
+    web: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ORIGIN",
+            help="Where browsers reach the referee's pages, such as https://club.example: every seat gets a link, too.",
+            show_default="what DIR remembers of referee serve --web",
+            rich_help_panel="What is handed out",
+        ),
+    ] = None,
+    sheet: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Make this new page (HTML), readable only by you, to print and cut up: a card for each seat with a QR "
+            "code of its link, or of its join string. With --from one for the round.",
+            rich_help_panel="What is handed out",
+        ),
+    ] = None,
+    language: CardLanguage = ENGLISH,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.", rich_help_panel="What is handed out")] = False,
+    tls_ca: TlsCa = None,
+    tls_cert: TlsCert = None,
+    tls_key: TlsKey = None,
+    insecure: SendInClear = False,
+) -> None:
+    """Open a game: print its id and one join string per seat. Give each to its player: whoever has it takes the seat.
+
+    A join string is for programs. With --web a link, for browsers, stands beside it; --sheet prints either on cards.
+
+    With --from, open a game for each row of a table: the round of a tournament. Columns are `table` and, as needed,
+    `event`, `round`, `seat 0`, `seat 1`, … with the players' names, `principal 0`, … and these options of the command:
+    `rules`, `seats`, `options`, `age-order`, `clock`, `lag`, `illegal`, `absence`, `take-backs`, `protest-time`,
+    `grace`. An empty cell is as the command's option says. No game is opened unless every row is in order, and none
+    for an event, round and table that have one, unless that ended without a result. So the command can be repeated.
+
+    Exit codes: 0 opened; 1 the referee cannot be reached, or refuses; 2 wrong usage.
+
+    Examples: `referee new --seats 3 --age-order 2,0,1`, `referee new --rules kingdomino --options '{"dynasty": true}'
+    --series`, `referee new --series-of first.gamelog`, `referee new --seats 4 --declare scribe.pem --scribed 1
+    --scribed 3 --out joins.txt`, `referee new --from pairings.csv --event 7 --round 2 --clock 5m+3s --out joins
+    --web https://club.example --sheet round-2.html`,
+    `referee new --clock "10m+5s" --illegal strikes:3 --absence 2m --arbiter-key arbiter.pem --protest-time 10m`
+    """
+    if show_components:
+        print(default_components(game_of(rules, seats, None)[0]))
+        return
+    wishes = Wishes(
+        rules=rules,
+        seats=seats,
+        age_order=age_order,
+        principals=principal or [],
+        options=options,
+        components=None if components is None else partial(own_components, file=components),
+        series=series,
+        previous=None if series_of is None else game_before(series_of),
+        declare=None if declare is None else public_key(f"--declare {declare}", declare),
+        scribed=scribed or [],
+        scribes=[public_key(f"--scribe {key}", key) for key in scribe or []],
+        illegal=[*(illegal or []), *(["record"] if record_attempts else [])],
+        proofs=proofs,
+        clock=clock,
+        lag=lag,
+        absence=absence,
+        take_backs=take_backs,
+        protest_time=protest_time,
+        grace=grace,
+        arbiter_keys=[public_key(f"--arbiter-key {key}", key) for key in arbiter_key or []],
+        event=event,
+        round=round_,
+        table=table,
+    )
+    if dry_run and pairings is None:
+        raise Failure("--dry-run checks a table of pairings; expected --from FILE with it", EXIT_USAGE)
+    check_language(language, sheet, "--sheet", "web")
+    tables = None if pairings is None else read_pairings(pairings, wishes)
+    request = wishes.request() if tables is None else None
+    address = server_of(server, data)
+    token = token_of(
+        token_file or data / TOKEN_FILE, needed=(tls_cert is None or token_file is not None) and not dry_run
+    )
+    secured = security(address, tls_ca, tls_cert, tls_key, insecure, token)
+    remembered = Addresses.remembered(data) if server is None else None
+    public = address if remembered is None else remembered.public
+    pages = web_origin("--web", web) if web is not None else "" if remembered is None else remembered.web
+    office = Office(address, public, pages, token, secured)
+    with new_sheet(None if dry_run else sheet, language) as cards:
+        if tables is not None:
+            opened = asyncio.run(office.open_round(tables, out, cards, dry_run=dry_run))
+            lines = [json.dumps(opened, indent=2)] if as_json else told(opened)
+            output.write("".join(f"{line}\n" for line in lines))
+        elif request is not None:
+            # Before the game is opened, as its join strings are told only once.
+            with new_file(out) as file:
+                created = asyncio.run(office.open_game(request))
+                cards.extend(office.cards(created))
+                if file is not None:
+                    file.write(seats_text(created, cards))
+            print(_as_json(created, cards) if as_json else _as_text(created, cards, out))
+            _tell_the_rest(request, created, public)
+    if dry_run:
+        return
+    if sheet is not None:
+        print(
+            f"{len(cards)} cards in {sheet}" if cards else f"{sheet}: not made, as no seat got a token", file=sys.stderr
+        )
+    if not is_reached_from_elsewhere(public):
+        print(UNREACHABLE.format(public), file=sys.stderr)
+    if any(card.link for card in cards) and is_loopback(urlsplit(pages).hostname or ""):
+        print(LINKS_UNREACHABLE.format(pages), file=sys.stderr)
+
+
+def _tell_the_rest(request: pb.CreateGameRequest, created: pb.CreateGameResponse, public: str) -> None:
+    for seat, name in enumerate(request.principals):
+        if name:
+            join = format_join(public, created.game.id, seat, "TOKEN")
+            print(f"seat {seat}: {join} with the token of {name}", file=sys.stderr)
+    if absence_ms := request.terms.absence_ms:
+        print(f"a seat that has not joined in {in_words(absence_ms)} forfeits (TBL-38)", file=sys.stderr)
+
+
+def _as_text(created: pb.CreateGameResponse, cards: Sequence[Card], out: Path | None) -> str:
+    lines = [f"game {created.game.id}", f"verifier key {created.verifier_key}"]
+    if out is not None:
+        lines.append(f"join strings in {out}")
+    else:
+        for card in cards:
+            lines += [f"seat {card.seat}: {card.join}", *([f"        {card.link}"] if card.link else [])]
+        lines += [f"{role}: {token}" for role, token in tokens_of(created).items() if token]
+    return "\n".join(lines)
+
+
+def _as_json(created: pb.CreateGameResponse, cards: Sequence[Card]) -> str:
+    value = {
+        "game": created.game.id,
+        "verifier_key": created.verifier_key,
+        **joins_and_links(cards),
+        **{f"{role}_token": token for role, token in tokens_of(created).items()},
+    }
+    return json.dumps(value, indent=2)

@@ -1,0 +1,295 @@
+"""``referee recover``: games that the referee cannot go on with."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from referee.cli.shared.failure import EXIT_FAILED, EXIT_USAGE, Failure
+from referee.cli.shared.finding import check_id, the_one
+from referee.log.engines import installed
+from referee.log.identity import parse_game_id
+from referee.server.live import recovery
+from referee.server.live.context import Context
+from referee.server.service import logs
+from referee.server.service.data import Data, DataError, open_data, origin_of, take_marks
+from referee.server.service.files import CLUSTER_MARK_FILE, STORE_ADDRESS_FILE, STORE_FILE
+from referee.server.store.errors import StoreFailed
+from referee.server.store.store import Upgrade
+from referee.text.notation.outcomes import counted
+from referee.text.notation.times import moment_utc
+
+
+def recover(  # noqa: PLR0917 - typer reads options from the signature
+    game: Annotated[
+        str | None,
+        typer.Argument(help="The game's id, or its first 8 or more digits. Without it, list the games."),
+    ] = None,
+    data: Annotated[Path, typer.Option(metavar="DIR", help="The referee's data directory.")] = Path("referee-data"),
+    copy: Annotated[
+        Path | None,
+        typer.Option(
+            "--from", metavar="FILE", help="Restore what is lost or damaged from this game file.", show_default=False
+        ),
+    ] = None,
+    go_on: Annotated[
+        bool, typer.Option("--continue", help="Go on without the lost entries; a new entry says so.")
+    ] = False,
+    end: Annotated[
+        bool, typer.Option("--end", help="End the game without the lost entries, through the referee's fault.")
+    ] = False,
+    give_up: Annotated[bool, typer.Option("--give-up", help="Give up a game that cannot be saved otherwise.")] = False,
+    accept_rollback: Annotated[
+        bool,
+        typer.Option(
+            "--accept-rollback",
+            help="Let one of several referees go on with a database that went back, after a look at what it lacks.",
+        ),
+    ] = False,
+    marks: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE",
+            help="As `referee serve` takes it. Repeat it with copies of the marks of other nodes: what they know of is "
+            "missed as well, from then on.",
+            show_default=False,
+        ),
+    ] = None,
+    seal_key: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="As `referee serve` takes it.", show_default=False)
+    ] = None,
+    new_marks: Annotated[
+        bool,
+        typer.Option(
+            "--new-marks",
+            help="Rebuild the lost marks file from the database. Nothing shows which entries the database lacks, so "
+            "every open game is in doubt.",
+        ),
+    ] = False,
+    new_seal: Annotated[
+        bool,
+        typer.Option(
+            "--new-seal",
+            help="Make a new seal key in place of the lost one. Dealt games in play can then only be "
+            "ended (--end) without disclosing their decks; the others go on.",
+        ),
+    ] = False,
+) -> None:
+    """List the games that a stopped referee cannot go on with and why, or repair one of them.
+
+    Games that are over are read, too, and listed if they are damaged.
+
+    A referee keeps the newest head that it signed for every game apart from its database. If the database is rolled
+    back, to a backup for example, entries are missing for which players hold receipts. The best repair is `--from` with
+    a player's copy, or one that `referee fetch` made: nothing is lost. With `--continue` the log says how many entries
+    are lost, and anyone who has a receipt for them can show it: an audit with that receipt says LOSS.
+
+    After `referee restore`, or when the marks are lost as well (`--new-marks`), every open game is in doubt: which
+    entries it lacks is not known. Then `--continue` and `--end` without a game decide about all of them. `--continue`
+    leaves out games whose players may have seen draws that would come again; name such a game to continue it all the
+    same.
+
+    A database of an earlier program is only listed by that program; a repair copies it first, then upgrades it.
+
+    Exit codes: 0 done, or no such games; 1 there are such games, or the repair failed; 2 wrong usage.
+
+    Examples: `referee recover`, `referee recover 0197a1cb1db4c9da428632ae52ec26d7 --from alice.gamelog`
+    """
+    chosen = [copy is not None, go_on, end, give_up].count(True)
+    for_all = game is None and (go_on or end)
+    _check_words(game, {"--from": copy is not None, "--continue": go_on, "--end": end, "--give-up": give_up})
+    if not ((data / STORE_FILE).exists() or (data / STORE_ADDRESS_FILE).exists()):
+        raise Failure(f"{data / STORE_FILE}: No such file; expected --data with a referee's directory")
+    logs.configure("text", "critical")  # what it would log it prints
+    try:
+        opened = open_data(
+            data,
+            origin_of(data, None),
+            marks=marks[0] if marks else None,
+            seal_key=seal_key,
+            new_marks=new_marks,
+            new_seal=new_seal,
+            alone=True,
+            on_upgrade=_say if chosen or new_marks or new_seal else no_upgrade,
+        )
+    except DataError as error:
+        raise Failure(str(error)) from None
+    if new_marks:
+        print(f"{opened.marks_path}: rebuilt")
+    if new_seal:
+        print(f"{opened.seal_path}: made; secrets sealed with the old key can no longer be opened")
+
+    _heed_rollback(opened, accept=accept_rollback)
+    for path in (marks or [])[1:]:
+        try:
+            newer = take_marks(opened, path)
+        except DataError as error:
+            raise Failure(f"--marks {error}") from None
+        found = f"newer heads of {'one game' if newer == 1 else f'{newer} games'}" if newer else "nothing newer"
+        print(f"{path}: knows {found}")
+
+    async def run() -> tuple[list[str], bool]:
+        context = Context(opened.store, opened.signer, installed(), time=opened.time)
+        try:
+            if for_all:
+                return await _decide(context, data, end=end)
+            if game is None:
+                return await _look(context, data)
+            # Of every game a mark is kept, also of one that the database has lost.
+            known = [identity.hex() for identity in opened.store.marks.all()]
+            meant = game if parse_game_id(game) else the_one(game, [each for each in known if each.startswith(game)])
+            return await _recover(context, bytes.fromhex(meant), copy, end=end, give_up=give_up), False
+        finally:
+            await opened.close()
+
+    try:
+        lines, is_left = asyncio.run(run())
+    except recovery.CannotRecover as error:
+        raise Failure(f"game {game}: {error}") from None
+    except StoreFailed as error:
+        raise Failure(str(error)) from None
+    except OSError as error:
+        raise Failure(f"{copy}: {error.strerror}") from None
+    print("\n".join(lines) or "every game can go on")
+    if is_left:
+        raise typer.Exit(EXIT_FAILED)
+
+
+def _heed_rollback(opened: Data, *, accept: bool) -> None:
+    """Say in what way the database of several referees went back; if that is accepted, open games are in doubt.
+
+    This directory may not know that it went back: its machine is new, or was off when the lost entries were written.
+    """
+    shared: Any = opened.store
+    went_back: str = getattr(shared, "went_back", "")
+    if accept and getattr(shared, "organiser", None) is None:
+        what = "is for several referees on one PostgreSQL database, and this one is alone"
+        raise Failure(f"--accept-rollback {what}; expected referee restore, or --new-marks if the marks are lost")
+    mark = opened.path / CLUSTER_MARK_FILE
+    if went_back:
+        print(went_back if not accept else f"{opened.path}: goes on with the database as it is")
+    try:
+        if accept and (done_ms := shared.doubt_all()):
+            print(f"every open game was put in doubt at {moment_utc(done_ms)}, and is not again now")
+            print("if the database was put back once more after that, repeat this command")
+        if accept:
+            mark.unlink(missing_ok=True)
+    except (OSError, StoreFailed) as error:
+        raise Failure(str(error)) from None
+
+
+async def _look(context: Context, data: Path) -> tuple[list[str], bool]:
+    """Return the games that cannot go on or are in doubt, in words, and whether there are any."""
+    doubts = await recovery.in_doubt(context)
+    unsound = sorted(await recovery.find(context), key=lambda error: error.game_id)
+    lines = [*map(str, unsound), *in_doubt_words(doubts, data, named=bool(unsound))]
+    return lines, bool(lines)
+
+
+def _check_words(game: str | None, ways: Mapping[str, bool]) -> None:
+    """Raise ``Failure`` unless one way goes with a game, or --continue or --end with none, or nothing with none."""
+    chosen = [way for way, is_chosen in ways.items() if is_chosen]
+    if len(chosen) > 1:
+        raise Failure(f"{' and '.join(chosen)}: a game is decided about in one way; choose one of them", EXIT_USAGE)
+    if game is not None and not chosen:
+        raise Failure(f"how is {game} decided about? expected one of {', '.join(ways)}", EXIT_USAGE)
+    if game is None and chosen and chosen[0] in {"--from", "--give-up"}:
+        raise Failure(f"{chosen[0]} is for one game; expected GAME, and recover alone lists them", EXIT_USAGE)
+    if game is not None:
+        check_id(game)
+
+
+def _say(upgrade: Upgrade) -> None:
+    kept = f"kept as {upgrade.copy} and " if upgrade.copy is not None else ""
+    print(f"{upgrade.path}: of an earlier program; {kept}brought up to date")
+
+
+def no_upgrade(upgrade: Upgrade) -> None:
+    """Refuse to bring a database of an earlier program up to date."""
+    what = f"an earlier program wrote it (store version {upgrade.version}), and a look changes nothing"
+    raise StoreFailed(f"{upgrade.path}: {what}; expected that program, or referee serve, which upgrades it")
+
+
+async def _decide(context: Context, data: Path, *, end: bool) -> tuple[list[str], bool]:
+    """Decide about all games in doubt, but those that may only be continued by name.
+
+    Return what was done, and whether games are left.
+    """
+    lines, left = list[str](), list[recovery.Doubt]()
+    for doubt in await recovery.in_doubt(context):
+        if doubt.shows_more and not end:
+            left.append(doubt)
+            continue
+        try:
+            lines += decided(doubt.game_id, await recovery.go_on(context, doubt.game_id, end=end), "")
+        except recovery.CannotRecover as error:
+            lines.append(f"game {doubt.game_id.hex()}: {error}")
+    unsound = sorted(await recovery.find(context), key=lambda error: error.game_id)
+    lines = lines or ([] if left else ["no game is in doubt"])
+    if unsound:
+        lines += ["these games lack signed entries, or are damaged: name each of them", *map(str, unsound)]
+    return lines + list(in_doubt_words(left, data, named=bool(unsound))), bool(left or unsound)
+
+
+def in_doubt_words(doubts: Sequence[recovery.Doubt], data: Path, *, named: bool = False) -> Iterator[str]:
+    """Yield a line for each game in doubt, and what can be done. ``named``: others were named before these."""
+    for doubt in doubts:
+        when = moment_utc(doubt.copied_ms)
+        deck = " and a deck" if doubt.shows_more else ""
+        kind = f"{doubt.rules_id} with {counted(doubt.seats, 'seat')}{deck}" if doubt.seats else "a tournament"
+        what = f"{kind}, {counted(doubt.size, 'entry', 'entries')}"
+        yield f"game {doubt.game_id.hex()}: in doubt: {what}; it may lack entries that were signed after {when}"
+    if doubts or named:
+        yield "decide about each; --end and --continue without GAME are for all that are in doubt:"
+        yield f"  referee recover GAME --from FILE --data {data}   takes what is lost from a player's file"
+        yield f"  referee recover GAME --end --data {data}         ends it through the referee's fault"
+        yield f"  referee recover GAME --continue --data {data}    goes on, and the log says that entries may be lost"
+    if any(doubt.shows_more for doubt in doubts):
+        yield "--continue without GAME leaves out games with a deck: their players may have seen what is drawn next"
+
+
+def decided(game_id: bytes, done: recovery.Recovered, what: str) -> list[str]:
+    """Return what was decided about a game, in words. ``what``: what came before, if something did."""
+    said = f"the log says that entries signed after {moment_utc(done.copied_ms)} may be lost" if done.copied_ms else ""
+    state = "can go on"
+    if done.ended:
+        is_stuck = bool(what and done.copied_ms and done.entries)
+        lost = "the secret that it deals from is lost, so audits say UNDISCLOSED"
+        state = f"was ended through the referee's fault: {lost}" if is_stuck else "is over"
+    parts = [what or ("ended" if done.ended else "goes on"), *([said] if said else [])]
+    lines = [f"game {game_id.hex()}: {'; '.join(parts)}", f"it has {done.size} entries and {state}"]
+    lines += [f"a new token for {whose}: {token}" for whose, token in done.tokens]
+    if done.tokens:
+        where = f"ADDRESS:PORT/{game_id.hex()}/SEAT#TOKEN"
+        lines.append(f"a seat's join string is {where}; its player goes on with the same key file")
+    return lines
+
+
+async def _recover(context: Context, game_id: bytes, copy: Path | None, *, end: bool, give_up: bool) -> list[str]:
+    """Return what was done, in words."""
+    if give_up:
+        mark = await recovery.give_up(context, game_id)
+        return [f"game {game_id.hex()}: given up; the signed head of {mark.size} entries is on record as lost"]
+    if copy is not None:
+        with copy.open("rb") as stream:
+            done = await recovery.restore(context, game_id, stream)
+        what = f"{entries_words(done.entries)} restored"
+        return decided(game_id, done, what if done.copied_ms else f"{what}: nothing is lost")
+    done = await recovery.go_on(context, game_id, end=end)
+    begins = "ended" if done.ended else "goes on"
+    what = f"{begins} without {entries_words(done.entries)} that the referee had signed; the log says so"
+    if done.copied_ms and not done.entries:
+        return decided(game_id, done, begins)
+    if not done.entries:
+        whole = "with all its entries; its deck is not disclosed"
+        what = f"ended through the referee's fault, {whole}" if end else "goes on: its log declares what is lost"
+    return decided(game_id, replace(done, copied_ms=0), what)
+
+
+def entries_words(count: int) -> str:
+    return "one entry" if count == 1 else f"{count} entries"

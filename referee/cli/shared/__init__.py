@@ -1,0 +1,1 @@
+"""Helpers that commands of several panels share; no command is in here."""

@@ -1,0 +1,34 @@
+"""What a command does about its standard output."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import NoReturn
+
+import typer
+
+from referee.cli.shared.failure import EXIT_OK
+
+
+def write(text: str) -> None:
+    """Write it with all that was printed before, as far as anybody reads."""
+    if sys.stdout is None:
+        return
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        leave_quietly()
+
+
+def leave_quietly() -> NoReturn:
+    """Nobody reads any more, as after ``| head``: that is no failure, and nothing is left to be said."""
+    discard()
+    raise typer.Exit(EXIT_OK)
+
+
+def discard() -> None:
+    """Have what is still buffered go nowhere when Python ends."""
+    with open(os.devnull, "wb") as nothing:  # noqa: PTH123 - os.devnull is no path
+        os.dup2(nothing.fileno(), sys.stdout.fileno())

@@ -1,0 +1,194 @@
+"""Words of every command that calls a referee: where it is, and what the two sides show each other."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Container
+from pathlib import Path
+from time import monotonic
+from typing import Annotated, TypeVar
+
+import grpc
+import typer
+
+from referee.cli.shared.addresses import Addresses
+from referee.cli.shared.failure import EXIT_USAGE, Failure
+from referee_clients.sdk.channel import ADDRESS_EXPECTED, BadAddress, Insecure, Security, check
+from referee_clients.sdk.errors import EXPIRED, answer_of, expired
+
+_T = TypeVar("_T")
+DEFAULT_SERVER = "127.0.0.1:50051"
+Server = Annotated[
+    str,
+    typer.Option(
+        "--server",
+        envvar="REFEREE_SERVER",
+        metavar="ADDRESS",
+        help="The referee's address; grpcs://HOST:PORT for TLS. Put commas between several that share games.",
+        rich_help_panel="The referee",
+    ),
+]
+ServerOfData = Annotated[
+    str | None,
+    typer.Option(
+        "--server",
+        envvar="REFEREE_SERVER",
+        metavar="ADDRESS",
+        help="The referee's address; grpcs://HOST:PORT for TLS. Put commas between several that share games.",
+        show_default=f"the one that DIR remembers, or {DEFAULT_SERVER}",
+        rich_help_panel="The referee",
+    ),
+]
+"""For commands with ``--data``: see ``server_of``."""
+Data = Annotated[
+    Path,
+    typer.Option(
+        "--data",
+        metavar="DIR",
+        help="The referee's data directory, whose organiser token is used.",
+        rich_help_panel="The referee",
+    ),
+]
+DataForAddress = Annotated[
+    Path, typer.Option("--data", metavar="DIR", help="The referee's data directory, which remembers its address.")
+]
+_PATIENCE_S = 60.0
+"""For one answer of a referee that says when it goes on."""
+DATA = Path("referee-data")
+_TOKEN = re.compile("[A-Za-z0-9_-]{20,200}", re.ASCII)
+TlsCa = Annotated[
+    Path | None,
+    typer.Option(
+        "--tls-ca",
+        envvar="REFEREE_TLS_CA",
+        metavar="FILE",
+        help="Certificate authorities (PEM) to trust for the referee; by default the well-known ones.",
+        rich_help_panel="The referee",
+    ),
+]
+TlsCert = Annotated[
+    Path | None,
+    typer.Option(
+        "--tls-cert",
+        envvar="REFEREE_TLS_CERT",
+        metavar="FILE",
+        help="Client certificate (PEM) that the referee admits.",
+        rich_help_panel="The referee",
+    ),
+]
+TlsKey = Annotated[
+    Path | None,
+    typer.Option(
+        "--tls-key",
+        envvar="REFEREE_TLS_KEY",
+        metavar="FILE",
+        help="Private key (PEM) of the client certificate.",
+        rich_help_panel="The referee",
+    ),
+]
+SendInClear = Annotated[
+    bool,
+    typer.Option(
+        "--insecure",
+        envvar="REFEREE_INSECURE",
+        help="Send tokens to other machines even without TLS.",
+        rich_help_panel="The referee",
+    ),
+]
+
+
+class NoAnswer(Failure):
+    """There is none now; a referee that is being started again may give one later."""
+
+
+def server_of(server: str | None, data: Path) -> str:
+    """Return the address that is given, or else the one that the directory remembers."""
+    if server is not None:
+        return server
+    addresses = Addresses.remembered(data)
+    return DEFAULT_SERVER if addresses is None else addresses.here
+
+
+def security(  # noqa: PLR0917 - as they stand in the command
+    server: str, ca: Path | None, certificate: Path | None, key: Path | None, insecure: bool, token: str = ""
+) -> Security:
+    """For ``open_channel``, which cannot fail any more. ``token``: that calls will carry."""
+    found = Security(ca, certificate, key, insecure)
+    try:
+        check(server, found, token)
+    except BadAddress:
+        raise Failure(f"--server {server!r}: expected {ADDRESS_EXPECTED}", EXIT_USAGE) from None
+    except Insecure as error:
+        raise Failure(str(error)) from None
+    return found
+
+
+def token_of(path: Path, *, needed: bool = True) -> str:
+    """Return the token in the file; empty if there is no such file and none is ``needed``."""
+    try:
+        found = path.read_text("ascii").strip()
+    except FileNotFoundError:
+        if not needed:
+            return ""
+        raise Failure(
+            f"{path}: No such file or directory; expected a token file, such as referee serve makes"
+        ) from None
+    except OSError as error:
+        raise Failure(f"{path}: {error.strerror}; expected a token file, such as referee serve makes") from None
+    except UnicodeDecodeError:
+        found = ""
+    if not is_token(found):
+        raise Failure(f"{path}: not a token; expected one such as referee serve makes")
+    return found
+
+
+def is_token(text: str) -> bool:
+    """Return whether the text can be a token."""
+    return _TOKEN.fullmatch(text) is not None
+
+
+async def patiently(
+    ask: Callable[[], Awaitable[_T]],
+    server: str,
+    reasons: Container[str] = frozenset({"LIMIT"}),
+    patience_s: float = _PATIENCE_S,
+) -> _T:
+    """Return the answer. As long as the referee refuses for one of the reasons and says when, ask again then.
+
+    Raise ``Failure``.
+    """
+    until_s = monotonic() + patience_s
+    while True:
+        try:
+            return await ask()
+        except grpc.aio.AioRpcError as error:
+            answer = answer_of(error)
+            if answer.reason not in reasons or answer.retry_s is None or monotonic() + answer.retry_s > until_s:
+                raise refused(server, error) from None
+            await asyncio.sleep(answer.retry_s)
+
+
+def refused(server: str, error: grpc.aio.AioRpcError) -> Failure:
+    """Return what the referee said, or why it cannot be asked."""
+    answer = answer_of(error)
+    kind = NoAnswer if answer.passes else Failure
+    if answer.reason:
+        return kind(f"the referee refused: {answer}")
+    for sign, meaning in _SIGNS.items():
+        if sign in answer.message:
+            return kind(f"{server}: {meaning}")
+    return kind(f"{server}: no referee answers ({answer.code.name})")
+
+
+_SIGNS = {
+    EXPIRED: expired(),
+    "CERTIFICATE_VERIFY_FAILED": "no trusted authority signed its certificate; expected --tls-ca FILE",
+    "Hostname Verification": "its certificate is for another name",
+    "WRONG_VERSION_NUMBER": "the server does not speak TLS; expected the address without grpcs://",
+    "Connection refused": "nothing listens there; expected the address that referee serve printed",
+    "Socket closed": "the server there does not answer; expected grpcs://HOST:PORT if it speaks TLS",
+    "Failed parsing HTTP/2": "the server there is not a referee; expected the address that referee serve printed",
+    "errors resolving": "no machine has this name; expected the name or address of one",
+}
+"""In gRPC's words, why there is no connection."""

@@ -1,0 +1,417 @@
+"""``referee match``: bots play many games, each in a process of its own, and are rated."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from referee.cli.shared import output
+from referee.cli.shared.extras import missing
+from referee.cli.shared.failure import EXIT_FAILED, EXIT_USAGE, Failure
+from referee.console import printable
+from referee.games import registry
+from referee.games.game import InputError, UnknownRules
+from referee.log.errors import LogError
+from referee_clients.bots import UnknownBot
+from referee_clients.bots.program import MEMORY_MIB, START_S
+from referee_clients.match import report
+from referee_clients.match.course import Config, Course
+from referee_clients.match.journal import Game, Journal, JournalError, read
+from referee_clients.match.limits import Limits, probe
+from referee_clients.match.pool import WorkerDied
+from referee_clients.match.ratings import SCALE, Evidence, strengths
+from referee_clients.match.replaying import VERIFIER, Keys, Logs, keep, trace
+from referee_clients.match.runner import FAULTS, play, resumed
+from referee_clients.match.schedule import Kind, possible
+from referee_clients.match.sprt import Sprt, Verdict
+from referee_clients.match.statistics import Statistics, as_json, named, statistics
+from referee_clients.match.units import placings
+from referee_clients.match.worker import Match, Played
+from referee_clients.sdk.opening.times import milliseconds
+
+EXIT_H1: Final = 20
+EXIT_UNDECIDED: Final = 21
+EXIT_FAIL_IF: Final = 22
+_MOST_GAMES: Final = 10_000_000
+_MOST_BOTS: Final = 200
+_MOST_GROUPS: Final = 10_000
+_RATINGS_S: Final = 2.0
+_LINE_S: Final = 10.0
+_SHOWN: Final = 4
+_OF_ANY: Final = frozenset({"resume", "processes", "json_", "anchor", "fail_if", "stop_on_fault", "replay", "out"})
+"""Options that change nothing of what is played."""
+
+
+def match(  # noqa: PLR0917 - typer reads options from the signature
+    context: typer.Context,
+    game: Annotated[str, typer.Option(help=f"One of {', '.join(registry.names())}.")] = "kingdomino",
+    bots: Annotated[
+        str,
+        typer.Option(
+            metavar="NAMES",
+            help="Bots, separated by commas: names such as greedy, module:attribute, or 'exec:COMMAND'. The first one "
+            "is the candidate of --sprt, --fail-if and the gauntlet.",
+            show_default=False,
+        ),
+    ] = "",
+    seats: Annotated[int, typer.Option(metavar="N", min=2, max=6, help="Seats at a table.")] = 2,
+    games: Annotated[
+        int, typer.Option(metavar="N", min=1, max=_MOST_GAMES, help="How many games; the last block is played whole.")
+    ] = 200,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="New folder for the match.", show_default=False)
+    ] = None,
+    resume: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Go on with the match in this folder; its options are those of its beginning."
+        ),
+    ] = None,
+    schedule: Annotated[
+        Kind,
+        typer.Option(
+            help="tables: every pair of bots meets about equally often. round-robin: every possible table, equally "
+            "often. gauntlet: the first bot is at every table. swiss: in rounds by the standing."
+        ),
+    ] = Kind.TABLES,
+    seed: Annotated[
+        int,
+        typer.Option(
+            min=0, max=(1 << 53) - 1, help="Seed of the schedule, the deals and of bots that choose at random."
+        ),
+    ] = 1,
+    processes: Annotated[
+        int, typer.Option(metavar="N", min=1, max=1024, help="Games at one time. The results are the same.")
+    ] = os.cpu_count() or 1,
+    in_process: Annotated[
+        bool,
+        typer.Option("--in-process", help="Bots in Python get no process of their own: faster, and without limits."),
+    ] = False,
+    move_time: Annotated[str, typer.Option(metavar="TIME", help="A bot has at most this long for a move.")] = "60s",
+    game_time: Annotated[str, typer.Option(metavar="TIME", help="The same for all its moves of a game.")] = "10m",
+    start_time: Annotated[
+        str, typer.Option(metavar="TIME", help="The same until a bot is started and imported.")
+    ] = f"{START_S:g}s",
+    memory: Annotated[int, typer.Option(metavar="MIB", min=64, max=1 << 20, help="Most memory of a bot.")] = MEMORY_MIB,
+    sprt: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TEST",
+            help="End as soon as one of two hypotheses about the first bot is clear, such as first-places:0,10%: as "
+            "good as the others, or 10 % more first places. Also points:A,B and placing:A,B.",
+            show_default=False,
+        ),
+    ] = None,
+    logs: Annotated[
+        str, typer.Option(metavar="WHICH", help="Signed logs of games that are kept: none, all, or such as sample:20.")
+    ] = "none",
+    replay: Annotated[
+        str | None,
+        typer.Option(
+            metavar="BLOCK/ROT",
+            help="Print a game of the match in --out DIR move by move, write its signed log, and play nothing.",
+            show_default=False,
+        ),
+    ] = None,
+    anchor: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The bot whose rating is 0.", show_default="the mean of all is 0"),
+    ] = None,
+    fail_if: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CONDITION",
+            help="End with exit code 22 if this is so of the first bot, such as 'rating<-20', 'low<0', "
+            "'first-places<45%', 'faults>0', 'p99>200'.",
+            show_default=False,
+        ),
+    ] = None,
+    stop_on_fault: Annotated[
+        bool, typer.Option("--stop-on-fault", help="End after a game in which a bot fails, with exit code 1.")
+    ] = False,
+    json_: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+) -> None:
+    """Let bots play many games and rate them.
+
+    Every bot is a process of its own. A fault of a bot costs it the game, and the match goes on: to end or to answer
+    what cannot be read (CRASHED), to take too long (FLAG), to choose what the rules forbid (ILLEGAL_MOVES). After 10
+    faults in a row it is out. Every deal is played in all rotations, and this block is the unit of all intervals.
+
+    DIR/games.jsonl has each game that is over, and is all that --resume needs, after a crash as well. DIR/report.txt,
+    report.html and report.json are made of it in the end, and DIR/faults has what failing bots printed.
+
+    Exit codes: 0 done, or H0 accepted; 1 failed; 2 wrong usage; 20 H1 accepted; 21 the test is undecided; 22 --fail-if;
+    130 stopped by Ctrl-C.
+
+    Example: `referee match --game kingdomino --seats 4 --bots builder,greedy,random --games 400 --out spring`
+    """
+    sys.path.insert(0, str(Path.cwd()))
+    try:
+        condition = None if fail_if is None else report.Condition.parse(fail_if)
+        if replay is not None:
+            _replay(out or resume, replay)
+            return
+        if (out is None) == (resume is None):
+            raise Failure("where? expected either --out DIR for a new match or --resume DIR", EXIT_USAGE)
+        if resume is not None:
+            _check_nothing_else(context)
+            opened: Any = Journal.resume(resume)
+        else:
+            limits = Limits(
+                _seconds("move-time", move_time),
+                _seconds("game-time", game_time),
+                _seconds("start-time", start_time),
+                memory,
+            )
+            test = None if sprt is None else Sprt.parse(sprt)
+            Logs.parse(logs)
+            what = Match(game, _names(bots), seed, limits, in_process)
+            config = _checked(Config(what, seats, games, schedule, test, logs, _version(game)))
+            _check_anchor(config, anchor)
+            opened = Journal.create(out or Path(), config.to_json())
+        with opened as journal:
+            done = _run(journal, processes, anchor, is_resumed=resume is not None, stop_on_fault=stop_on_fault)
+    except (InputError, UnknownBot, UnknownRules) as error:
+        raise Failure(str(error), EXIT_USAGE) from None
+    except (JournalError, LogError, WorkerDied) as error:
+        raise Failure(str(error), EXIT_FAILED) from None
+    output.write(json.dumps(as_json(done)) + "\n" if json_ else report.text(done))
+    if condition is not None and condition.holds(done):
+        raise Failure(f"--fail-if {condition.text}: it is so", EXIT_FAIL_IF)
+    if done.config.sprt is not None and done.course.verdict is not Verdict.H0:
+        raise typer.Exit(EXIT_H1 if done.course.verdict is Verdict.H1 else EXIT_UNDECIDED)
+
+
+def _run(journal: Journal, processes: int, anchor: str | None, *, is_resumed: bool, stop_on_fault: bool) -> Statistics:
+    """Play what is missing, and write the reports."""
+    folder = journal.path.parent
+    try:
+        config = Config.from_json(dict(journal.config))
+    except (KeyError, TypeError, ValueError) as error:
+        raise JournalError(f"{journal.path}: a configuration of another version ({error})") from None
+    if config.rules_version != (here := _version(config.match.game)):
+        found = f"version {config.rules_version} of {config.match.game}"
+        raise JournalError(f"{journal.path}: {found}; expected {here}, by which games are played here")
+    of_anchor = _check_anchor(config, anchor)
+    course = Course(config)
+    go_on = f"go on with: referee match --resume {folder}"
+    resumed(course, journal)
+    if is_resumed and course.next is not None:
+        _probe(config)
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if processes > cores:
+        _say(f"{processes} games at one time, and {cores} processors: times of moves are longer than they need be")
+    try:
+        with _Shown.of(course) as shown:
+            faulty = play(
+                course, journal, processes, on_game=shown.game, on_look=shown.look, stop_on_fault=stop_on_fault
+            )
+    except KeyboardInterrupt:
+        raise Failure(f"stopped after {len(course.games)} games; {go_on}", 130) from None
+    except OSError as error:
+        raise Failure(f"{journal.path}: {error.strerror}; {go_on}") from None
+    done = statistics(course, of_anchor)
+    (folder / "report.txt").write_text(report.text(done), encoding="utf-8")
+    (folder / "report.json").write_text(json.dumps(as_json(done), indent=1) + "\n", encoding="utf-8")
+    try:
+        (folder / "report.html").write_text(report.page(done), encoding="utf-8")
+    except ModuleNotFoundError as error:
+        _say(f"{missing('report.html', error.name or '') or error}; then --resume {folder} writes it")
+    if faulty is not None:
+        where = f"game {faulty.task.block}/{faulty.task.rotation}"
+        left = "it was the last game" if course.next is None else go_on
+        raise Failure(f"a bot failed in {where}, see {folder / FAULTS}; {left}")
+    return done
+
+
+# --- options -------------------------------------------------------------------------------------------------
+
+
+def _names(bots: str) -> tuple[str, ...]:
+    found = tuple(name for word in bots.split(",") if (name := word.strip()))
+    if not found:
+        raise Failure("--bots: none; expected names such as builder,greedy", EXIT_USAGE)
+    if len(found) > _MOST_BOTS:
+        raise Failure(f"--bots: {len(found)}; expected at most {_MOST_BOTS}", EXIT_USAGE)
+    return found
+
+
+def _version(game: str) -> int:
+    found: int = registry.get(game).version
+    return found
+
+
+def _checked(config: Config) -> Config:
+    """Return the configuration if a match can be played so. Raise ``Failure``, ``UnknownBot``, ``UnknownRules``."""
+    what, count = config.match, len(config.match.bots)
+    rules = registry.get(what.game)
+    if not rules.min_seats <= config.seats <= rules.max_seats:
+        raise Failure(f"--seats {config.seats}: {what.game} has {rules.min_seats} to {rules.max_seats}", EXIT_USAGE)
+    if count < 2:
+        raise Failure("--bots: one alone; expected at least two, the same one twice if need be", EXIT_USAGE)
+    if config.schedule in (Kind.SWISS, Kind.ROUND_ROBIN) and count < config.seats:
+        raise Failure(f"--schedule {config.schedule}: {count} bots; expected at least as many as seats", EXIT_USAGE)
+    if config.schedule is Kind.ROUND_ROBIN:
+        tables = possible(config.schedule, count, config.seats)
+        if tables > _MOST_GROUPS:
+            raise Failure(
+                f"--schedule round-robin: {tables} tables are possible; expected at most {_MOST_GROUPS}; "
+                "--schedule tables has every pair equally often",
+                EXIT_USAGE,
+            )
+        if config.blocks % tables:
+            per = tables * config.seats
+            raise Failure(
+                f"--games {config.games}: a round-robin has {per} games (tables {tables}, rotations {config.seats}); "
+                f"expected a multiple, such as {-(-config.games // per) * per}",
+                EXIT_USAGE,
+            )
+    if config.sprt is not None and config.schedule is Kind.SWISS:
+        raise Failure("--sprt: a Swiss pairs by the standing; expected another --schedule", EXIT_USAGE)
+    _probe(config)
+    return config
+
+
+def _probe(config: Config) -> None:
+    """Raise ``UnknownBot`` for a bot that is not there, from where the command is called."""
+    for name in dict.fromkeys(config.match.bots):
+        probe(name, config.match.game, config.match.limits)
+
+
+def _check_nothing_else(context: typer.Context) -> None:
+    """Raise ``Failure`` for options that the match has from its beginning."""
+    for name in context.params:
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE" and name not in _OF_ANY:
+            raise Failure(
+                f"--{name.replace('_', '-')}: a resumed match goes on as it began; leave this option out",
+                EXIT_USAGE,
+            )
+
+
+def _check_anchor(config: Config, anchor: str | None) -> int | None:
+    names = named(config.match.bots)
+    if anchor is None:
+        return None
+    if anchor not in names:
+        raise Failure(f"--anchor {printable(anchor)}: no such bot; expected one of {', '.join(names)}", EXIT_USAGE)
+    return names.index(anchor)
+
+
+def _seconds(word: str, text: str) -> float:
+    found = milliseconds(word, text) / 1000
+    if not found:
+        raise Failure(f"--{word} {text}: no bot is so fast; expected a longer time", EXIT_USAGE)
+    return found
+
+
+def _replay(folder: Path | None, text: str) -> None:
+    if folder is None:
+        raise Failure("--replay: of which match? expected --out DIR", EXIT_USAGE)
+    block, _, rotation = text.partition("/")
+    if not (block.isdecimal() and rotation.isdecimal()):
+        raise Failure(f"--replay {printable(text)}: expected BLOCK/ROT, such as 12/1", EXIT_USAGE)
+    config_json, games = read(folder)
+    config = Config.from_json(config_json)
+    wanted = (int(block), int(rotation))
+    game: Game | None = next((each for each in games if (each.task.block, each.task.rotation) == wanted), None)
+    if game is None:
+        raise Failure(f"--replay {text}: the match in {folder} has no such game", EXIT_USAGE)
+    names = named(config.match.bots)
+    lines = [f"seat {seat}: {printable(names[bot])}" for seat, bot in enumerate(game.task.seats)]
+    lines += trace(config.match, game, names)
+    lines.append(f"{game.ending.words}: scores {list(game.scores)}, places {list(game.places)}")
+    keys = Keys(folder)
+    path = keep(folder, config.match, game, keys)
+    lines.append(f"log: {path} (referee audit {path} --key {folder / VERIFIER})")
+    output.write("\n".join(lines) + "\n")
+
+
+# --- while it runs -------------------------------------------------------------------------------------------
+
+
+def _say(words: str) -> None:
+    Console(stderr=True).print(words, highlight=False, markup=False, soft_wrap=True)
+
+
+class _Shown:
+    """What is shown on standard error meanwhile: a bar at a terminal, a line now and then elsewhere; and each fault."""
+
+    def __init__(self, course: Course, console: Console, progress: Progress | None) -> None:
+        self._course = course
+        self._console = console
+        self._progress = progress
+        self._start_s = self._rated_s = self._line_s = time.monotonic()
+        self._before = len(course.games)
+        self._evidence = Evidence()
+        self._logs: Sequence[float] | None = None
+        self._names = named(course.config.match.bots)
+        self._out: set[int] = set(course.out)
+        for game in course.games:
+            self._note(game)
+        if progress is not None:
+            total = course.config.blocks * course.config.seats
+            self._task = progress.add_task("", total=total, completed=self._before, words="")
+
+    @classmethod
+    @contextmanager
+    def of(cls, course: Course) -> Iterator[_Shown]:
+        console = Console(stderr=True)
+        if not console.is_terminal:
+            yield cls(course, console, None)
+            return
+        columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[words]}"), TimeRemainingColumn())
+        with Progress(*columns, console=console, transient=True) as progress:
+            yield cls(course, console, progress)
+
+    def _note(self, game: Game) -> None:
+        for placing in placings([game]):
+            self._evidence.add(placing)
+
+    def game(self, played: Played) -> None:
+        """Take note of a game that counts."""
+        self._note(Game.of(played.task, played.outcome))
+        for trouble in played.troubles:
+            where = f"game {played.task.block}/{played.task.rotation}"
+            self._print(f"{where}: {self._names[trouble.bot]}: {trouble.fault.ending.name}: {trouble.fault.why}")
+        for bot in self._course.out.keys() - self._out:
+            self._out.add(bot)
+            self._print(f"{self._names[bot]} is out: 10 faults in a row")
+
+    def _print(self, words: str) -> None:
+        self._console.print(printable(words), highlight=False, markup=False, soft_wrap=True)
+
+    def look(self) -> None:
+        """Show where the match is, if that is long ago."""
+        now = time.monotonic()
+        if self._progress is not None:
+            if now > self._rated_s + _RATINGS_S:
+                self._progress.update(self._task, words=self._words())
+            self._progress.update(self._task, completed=len(self._course.games))
+        elif now > self._line_s + _LINE_S:
+            self._line_s = now
+            total = self._course.config.blocks * self._course.config.seats
+            self._print(f"{len(self._course.games)} of {total} games, {self._words()}")
+
+    def _words(self) -> str:
+        now = time.monotonic()
+        self._rated_s = now
+        pace = (len(self._course.games) - self._before) / max(1e-9, now - self._start_s)
+        bots = len(self._names)
+        self._logs = strengths(self._evidence, bots, self._logs)
+        mean = sum(self._logs) / bots
+        best = sorted(range(bots), key=lambda bot: -self._logs[bot])[:_SHOWN]  # type: ignore[index]
+        shown = ", ".join(f"{printable(self._names[bot])} {SCALE * (self._logs[bot] - mean):+.0f}" for bot in best)
+        more = "" if bots <= _SHOWN else ", …"
+        test = "" if self._course.test is None else f"; SPRT {self._course.test.ratio():+.2f}"
+        return f"{pace:.1f} games/s: {shown}{more}{test}"
