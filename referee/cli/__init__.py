@@ -1,17 +1,16 @@
-"""The ``referee`` command. A module here is one command, a function or a group of them, or what several share."""
+"""The ``referee`` command: a package for each panel of its help, and one for the helpers that panels share."""
 
 from __future__ import annotations
 
 import ast
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from errno import ENOSPC
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 from typer.exceptions import TyperException
@@ -23,46 +22,75 @@ from referee.cli.shared.extras import missing
 from referee.cli.shared.failure import EXIT_FAILED, EXIT_USAGE, Failure
 from referee.text.notation.errors import BadWord
 
-PANELS = {
-    "The referee": (
-        "serve",
-        "web",
-        "keys",
-        "new",
-        "abort",
-        "games",
-        "token",
-        "status",
-        "health",
-        "backup",
-        "restore",
-        "recover",
-        "migrate",
-        "cluster",
-    ),
-    "Playing": ("play", "bot", "change-key", "resign", "take-back", "consent", "protest", "appeal", "call"),
-    "Bots and engines of your own": ("bot-lint", "bot-check", "vectors", "arena", "demo"),
-    "Arbiters": ("arbiter", "rule", "docket"),
-    "Games and their logs": (
-        "fetch",
-        "show",
-        "audit",
-        "inspect",
-        "dynasty",
-        "prove-inclusion",
-        "prove-fork",
-        "reprove",
-    ),
-    "The public log": ("log", "witness"),
-    "Games over the board": ("desk", "record", "adjudicate", "score", "report"),
-    "Tournaments": ("event", "match"),
-    "The solver": ("prove", "best-turn", "longest-wall", "best-kingdom", "rebuild-distance", "prove-decided"),
+PANELS: Final[Mapping[str, Mapping[str, str]]] = {
+    "The referee": {
+        "serve": "operators.serve",
+        "web": "operators.web",
+        "keys": "operators.keys",
+        "new": "operators.new",
+        "abort": "operators.abort",
+        "games": "operators.games",
+        "token": "operators.token",
+        "status": "operators.status",
+        "health": "operators.health",
+        "backup": "operators.backup",
+        "restore": "operators.restore",
+        "recover": "operators.recover",
+        "migrate": "operators.migrate",
+        "cluster": "operators.cluster",
+    },
+    "Playing": {
+        "play": "players.play",
+        "bot": "players.bot",
+        "change-key": "players.change_key",
+        "resign": "players.resign",
+        "take-back": "players.take_back",
+        "consent": "players.consent",
+        "protest": "players.protest",
+        "appeal": "players.appeal",
+        "call": "players.call",
+    },
+    "Bots and engines of your own": {
+        "bot-lint": "bots.bot_lint",
+        "bot-check": "bots.bot_check",
+        "vectors": "bots.vectors",
+        "arena": "bots.arena",
+        "demo": "bots.demo",
+    },
+    "Arbiters": {"arbiter": "arbiters.arbiter", "rule": "arbiters.rule", "docket": "arbiters.docket"},
+    "Games and their logs": {
+        "fetch": "files.fetch",
+        "show": "files.show",
+        "audit": "files.audit",
+        "inspect": "files.inspect",
+        "dynasty": "files.dynasty",
+        "prove-inclusion": "files.prove_inclusion",
+        "prove-fork": "files.prove_fork",
+        "reprove": "files.reprove",
+    },
+    "The public log": {"log": "public_log.log", "witness": "public_log.witness"},
+    "Games over the board": {
+        "desk": "board.desk",
+        "record": "board.record",
+        "adjudicate": "board.adjudicate",
+        "score": "board.score",
+        "report": "board.report",
+    },
+    "Tournaments": {"event": "tournament.event", "match": "tournament.match"},
+    "The solver": {
+        "prove": "solver.prove",
+        "best-turn": "solver.best_turn",
+        "longest-wall": "solver.longest_wall",
+        "best-kingdom": "solver.best_kingdom",
+        "rebuild-distance": "solver.rebuild_distance",
+        "prove-decided": "solver.prove_decided",
+    },
 }
-"""How the help groups the commands."""
-COMMANDS = tuple(name for names in PANELS.values() for name in names)
+"""How the help groups the commands: a package for each panel, and the module of each command."""
+COMMANDS: Final[Mapping[str, str]] = {name: module for panel in PANELS.values() for name, module in panel.items()}
 
 
-def application(names: Sequence[str] = COMMANDS) -> typer.Typer:
+def application(names: Iterable[str] = COMMANDS) -> typer.Typer:
     """Return the command with these subcommands; what the others need is not imported."""
     # Before gRPC is imported, as it looks only then: what goes wrong is told by us, in one line.
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
@@ -70,7 +98,7 @@ def application(names: Sequence[str] = COMMANDS) -> typer.Typer:
     panels = {name: panel for panel, named in PANELS.items() for name in named}
     for name in names:
         word = name.replace("-", "_")
-        command = getattr(import_module(f"{__name__}.{word}"), word)
+        command = getattr(import_module(f"{__name__}.{COMMANDS[name]}"), word)
         if isinstance(command, typer.Typer):
             app.add_typer(command, name=name, rich_help_panel=panels[name])
         else:
@@ -89,7 +117,7 @@ def overview() -> typer.Typer:
     app = _bare()
     for panel, names in PANELS.items():
         for name in names:
-            app.command(name, rich_help_panel=panel, help=_summary(name.replace("-", "_")))(_nothing)
+            app.command(name, rich_help_panel=panel, help=_summary(name))(_nothing)
     return app
 
 
@@ -97,14 +125,13 @@ def _nothing() -> None:
     """Do nothing: a word that names a command imports it."""
 
 
-def _summary(word: str) -> str:
-    """Return the docstring of the function that is the command, or the group, of this module."""
-    spec = find_spec(f"{__name__}.{word}")
-    assert spec is not None  # noqa: S101 - each command has a module
-    assert spec.origin is not None  # noqa: S101
+def _summary(name: str) -> str:
+    """Return the docstring of the function that is this command, or group of commands."""
+    word = name.replace("-", "_")
+    source = Path(__file__).parent.joinpath(*COMMANDS[name].split(".")).with_suffix(".py")
     functions = {
         (word if any("callback" in ast.dump(mark) for mark in each.decorator_list) else each.name): each
-        for each in ast.parse(Path(spec.origin).read_bytes()).body
+        for each in ast.parse(source.read_bytes()).body
         if isinstance(each, ast.FunctionDef)
     }
     return ast.get_docstring(functions.get(word) or functions[f"_{word}"]) or ""

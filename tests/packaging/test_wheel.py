@@ -167,7 +167,8 @@ def test_it_proves_and_checks_what_was_proved(installed: Installed) -> None:
 
 PLAIN_BYTES = 60_000_000
 ALL = """
-from referee.cli import COMMANDS, application, extras
+from referee.cli import COMMANDS, application
+from referee.cli.shared import extras
 for word in COMMANDS:
     try:
         application((word,))
