@@ -24,9 +24,6 @@ COMPILED: dict[str, str] = {
         as_played catalogue chance check dealer encoding layout listing money outline phases piles position regions
         scoring state violations""",
     "referee/games": "copied forfeits made sampling state_base table_rules",
-    "referee/games/event": """
-        bencode catalogue check check_pairing check_register check_table checks due encoding knockout listing phases
-        position situation state""",
     "referee/games/kingdomino": """
         catalogue chance check dealer dominoes encoding kingdom listing phases position scoring series state""",
     "referee/games/rollwrite": """
@@ -34,8 +31,12 @@ COMPILED: dict[str, str] = {
     "referee/log": """
         audit authors certificates clocks deal deck dsse entry errors file frames game header heads identity intent
         judge keys merkle players position reading remarks replay takebacks""",
+    "referee/tournament": "wire",
+    "referee/tournament/rules": """
+        bencode catalogue check check_pairing check_register check_table checks due encoding knockout listing phases
+        position situation state""",
     "referee/wire": """
-        alhambra checks components enums event event_parts event_position kingdomino rollwrite strict""",
+        alhambra checks components enums kingdomino rollwrite strict""",
 }
 """What is compiled, by package.
 

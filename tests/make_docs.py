@@ -9,11 +9,13 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from referee.games import event, forfeits, registry, table_rules
+from referee.games import forfeits, registry, table_rules
 from referee.games.game import Kind, Rule
 from referee.log.endings import CONSEQUENCES
+from referee.tournament.rules import TOURNAMENT
 from referee_solver.alhambra.theorems import THEOREMS
 from tests.docs.messages import log_format_page
+from tests.rules_pages import tournament
 from tests.text.notation.page import notation_page
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -31,7 +33,7 @@ Games and logs of version {version} keep it: a game names the version that it is
 
 INTRODUCTION = """\
 Made from the rule catalogue by `make docs`. {seats}, {rules} rules. The column "function" names the code that
-implements a rule, below `referee.games`.
+implements a rule, below `{package}`.
 """
 
 
@@ -47,14 +49,12 @@ def _rules_table(rules: Sequence[Rule]) -> list[str]:
     return ["| id | kind | rule | citation | function |", "|---|---|---|---|---|", *map(_row, rules), ""]
 
 
-def rules_page(rules_id: str, version: int) -> str:
-    """Return the catalogue of a game as Markdown."""
-    game = registry.get(rules_id, version)
-    page = registry.part("tests.rules_pages", rules_id)
+def rules_page(game: Any, page: Any) -> str:
+    """Return the catalogue of a game or of tournaments as Markdown."""
     lines = [
-        f"# Rules of {rules_id}, version {version}",
+        f"# Rules of {game.rules_id}, version {game.version}",
         "",
-        INTRODUCTION.format(seats=_seats(game), rules=len(game.catalogue)),
+        INTRODUCTION.format(seats=_seats(game), rules=len(game.catalogue), package=_package(game)),
         page.CITATIONS,
         *(f"- **{kind.value}**: {meaning}" for kind, meaning in KINDS.items()),
         "",
@@ -63,6 +63,11 @@ def rules_page(rules_id: str, version: int) -> str:
         *page.appendix(),
     ]
     return "\n".join(lines)
+
+
+def _package(game: Any) -> str:
+    """Return the package that the functions of rules are named from."""
+    return type(game).__module__.rpartition(".")[0]
 
 
 def _seats(game: Any) -> str:
@@ -177,9 +182,10 @@ def theorems_page() -> str:
 
 def pages() -> dict[Path, Callable[[], str]]:
     """Return every generated document with what makes its text."""
+    games = [(game, registry.part("tests.rules_pages", game.rules_id)) for game in registry.newest()]
     rules = {
-        DOCS / "rules" / f"{game.rules_id}.md": partial(rules_page, game.rules_id, game.version)
-        for game in (*registry.newest(), event.GAME)
+        DOCS / "rules" / f"{game.rules_id}.md": partial(rules_page, game, page)
+        for game, page in (*games, (TOURNAMENT, tournament))
     }
     log_format = DOCS / "log-format.md"  # only its last section is made
     return {

@@ -1,8 +1,7 @@
 """Every (rules id, version) that can be played or audited. A version, once here, stays and never changes.
 
-This is the one place that lists the games. Events have rules and a log, too: they are found by their id, and are not
-among the games. Every layer above has a module or package that bears the game's rules id,
-``referee.wire.alhambra`` for one, and finds it with ``part``.
+This is the one place that lists the games; ``referee.log.engines`` knows tournaments as well. Every layer above has a
+module or package that bears the game's rules id, ``referee.wire.alhambra`` for one, and finds it with ``part``.
 """
 
 from __future__ import annotations
@@ -12,11 +11,10 @@ from functools import cache
 from importlib import import_module
 from typing import Any, Final
 
-from referee.games import alhambra, event, kingdomino, rollwrite
+from referee.games import alhambra, kingdomino, rollwrite
 from referee.games.game import UnknownRules
 
 _GAMES: Final = {(game.rules_id, game.version): game for game in (*alhambra.VERSIONS, kingdomino.GAME, rollwrite.GAME)}
-_RULES: Final = {**_GAMES, (event.GAME.rules_id, event.GAME.version): event.GAME}
 
 
 def games() -> Sequence[Any]:
@@ -35,11 +33,11 @@ def names() -> tuple[str, ...]:
 
 
 def get(rules_id: str, version: int = 0) -> Any:
-    """Return the game, or events; version 0 is the newest. Raise ``UnknownRules``."""
+    """Return the game; version 0 is the newest. Raise ``UnknownRules``."""
     if version == 0:
-        version = max((v for known, v in _RULES if known == rules_id), default=0)
+        version = max((v for known, v in _GAMES if known == rules_id), default=0)
     try:
-        return _RULES[rules_id, version]
+        return _GAMES[rules_id, version]
     except KeyError:
         raise UnknownRules(f"no rules {rules_id!r}" + (f" version {version}" if version else "")) from None
 
@@ -50,7 +48,7 @@ def part(layer: str, rules_id: str, module: str = "") -> Any:
 
     Raise ``UnknownRules`` for a game that is not registered or that the layer has nothing for.
     """
-    if rules_id not in {known for known, _ in _RULES}:
+    if rules_id not in {known for known, _ in _GAMES}:
         raise UnknownRules(f"no rules {rules_id!r}")
     name = ".".join((layer, rules_id, *([module] if module else ())))
     try:

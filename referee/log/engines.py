@@ -1,4 +1,4 @@
-"""Where the log finds the rules and the codecs of a game, and what can be proved of it. Knows no game."""
+"""Rules, codec and proofs of all that a log can be about: of any game, and of tournaments. Knows no game."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from referee.games import registry as games
 from referee.games.game import Game, UnknownRules
 from referee.log.errors import Code, LogError
+from referee.tournament import wire as tournament
+from referee.tournament.rules import TOURNAMENT
 from referee.wire import registry as codecs
 from referee.wire.certificates import registry as certificates
 from referee.wire.certificates.registry import Provable
@@ -35,5 +37,16 @@ class Engines:
 
 
 def installed() -> Engines:
-    """Return all that this installation can read: games, and events."""
-    return Engines(games.get, codecs.codec, certificates.provable)
+    """Return all that this installation can read: games and tournaments."""
+    return Engines(_rules, _codec, certificates.provable)
+
+
+def _rules(rules_id: str, version: int) -> Game:
+    if rules_id == TOURNAMENT.rules_id and version in {0, TOURNAMENT.version}:
+        return TOURNAMENT
+    found: Game = games.get(rules_id, version)
+    return found
+
+
+def _codec(rules_id: str, version: int) -> Codec:
+    return tournament.CODECS[version] if rules_id == TOURNAMENT.rules_id else codecs.codec(rules_id, version)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import assert_never
 
-from referee.games.event import acts
-from referee.games.event.terms import shown
 from referee.log.events import Ended, Moved
 from referee.log.judge import Happened
 from referee.text.notation.times import moment
 from referee.tournament.names import Names
+from referee.tournament.rules import acts
+from referee.tournament.rules.terms import shown
 from referee.tournament.words import called
 
 

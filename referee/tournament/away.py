@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Final, Protocol
 
-from referee.games.event import State, Terms
-from referee.games.event.acts import Act
 from referee.games.game import InputError
 from referee.log import intent
 from referee.log.errors import RulesError
@@ -21,6 +19,8 @@ from referee.log.keys import PrivateKey
 from referee.log.note import VerifierKey, open_checkpoint
 from referee.log.replay import Record
 from referee.tournament.log import EventLog, encoded
+from referee.tournament.rules import State, Terms
+from referee.tournament.rules.acts import Act
 
 _FIELDS: Final = ("server", "token", "verifier", "ca", "certificate", "key", "insecure")
 

@@ -1,6 +1,6 @@
 """The check of an event's file by anyone who has it: the audit, the rules of events, the games behind the results.
 
-The rules of ``referee.games.event`` judge every act, as the audit replays the log; nothing of who pairs is used.
+The rules of ``referee.tournament.rules`` judge every act, as the audit replays the log; nothing of who pairs is used.
 """
 
 from __future__ import annotations
@@ -13,9 +13,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final, cast
 
-from referee.games.event import GAME, State
-from referee.games.event.acts import Result
-from referee.games.event.scoring import Scores
 from referee.games.game import InputError
 from referee.log import file
 from referee.log.audit import Policy
@@ -35,6 +32,9 @@ from referee.tournament.document import Read, read
 from referee.tournament.game_logs import Auditor, LogRead, Where, audit_alone, read_game
 from referee.tournament.log import EventLog, event_id
 from referee.tournament.rebuilding import differences, rebuild
+from referee.tournament.rules import TOURNAMENT, State
+from referee.tournament.rules.acts import Result
+from referee.tournament.rules.scoring import Scores
 from referee.tournament.words import told_broken
 
 TRF: Final = ".trf"
@@ -147,7 +147,7 @@ def check_event(
     ``auditor``: looks for each file in the public log as well.
     """
     report = (auditor or audit_alone)(path, policy)
-    if report.rules is not None and report.rules[0] != GAME.rules_id:
+    if report.rules is not None and report.rules[0] != TOURNAMENT.rules_id:
         raise InputError(str(path), f"a game of {report.rules[0]}", "an event's file")
     state, broken, signed = _replayed(path)
     if broken is not None:

@@ -12,7 +12,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from referee.games.event.acts import (
+from referee.games.game import InputError
+from referee.text.notation.outcomes import counted
+from referee.tournament.act_words import describe
+from referee.tournament.event_file import EventFile
+from referee.tournament.organiser import close, draw, enter_players, newest_round, next_to_pair, pair, plan
+from referee.tournament.rules.acts import (
     Abandon,
     Absent,
     Act,
@@ -28,12 +33,7 @@ from referee.games.event.acts import (
     Void,
     Withdraw,
 )
-from referee.games.event.entrant import Entrant
-from referee.games.game import InputError
-from referee.text.notation.outcomes import counted
-from referee.tournament.act_words import describe
-from referee.tournament.event_file import EventFile
-from referee.tournament.organiser import close, draw, enter_players, newest_round, next_to_pair, pair, plan
+from referee.tournament.rules.entrant import Entrant
 from referee.tournament.typed import numbers, parts, result_of, scanned, shares_of, table_of, tables_of
 from referee.tournament.words import called, told_broken
 

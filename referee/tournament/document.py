@@ -10,8 +10,10 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Final
 
-from referee.games.event import State, Terms
-from referee.games.event.acts import (
+from referee.tournament.fields import Field
+from referee.tournament.names import Names
+from referee.tournament.rules import State, Terms
+from referee.tournament.rules.acts import (
     Absent,
     Act,
     Amend,
@@ -34,11 +36,9 @@ from referee.games.event.acts import (
     Void,
     Withdraw,
 )
-from referee.games.event.round import VOID, Round
-from referee.games.event.scoring import Row, standings, table_points
-from referee.games.event.terms import TieBreak
-from referee.tournament.fields import Field
-from referee.tournament.names import Names
+from referee.tournament.rules.round import VOID, Round
+from referee.tournament.rules.scoring import Row, standings, table_points
+from referee.tournament.rules.terms import TieBreak
 
 FORMAT: Final = "tile-referee-event"
 VERSION: Final = 1

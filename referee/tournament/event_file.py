@@ -16,8 +16,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from referee.games.event import Terms
-from referee.games.event.position import commitment
 from referee.games.game import InputError
 from referee.log.deck import SEED_BYTES
 from referee.log.errors import Code, LogError
@@ -27,6 +25,8 @@ from referee.log.replay import Record
 from referee.tournament.away import AwayLog, Home, Keeper
 from referee.tournament.log import EventLog, parts_of
 from referee.tournament.names import Names
+from referee.tournament.rules import Terms
+from referee.tournament.rules.position import commitment
 
 SUFFIX: Final = ".eventlog"
 _ORGANISER, _REFEREE, _SEED, _NAMES, _HOME = "organiser.pem", "referee.pem", "seed", "names.csv", "referee.json"

@@ -6,9 +6,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from referee.games.event import State
-from referee.games.event.acts import Result
-from referee.games.event.check_table import in_seat_order
 from referee.games.game import InputError
 from referee.log import file
 from referee.log.audit import Policy, audit
@@ -18,6 +15,9 @@ from referee.log.v1 import log_pb2
 from referee.log.verdict import Report, Verdict
 from referee.text.notation.outcomes import seats
 from referee.tournament.results import of_record
+from referee.tournament.rules import State
+from referee.tournament.rules.acts import Result
+from referee.tournament.rules.check_table import in_seat_order
 
 UNPLACED: Final = "it does not say for which event, round and table it is, and the event does not name it (EVT-G1)"
 

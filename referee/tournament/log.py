@@ -9,8 +9,6 @@ from io import BytesIO
 from typing import BinaryIO, Final, NamedTuple, cast
 
 from referee import __version__, dealer
-from referee.games.event import GAME, State, Terms
-from referee.games.event.acts import Act
 from referee.games.game import InputError
 from referee.log import file, intent
 from referee.log.endings import end_message
@@ -24,11 +22,13 @@ from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
+from referee.tournament.rules import TOURNAMENT, State, Terms
+from referee.tournament.rules.acts import Act
+from referee.tournament.wire import CODECS
 from referee.wire import strict
-from referee.wire.event import CODECS
 
 DESK: Final = Author(Role.SCRIBE, 0)
-_CODEC: Final = CODECS[GAME.version]
+_CODEC: Final = CODECS[TOURNAMENT.version]
 _ANY: Final = Terms()
 """Acts are encoded alike, whatever the terms."""
 
@@ -120,11 +120,11 @@ def opening(terms: bytes, organisers: Sequence[bytes], producer: str) -> tuple[b
 
     ``terms``: their exact bytes; ``organisers``: public keys of those who enter acts.
     """
-    header = build_header(GAME.rules_id, GAME.version, GAME.catalogue, _CODEC.signed_file(), producer)
+    header = build_header(TOURNAMENT.rules_id, TOURNAMENT.version, TOURNAMENT.catalogue, _CODEC.signed_file(), producer)
     opened = log_pb2.GameOpen(
         format_version=FORMAT_VERSION,
-        rules_id=GAME.rules_id,
-        rules_version=GAME.version,
+        rules_id=TOURNAMENT.rules_id,
+        rules_version=TOURNAMENT.version,
         tables=terms,
         seats=[log_pb2.Seat(scribed=True)],
         scribe_keys=organisers,

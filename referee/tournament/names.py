@@ -10,9 +10,9 @@ from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from referee.games.event.entrant import Entrant
 from referee.games.game import InputError
 from referee.log.players import SALT_BYTES, player_hash
+from referee.tournament.rules.entrant import Entrant
 
 if TYPE_CHECKING:
     from _csv import Reader

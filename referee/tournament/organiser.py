@@ -5,8 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from referee import __version__
-from referee.games.event import State
-from referee.games.event.acts import (
+from referee.games.game import InputError
+from referee.log.deck import Deck
+from referee.log.errors import RulesError
+from referee.tournament.log import EventLog
+from referee.tournament.names import Names
+from referee.tournament.pairing.planned import planned, rounds_possible
+from referee.tournament.pairing.swiss import swiss
+from referee.tournament.rules import State
+from referee.tournament.rules.acts import (
     Close,
     CloseEntries,
     CloseRound,
@@ -19,19 +26,12 @@ from referee.games.event.acts import (
     Share,
     Tables,
 )
-from referee.games.event.due import Due, due
-from referee.games.event.knockout import is_decided, seeds, snake
-from referee.games.event.phases import Phase
-from referee.games.event.quality import Pairing, Situation, bound, vector, violations
-from referee.games.event.scoring import standings_hash
-from referee.games.event.situation import situation
-from referee.games.game import InputError
-from referee.log.deck import Deck
-from referee.log.errors import RulesError
-from referee.tournament.log import EventLog
-from referee.tournament.names import Names
-from referee.tournament.pairing.planned import planned, rounds_possible
-from referee.tournament.pairing.swiss import swiss
+from referee.tournament.rules.due import Due, due
+from referee.tournament.rules.knockout import is_decided, seeds, snake
+from referee.tournament.rules.phases import Phase
+from referee.tournament.rules.quality import Pairing, Situation, bound, vector, violations
+from referee.tournament.rules.scoring import standings_hash
+from referee.tournament.rules.situation import situation
 
 ENGINE = f"tile-referee {__version__}"
 

@@ -10,12 +10,6 @@ from typing import cast
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from referee.games.event import State
-from referee.games.event.acts import Origin, Pair
-from referee.games.event.quality import Vector
-from referee.games.event.round import Round
-from referee.games.event.scoring import Scores, standings, table_points
-from referee.games.event.terms import shown
 from referee.log.events import Moved
 from referee.text.notation.outcomes import IN_ENGLISH
 from referee.text.words.catalogue import Words
@@ -23,6 +17,12 @@ from referee.tournament.log import EventLog
 from referee.tournament.names import Names
 from referee.tournament.reasons import reasons
 from referee.tournament.rebuilding import read_again
+from referee.tournament.rules import State
+from referee.tournament.rules.acts import Origin, Pair
+from referee.tournament.rules.quality import Vector
+from referee.tournament.rules.round import Round
+from referee.tournament.rules.scoring import Scores, standings, table_points
+from referee.tournament.rules.terms import shown
 from referee.tournament.sheets import cross_cell
 from referee.tournament.slips import slips
 from referee.tournament.words import quality_lines, rounded

@@ -9,14 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from referee.games.event import State
-from referee.games.event.acts import Origin, Pair
-from referee.games.event.quality import Situation, fewest, pair
-from referee.games.event.situation import situation
-from referee.games.event.terms import shown
 from referee.text.notation.outcomes import IN_ENGLISH
 from referee.text.words.catalogue import Words
 from referee.tournament.names import Names
+from referee.tournament.rules import State
+from referee.tournament.rules.acts import Origin, Pair
+from referee.tournament.rules.quality import Situation, fewest, pair
+from referee.tournament.rules.situation import situation
+from referee.tournament.rules.terms import shown
 from referee.tournament.words import called, quality_lines
 
 _EXPLAINED = (Origin.SWISS, Origin.PLANNED, Origin.KNOCK_OUT)

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from referee.games.event import State
-from referee.games.event.acts import Abandon, Close, Pair, Withdraw
-from referee.games.event.knockout import seeds
-from referee.games.event.scoring import Row, standings, standings_hash, table_points
 from referee.log.events import Moved
 from referee.log.judge import Happened
 from referee.log.replay import Record
@@ -15,6 +11,10 @@ from referee.tournament.document import History, Read, document
 from referee.tournament.log import EventLog
 from referee.tournament.names import Names
 from referee.tournament.organiser import advance, end_round, given
+from referee.tournament.rules import State
+from referee.tournament.rules.acts import Abandon, Close, Pair, Withdraw
+from referee.tournament.rules.knockout import seeds
+from referee.tournament.rules.scoring import Row, standings, standings_hash, table_points
 
 
 def rebuild(log: EventLog, read: Read) -> None:

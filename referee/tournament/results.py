@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from referee.games.event.acts import GameLog, Result
 from referee.games.game import InputError
 from referee.log.arbitration import Arbitration
 from referee.log.replay import Record
+from referee.tournament.rules.acts import GameLog, Result
 
 
 def from_scores(scores: Sequence[int], forfeited: tuple[int, ...] = ()) -> Result:

@@ -11,14 +11,14 @@ from base64 import b64decode
 from collections.abc import Iterator
 from typing import Final
 
-from referee.games.event import GAME, State
-from referee.games.event.acts import Amend, EnterResult
 from referee.games.game import InputError
 from referee.text.notation.lines import parse_object
 from referee.text.notation.strict_json import QueryError, only, required
 from referee.tournament.names import Names
+from referee.tournament.rules import TOURNAMENT, State
+from referee.tournament.rules.acts import Amend, EnterResult
+from referee.tournament.wire import CODECS
 from referee.tournament.words import called
-from referee.wire.event import CODECS
 from referee.wire.strict import MalformedError
 
 MOST_BYTES: Final = 64 << 10
@@ -40,7 +40,7 @@ def read_result(data: bytes, game_id: bytes, state: State) -> EnterResult | Amen
     if event != game_id.hex():
         raise InputError("event", "another event's", game_id.hex())
     try:
-        act = CODECS[GAME.version].decode_move(b64decode(str(text), validate=True), state.terms)
+        act = CODECS[TOURNAMENT.version].decode_move(b64decode(str(text), validate=True), state.terms)
     except (MalformedError, binascii.Error, ValueError):
         raise InputError("act", "no act of an event", "the bytes of a result, in base64") from None
     if not isinstance(act, EnterResult | Amend):

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from io import StringIO
 from typing import Any
 
-from referee.games.event import State
-from referee.games.event.round import Round
-from referee.games.event.scoring import standings, table_points
-from referee.games.event.terms import shown
 from referee.text.notation.outcomes import IN_ENGLISH
 from referee.text.words.catalogue import Words
 from referee.tournament.names import Names
+from referee.tournament.rules import State
+from referee.tournament.rules.round import Round
+from referee.tournament.rules.scoring import standings, table_points
+from referee.tournament.rules.terms import shown
 from referee.tournament.words import rounded
 
 _FORMULAS = ("=", "+", "-", "@", "\t")

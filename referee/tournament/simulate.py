@@ -5,8 +5,12 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from referee.games.event import State
-from referee.games.event.acts import (
+from referee.tournament.log import EventLog
+from referee.tournament.names import Names
+from referee.tournament.organiser import advance, close, draw, proposal
+from referee.tournament.results import from_scores
+from referee.tournament.rules import State
+from referee.tournament.rules.acts import (
     Absent,
     Amend,
     Award,
@@ -19,10 +23,6 @@ from referee.games.event.acts import (
     Void,
     Withdraw,
 )
-from referee.tournament.log import EventLog
-from referee.tournament.names import Names
-from referee.tournament.organiser import advance, close, draw, proposal
-from referee.tournament.results import from_scores
 
 
 @dataclass(frozen=True, slots=True)

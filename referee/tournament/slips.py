@@ -12,8 +12,8 @@ from typing import Final
 import segno
 from markupsafe import Markup
 
-from referee.games.event.round import Round
 from referee.tournament.names import Names
+from referee.tournament.rules.round import Round
 from referee.tournament.typed import slip_code
 
 _QUIET: Final = 4

@@ -11,8 +11,10 @@ from itertools import pairwise
 from typing import Final
 
 from referee.games import registry
-from referee.games.event import Terms
-from referee.games.event.acts import (
+from referee.games.game import InputError, SetupError
+from referee.tournament.document import Read
+from referee.tournament.rules import Terms
+from referee.tournament.rules.acts import (
     Absent,
     Act,
     Award,
@@ -27,10 +29,8 @@ from referee.games.event.acts import (
     Publish,
     Result,
 )
-from referee.games.event.position import commitment
-from referee.games.event.terms import PARTS
-from referee.games.game import InputError, SetupError
-from referee.tournament.document import Read
+from referee.tournament.rules.position import commitment
+from referee.tournament.rules.terms import PARTS
 from referee.tournament.trf_read import Report
 from referee.tournament.trf_write import Cell
 

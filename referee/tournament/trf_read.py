@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, NoReturn
 
-from referee.games.event.terms import MAX_ENTRANTS, MAX_ROUNDS, PARTS
 from referee.games.game import InputError
 from referee.tournament.names import checked
+from referee.tournament.rules.terms import MAX_ENTRANTS, MAX_ROUNDS, PARTS
 from referee.tournament.trf_write import CELL, FIRST_ROUND, TENTH, Cell, Points
 
 ENCODING: Final = "utf-8"

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from referee import __version__
-from referee.games.event import State, Terms
-from referee.games.event.round import Round
-from referee.games.event.scoring import Scores, standings, table_points
-from referee.games.event.terms import PARTS, shown
 from referee.games.game import InputError
 from referee.tournament.names import Names
+from referee.tournament.rules import State, Terms
+from referee.tournament.rules.round import Round
+from referee.tournament.rules.scoring import Scores, standings, table_points
+from referee.tournament.rules.terms import PARTS, shown
 
 NAME: Final = 33
 """Columns of a name."""

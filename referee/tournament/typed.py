@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from typing import Final
 from urllib.parse import parse_qs, urlsplit
 
-from referee.games.event.acts import Result, Tables
-from referee.games.event.terms import PARTS
 from referee.games.game import InputError
 from referee.tournament.results import from_scores
+from referee.tournament.rules.acts import Result, Tables
+from referee.tournament.rules.terms import PARTS
 
 _SCANNED: Final = re.compile(r"([0-9]{7,20}) ([0-9]{1,3}) ([0-9]{1,4})\Z", re.ASCII)
 """An event's number has more digits than that of any round or table."""

@@ -6,18 +6,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Final
 
-from referee.games.event import GAME, State
-from referee.games.event.acts import Pair
-from referee.games.event.quality import Vector
-from referee.games.event.scoring import Row, standings
-from referee.games.event.terms import shown
 from referee.games.game import Violation
 from referee.text.notation.outcomes import IN_ENGLISH, counted
 from referee.text.words.catalogue import Words
 from referee.tournament.names import Names
 from referee.tournament.pairing.planned import advice, rounds_possible
+from referee.tournament.rules import TOURNAMENT, State
+from referee.tournament.rules.acts import Pair
+from referee.tournament.rules.quality import Vector
+from referee.tournament.rules.scoring import Row, standings
+from referee.tournament.rules.terms import shown
 
-_TEXTS: Final = {rule.id: rule.text for rule in GAME.catalogue}
+_TEXTS: Final = {rule.id: rule.text for rule in TOURNAMENT.catalogue}
 _MOST: Final = 5
 
 

@@ -12,9 +12,6 @@ from time import process_time
 
 from rich.console import Console
 
-from referee.games.event.acts import CheckIn, Enter, EnterResult, Publish
-from referee.games.event.position import commitment
-from referee.games.event.quality import Situation, fewest, improvement, vector, violations
 from referee.log.audit import Policy
 from referee.log.deck import Deck
 from referee.log.replay import Record
@@ -24,15 +21,18 @@ from referee.tournament.organiser import advance, close, draw, proposal
 from referee.tournament.pairing.draw import Words
 from referee.tournament.pairing.planned import planned
 from referee.tournament.pairing.swiss import Paired, swiss
+from referee.tournament.rules.acts import CheckIn, Enter, EnterResult, Publish
+from referee.tournament.rules.position import commitment
+from referee.tournament.rules.quality import Situation, fewest, improvement, vector, violations
 from referee.tournament.simulate import Chances
 from tests.bench.__main__ import table_of
 from tests.bench.measure import Figure
-from tests.games.event_rules import SEED, terms
 from tests.log.games import SIGNER, key
 from tests.server.service.event import SEED as LOTS
 from tests.server.service.event import over_the_board
 from tests.tournament.check import game, result_of
 from tests.tournament.pairing.events import Event
+from tests.tournament.rules.stages import SEED, terms
 
 OTHERS = Path(__file__).parent.parent.parent / ".venv" / "compare" / "bin" / "python"
 SIZES = (4, 3)

@@ -21,10 +21,10 @@ from typing import Any
 import grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
-from referee.games.event.acts import EnterResult
 from referee.log.entry import decode_entry
 from referee.log.terms import MAX_LAG_MS
 from referee.log.v1 import log_pb2
+from referee.tournament.rules.acts import EnterResult
 from referee.tournament.simulate import Chances
 from referee.v1 import event_service_pb2, game_pb2
 from referee.v1 import game_service_pb2 as pb

@@ -12,9 +12,6 @@ from typing import Any, ClassVar
 import grpc
 import pytest
 
-from referee.games.event import Terms
-from referee.games.event.acts import Abandon, CheckIn, Enter
-from referee.games.event.scoring import standings_hash
 from referee.games.game import InputError
 from referee.log.audit import Policy
 from referee.log.errors import RulesError
@@ -26,6 +23,9 @@ from referee.tournament.check import check_event
 from referee.tournament.event_file import EventFile
 from referee.tournament.log import terms_data
 from referee.tournament.organiser import enter_players
+from referee.tournament.rules import Terms
+from referee.tournament.rules.acts import Abandon, CheckIn, Enter
+from referee.tournament.rules.scoring import standings_hash
 from referee.v1.event_service_pb2 import CreateEventRequest, CreateEventResponse
 from referee.v1.event_service_pb2_grpc import EventServiceStub
 from referee.v1.game_service_pb2 import Accepted, GetGameRequest, GetLogRequest, GetLogResponse, WatchGameRequest

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from referee.games import event, registry
+from referee.games import registry
 from referee.games.game import Rule
+from referee.tournament.rules import TOURNAMENT
 from tests.make_docs import pages
 
 
@@ -18,10 +19,11 @@ def test_document_is_up_to_date(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "rule", [rule for game in (*registry.newest(), event.GAME) for rule in game.catalogue], ids=lambda rule: rule.id
+    "rule", [rule for game in (*registry.newest(), TOURNAMENT) for rule in game.catalogue], ids=lambda rule: rule.id
 )
 def test_rule_names_a_function_that_exists(rule: Rule) -> None:
     package, module, *attributes = rule.function.split(".")
-    target: object = import_module(f"referee.games.{package}.{module}")
+    above = "referee.tournament" if package == "rules" else "referee.games"
+    target: object = import_module(f"{above}.{package}.{module}")
     for attribute in attributes:
         target = getattr(target, attribute)

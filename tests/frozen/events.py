@@ -10,7 +10,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from referee.games.event.acts import (
+from referee.log.audit import Policy
+from referee.log.note import VerifierKey
+from referee.tournament.check import check_event
+from referee.tournament.event_file import EventFile
+from referee.tournament.log import EventLog
+from referee.tournament.organiser import advance, close, draw, given, plan, proposal
+from referee.tournament.rules.acts import (
     Act,
     Amend,
     Award,
@@ -24,17 +30,11 @@ from referee.games.event.acts import (
     Result,
     Void,
 )  # fmt: skip
-from referee.games.event.scoring import standings, standings_text
-from referee.log.audit import Policy
-from referee.log.note import VerifierKey
-from referee.tournament.check import check_event
-from referee.tournament.event_file import EventFile
-from referee.tournament.log import EventLog
-from referee.tournament.organiser import advance, close, draw, given, plan, proposal
+from referee.tournament.rules.scoring import standings, standings_text
 from referee.tournament.simulate import Chances, Simulation
 from tests.frozen.report import HERE
-from tests.games.event_rules import SEED, terms
 from tests.log.games import SIGNER, key
+from tests.tournament.rules.stages import SEED, terms
 
 OFTEN: Final = Chances(absent=0.05, late=0.1, withdraw=0.05, no_show=0.05, forfeit=0.1, amend=0.2)
 THREES: Final[dict[str, Any]] = {"sizes": (3, 2), "points": ((3, 1, 0), (3, 0))}

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from referee.games.event import GAME
 from referee.log.entry import decode_entry
 from referee.log.replay import Record
 from referee.tournament.event_file import read
+from referee.tournament.rules import TOURNAMENT
 from tests.frozen.events import EVENTS, verdict_of
 from tests.frozen.report import HERE
 
@@ -21,7 +21,7 @@ FILES = sorted(HERE.glob("*.eventlog"))
 def test_there_are_frozen_events_of_this_version() -> None:
     """Each that the maker makes: Swiss with people who come and go, planned, by others, with byes, a knock-out."""
     assert {each.stem for each in FILES} >= set(EVENTS)
-    assert all(name.startswith(f"event-{GAME.version}-") for name in EVENTS)
+    assert all(name.startswith(f"event-{TOURNAMENT.version}-") for name in EVENTS)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)

@@ -100,10 +100,10 @@ REFEREE: Final = (
     ),
     Fault(
         "the-best-opponent-is-cut",
-        "referee/games/event/scoring.py",
+        "referee/tournament/rules/scoring.py",
         "_mean(means[1:] if without else means)",
         "_mean(means[:-1] if without else means)",
-        ("tests/games/test_event_scoring.py",),
+        ("tests/tournament/rules/test_scoring.py",),
     ),
     Fault(
         "the-castle-is-in-any-frame-central",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from referee.games.event.acts import Enter
 from referee.tournament.event_file import EventFile
+from referee.tournament.rules.acts import Enter
 
 
 def main(path: Path) -> None:

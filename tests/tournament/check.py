@@ -6,8 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from referee.games.event import Terms
-from referee.games.event.acts import CheckIn, Enter, EnterResult, OpenTable, Publish, Result
 from referee.games.kingdomino import Options as Kingdomino
 from referee.log.audit import Policy
 from referee.log.engines import installed
@@ -16,9 +14,11 @@ from referee.log.replay import Record
 from referee.tournament.log import EventLog
 from referee.tournament.organiser import advance, close, draw, proposal
 from referee.tournament.results import of_record
-from tests.games.event_rules import SEED, terms
+from referee.tournament.rules import Terms
+from referee.tournament.rules.acts import CheckIn, Enter, EnterResult, OpenTable, Publish, Result
 from tests.log.games import SIGNER, game_open, key, play, start
 from tests.log.registered import at_random, header
+from tests.tournament.rules.stages import SEED, terms
 
 POLICY = Policy(verifier=SIGNER.verifier)
 

@@ -10,17 +10,17 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from referee.games.event import GAME, State, Terms
-from referee.games.event.acts import Act, CloseRound, Pair
-from referee.games.event.quality import Pairing, bound, vector
-from referee.games.event.scoring import standings, standings_text
-from referee.games.event.situation import situation
 from referee.games.game import Violation
 from referee.log.engines import installed
 from referee.tournament.log import EventLog
+from referee.tournament.rules import TOURNAMENT, State, Terms
+from referee.tournament.rules.acts import Act, CloseRound, Pair
+from referee.tournament.rules.quality import Pairing, bound, vector
+from referee.tournament.rules.scoring import standings, standings_text
+from referee.tournament.rules.situation import situation
 from referee.tournament.simulate import Chances, Simulation
-from tests.games.event_rules import SEED, terms
 from tests.log.games import SIGNER, key
+from tests.tournament.rules.stages import SEED, terms
 
 Fault = Callable[[State, Act], Act]
 """From what is right, and where, to what is entered instead."""
@@ -39,7 +39,7 @@ class LenientEvent:
     """The rules that go with it."""
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(GAME, name)
+        return getattr(TOURNAMENT, name)
 
     def new(self, seats: int, options: Any, components: Terms) -> State:
         return Lenient(seats, components)

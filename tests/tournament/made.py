@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from referee.games.event.acts import CheckIn, Enter
 from referee.tournament.log import EventLog
-from tests.games.event_rules import terms
+from referee.tournament.rules.acts import CheckIn, Enter
 from tests.log.games import key
+from tests.tournament.rules.stages import terms
 
 
 def made(players: int, **others: Any) -> EventLog:

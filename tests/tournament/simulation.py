@@ -7,8 +7,8 @@ from typing import Any
 
 from referee.tournament.log import EventLog
 from referee.tournament.simulate import Chances, Simulation
-from tests.games.event_rules import SEED, terms
 from tests.log.games import key
+from tests.tournament.rules.stages import SEED, terms
 
 SIZES: dict[tuple[int, ...], tuple[tuple[int, ...], ...]] = {
     (4, 3): ((5, 3, 2, 1), (5, 3, 1)),

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from referee.games.event import Terms
-from referee.games.event.acts import CheckIn, EnterResult, Publish, Result
 from referee.games.game import InputError
 from referee.log.errors import LogError
 from referee.tournament import desk_line
 from referee.tournament.desk_line import VERBS
 from referee.tournament.event_file import EventFile, new_seed
 from referee.tournament.organiser import enter_players, pair
+from referee.tournament.rules import Terms
+from referee.tournament.rules.acts import CheckIn, EnterResult, Publish, Result
 
 WORDS = st.one_of(
     st.sampled_from(["1", "2", "3,1,2", "2 1 3", "0", "Anna", "ben", "all", "because", "so", "bye", "round", "table"]),

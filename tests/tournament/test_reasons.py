@@ -6,15 +6,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from referee.games.event import State
-from referee.games.event.acts import EnterResult, Forbid, Pair, Publish, Result
-from referee.games.event.quality import Vector
 from referee.tournament.log import EventLog
 from referee.tournament.names import Names
 from referee.tournament.organiser import pair
 from referee.tournament.reasons import reasons
-from tests.games.event_rules import SEED
+from referee.tournament.rules import State
+from referee.tournament.rules.acts import EnterResult, Forbid, Pair, Publish, Result
+from referee.tournament.rules.quality import Vector
 from tests.tournament.made import made
+from tests.tournament.rules.stages import SEED
 
 
 def rounds(log: EventLog, count: int) -> Iterator[tuple[State, Pair]]:

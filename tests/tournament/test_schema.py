@@ -12,8 +12,8 @@ import pytest
 from referee.tournament.log import EventLog
 from referee.tournament.rebuilding import exported
 from referee.tournament.simulate import Chances, Simulation
-from tests.games.event_rules import SEED, terms
 from tests.log.games import key
+from tests.tournament.rules.stages import SEED, terms
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "event.schema.json").read_text(encoding="utf-8"))
 OFTEN = Chances(absent=0.1, late=0.2, withdraw=0.1, no_show=0.1, forfeit=0.1, amend=0.2)

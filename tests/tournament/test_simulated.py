@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from referee.games.event.acts import Origin, Pair
-from referee.games.event.terms import MAX_ENTRANTS, MAX_ROUNDS
 from referee.log.audit import Policy
 from referee.log.entry import MAX_ENTRIES
 from referee.log.verdict import Verdict
@@ -18,11 +16,13 @@ from referee.tournament.check import check_document, check_event, read_json
 from referee.tournament.event_file import read
 from referee.tournament.log import EventLog
 from referee.tournament.rebuilding import exported, rebuild
+from referee.tournament.rules.acts import Origin, Pair
+from referee.tournament.rules.terms import MAX_ENTRANTS, MAX_ROUNDS
 from referee.tournament.simulate import Chances, Simulation
-from referee.wire.event import CODECS
+from referee.tournament.wire import CODECS
 from referee.wire.strict import MAX_BODY_BYTES
-from tests.games.event_rules import SEED, terms
 from tests.log.games import SIGNER, key
+from tests.tournament.rules.stages import SEED, terms
 from tests.tournament.simulation import simulated
 
 EVENTS = int(os.environ.get("EVENTS", "16"))

@@ -13,9 +13,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.games.event import State
-from referee.games.event.acts import Award, EnterResult, Forbid, Publish, Result, Void
-from referee.games.event.scoring import Scores
 from referee.games.game import InputError
 from referee.tournament.check import PAIRING, STANDINGS, check_document
 from referee.tournament.event_file import EventFile
@@ -23,15 +20,18 @@ from referee.tournament.log import EventLog
 from referee.tournament.names import Names
 from referee.tournament.organiser import pair
 from referee.tournament.rebuilding import rebuild
+from referee.tournament.rules import State
+from referee.tournament.rules.acts import Award, EnterResult, Forbid, Publish, Result, Void
+from referee.tournament.rules.scoring import Scores
 from referee.tournament.simulate import Chances, Simulation
 from referee.tournament.trf_acts import acts
 from referee.tournament.trf_read import parsed
 from referee.tournament.trf_write import written
 from tests.cli.inside import referee
 from tests.docs.shell import ROOT
-from tests.games.event_rules import SEED, terms
 from tests.log.games import key
 from tests.tournament.made import made
+from tests.tournament.rules.stages import SEED, terms
 
 TWOS = {"sizes": (2,), "points": ((1, 0),), "bye_points": 60}
 

@@ -13,24 +13,24 @@ from typing import Any
 
 import pytest
 
-from referee.games.event import State
-from referee.games.event.acts import Act, Award, CheckIn, CloseEntries, CloseRound, Enter, Result, Withdraw
-from referee.games.event.position import share_commitment
-from referee.games.event.scoring import standings_hash
 from referee.log.audit import Policy
 from referee.log.events import Moved
 from referee.tournament.check import check_event
 from referee.tournament.log import EventLog
 from referee.tournament.organiser import draw
 from referee.tournament.rebuilding import read_again
-from referee.wire.event import CODECS
+from referee.tournament.rules import State
+from referee.tournament.rules.acts import Act, Award, CheckIn, CloseEntries, CloseRound, Enter, Result, Withdraw
+from referee.tournament.rules.position import share_commitment
+from referee.tournament.rules.scoring import standings_hash
+from referee.tournament.wire import CODECS
 from tests.core import needs_source
-from tests.games.event_rules import RULES, SEED, terms
 from tests.log.games import SIGNER, key
 from tests.log.verifier import node, verify
 from tests.log.verify_js import why_not
 from tests.tournament import faults
 from tests.tournament.check import with_games
+from tests.tournament.rules.stages import RULES, SEED, terms
 from tests.tournament.simulation import simulated
 from tests.tournament.verify_js import written
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from playwright.async_api import Browser, Page, expect
 
-from referee.games.event.acts import EnterResult
+from referee.tournament.rules.acts import EnterResult
 from tests.server.service.arbiter import ARBITERS
 from tests.server.service.conftest import running
 from tests.server.service.event import event_until

@@ -13,11 +13,11 @@ import pytest
 from playwright.async_api import Locator, Page, Route, expect
 
 from referee.event.v1 import event_pb2
-from referee.games.event.acts import Act, Award, Enter, EnterResult, OpenTable, Pair, Publish, Result
-from referee.games.event.scoring import standings
-from referee.games.event.terms import shown
 from referee.tournament.event_file import EventFile
 from referee.tournament.names import Names
+from referee.tournament.rules.acts import Act, Award, Enter, EnterResult, OpenTable, Pair, Publish, Result
+from referee.tournament.rules.scoring import standings
+from referee.tournament.rules.terms import shown
 from tests.cli import inside
 from tests.server.service.arbiter import ARBITERS
 from tests.server.service.event import CODEC, Desk, Events, event_until

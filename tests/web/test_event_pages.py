@@ -13,12 +13,12 @@ import zxingcpp
 from PIL import Image
 from playwright.async_api import Page, ViewportSize
 
-from referee.games.event import Terms
-from referee.games.event.position import commitment
 from referee.tournament.event_file import EventFile
 from referee.tournament.log import EventLog
 from referee.tournament.names import Names
 from referee.tournament.pages import pages
+from referee.tournament.rules import Terms
+from referee.tournament.rules.position import commitment
 from referee.tournament.simulate import Chances, Simulation
 from referee.tournament.typed import scanned
 

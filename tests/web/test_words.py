@@ -13,8 +13,6 @@ from referee.event.v1 import event_pb2
 from referee.games import registry
 from referee.games.alhambra.money import CURRENCIES
 from referee.games.alhambra.tiles import TYPES
-from referee.games.event.acts import Origin
-from referee.games.event.terms import TieBreak
 from referee.games.forfeits import ENDINGS
 from referee.games.game import Ending
 from referee.games.kingdomino.dominoes import TERRAINS
@@ -22,6 +20,8 @@ from referee.log.errors import Code
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Verdict
 from referee.text.words.catalogue import ENGLISH, languages, load
+from referee.tournament.rules.acts import Origin
+from referee.tournament.rules.terms import TieBreak
 from referee.v1 import game_pb2
 from referee.wire.enums import bare_name
 from referee_clients.web import pages

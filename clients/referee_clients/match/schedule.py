@@ -15,9 +15,9 @@ from itertools import combinations, cycle, islice
 from math import comb
 from typing import Final
 
-from referee.games.event.quality import Situation, pair
 from referee.tournament.pairing.draw import same_words
 from referee.tournament.pairing.swiss import swiss
+from referee.tournament.rules.quality import Situation, pair
 
 Group = tuple[int, ...]
 """Numbers of bots, from 0; a bot has several seats only if there are fewer bots than seats."""

@@ -15,7 +15,6 @@ from typing import Any, Final, TypeVar, cast
 
 import grpc
 
-from referee.games.event import Terms
 from referee.log.entry import decode_entry
 from referee.log.errors import LogError
 from referee.log.intent import Place, SignedIntent
@@ -24,6 +23,7 @@ from referee.log.note import VerifierKey, open_checkpoint
 from referee.log.replay import Record, signed_part
 from referee.tournament.away import AwayLog, Home
 from referee.tournament.log import parts_of, terms_data
+from referee.tournament.rules import Terms
 from referee.v1 import event_service_pb2 as events_pb
 from referee.v1 import event_service_pb2_grpc as events_grpc
 from referee.v1 import game_service_pb2 as pb

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from referee.games import event, registry
+from referee.games import registry
 from referee.games.game import Rule, Violation
 from referee.games.table_rules import CATALOGUE as TABLE_RULES
 from referee.text.notation.sentences import in_words
 from referee.text.words.catalogue import ENGLISH, load_or_english
+from referee.tournament.rules import TOURNAMENT
 from referee.v1 import game_pb2
 
 
@@ -48,5 +49,5 @@ def explained(violation: Violation, english: str, language: str) -> dict[str, st
 @cache
 def _rules() -> Mapping[str, Rule]:
     """Return the rules of all games by id; what a version says of one in English comes with the violation."""
-    games = (registry.get(name).catalogue for name in (*registry.names(), event.GAME.rules_id))
+    games = (each.catalogue for each in (*registry.newest(), TOURNAMENT))
     return {rule.id: rule for rules in (*games, TABLE_RULES) for rule in rules}

@@ -21,11 +21,12 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.routing import Route
 
-from referee.games import event, registry
+from referee.games import registry
 from referee.log.note import VerifierKey
 from referee.text.render.registry import renderer
 from referee.text.words.catalogue import ENGLISH, Text, load, load_or_english, own_name
 from referee.text.words.catalogue import languages as spoken_in
+from referee.tournament.rules import TOURNAMENT
 from referee_clients.sdk.opening.options import choices_of
 from referee_clients.web.coding import BEST, LEAST_BYTES, takes
 from referee_clients.web.components import components
@@ -152,7 +153,7 @@ class Site:
         """Return the documents in a language by path, but that which has the hashes of the others."""
         render = partial(self._render, language)
         texts = _rule_texts(language)
-        rules = {name: registry.get(name).catalogue for name in (*registry.names(), event.GAME.rules_id)}
+        rules = {each.rules_id: each.catalogue for each in (*registry.newest(), TOURNAMENT)}
         made = {
             "/": render("home.html.j2", "home"),
             "/position": render("position.html.j2", "position"),

@@ -9,12 +9,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from typing import BinaryIO
 
-from referee.games import event
 from referee.log import file
 from referee.log.entry import decode_entry
 from referee.log.judge import Happened
 from referee.log.note import VerifierKey
 from referee.log.replay import Record, digest_differs
+from referee.tournament.rules import TOURNAMENT
 from referee_clients.sdk.ledger import Ledger
 
 
@@ -68,7 +68,7 @@ class History(Ledger):
         """Take over one entry."""
         happened = super().take(record, data)
         # Who shows an event follows its acts, and needs none.
-        position = b"" if record.opened.rules_id == event.GAME.rules_id else position_after(record, data)
+        position = b"" if record.opened.rules_id == TOURNAMENT.rules_id else position_after(record, data)
         if self.positions and self.positions[-1] == position:
             position = self.positions[-1]  # many entries move nothing: kept once
         self.positions.append(position)

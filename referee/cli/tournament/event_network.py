@@ -15,9 +15,6 @@ from referee.cli.shared.failure import Failure
 from referee.cli.shared.pairings import Pairing
 from referee.cli.shared.remote import NoAnswer, refused, server_of
 from referee.console import printable
-from referee.games.event import State
-from referee.games.event.acts import EnterResult, OpenTable
-from referee.games.event.round import Round
 from referee.games.game import InputError
 from referee.log.audit import Policy
 from referee.log.entry import decode_open
@@ -28,6 +25,9 @@ from referee.tournament.event_file import EventFile
 from referee.tournament.game_logs import LogRead, Where, of_table, read_game
 from referee.tournament.log import EventLog
 from referee.tournament.rebuilding import read_again
+from referee.tournament.rules import State
+from referee.tournament.rules.acts import EnterResult, OpenTable
+from referee.tournament.rules.round import Round
 from referee.tournament.words import called
 from referee.v1 import game_pb2, game_service_pb2_grpc
 from referee.v1 import game_service_pb2 as pb

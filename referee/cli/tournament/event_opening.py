@@ -20,7 +20,6 @@ from referee.cli.shared.pairings import told
 from referee.cli.shared.remote import DATA, Data, SendInClear, TlsCa, TlsCert, TlsKey, security, token_of
 from referee.cli.shared.terms import Absence, Clock, Grace, Illegal, Lag, ProtestTime, TakeBacks
 from referee.cli.tournament.event_network import GamesServer, check_game, opened_now, server_of_games, tables_to_open
-from referee.games.event.acts import OpenTable
 from referee.games.game import InputError
 from referee.log.identity import GAME_ID_TEXT, parse_game_id
 from referee.server.service.files import TOKEN_FILE
@@ -28,6 +27,7 @@ from referee.text.notation.errors import BadWord
 from referee.text.words.catalogue import ENGLISH
 from referee.tournament.game_logs import Where
 from referee.tournament.organiser import newest_round
+from referee.tournament.rules.acts import OpenTable
 from referee.tournament.typed import table_of
 from referee.tournament.words import lines
 from referee_clients.sdk.opening.options import options_of_games

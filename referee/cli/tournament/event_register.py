@@ -15,10 +15,6 @@ from referee.cli.shared.failure import EXIT_USAGE, Failure
 from referee.cli.shared.remote import DATA, Data, SendInClear, TlsCa, TlsCert, TlsKey, security, token_of
 from referee.console import printable
 from referee.games import registry
-from referee.games.event import Terms
-from referee.games.event.acts import Absent, Act, CheckIn, Expel, Forbid, Readmit, Withdraw
-from referee.games.event.position import share_commitment
-from referee.games.event.terms import DEFAULT_TIE_BREAKS, TieBreak
 from referee.games.game import InputError
 from referee.log.deck import SEED_BYTES
 from referee.server.service.files import TOKEN_FILE
@@ -27,6 +23,10 @@ from referee.tournament.event_file import SUFFIX, EventFile, new_seed
 from referee.tournament.names import listed
 from referee.tournament.organiser import draw as draw_lots
 from referee.tournament.organiser import enter_players
+from referee.tournament.rules import Terms
+from referee.tournament.rules.acts import Absent, Act, CheckIn, Expel, Forbid, Readmit, Withdraw
+from referee.tournament.rules.position import share_commitment
+from referee.tournament.rules.terms import DEFAULT_TIE_BREAKS, TieBreak
 from referee.tournament.typed import hexadecimal, numbers, parts, points_of, shares_of
 from referee_clients.sdk.events import EventKeeper
 

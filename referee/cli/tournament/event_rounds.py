@@ -17,8 +17,17 @@ from referee.cli.shared.failure import EXIT_USAGE, Failure
 from referee.cli.shared.remote import DATA, Data, SendInClear, TlsCa, TlsCert, TlsKey, security
 from referee.cli.tournament.event_network import GAMES_SUFFIX, GamesServer, Taking, server_of_games, verifier_of_games
 from referee.console import printable
-from referee.games.event import State
-from referee.games.event.acts import (
+from referee.games.game import InputError
+from referee.text.words.catalogue import ENGLISH, Words, languages, load
+from referee.tournament.game_logs import Where, from_log
+from referee.tournament.names import Names
+from referee.tournament.organiser import close as close_event
+from referee.tournament.organiser import draw_first, newest_round
+from referee.tournament.organiser import pair as pair_round
+from referee.tournament.organiser import plan as plan_rounds
+from referee.tournament.reasons import why_lines
+from referee.tournament.rules import State
+from referee.tournament.rules.acts import (
     Abandon,
     Amend,
     Award,
@@ -30,15 +39,6 @@ from referee.games.event.acts import (
     Result,
     Void,
 )
-from referee.games.game import InputError
-from referee.text.words.catalogue import ENGLISH, Words, languages, load
-from referee.tournament.game_logs import Where, from_log
-from referee.tournament.names import Names
-from referee.tournament.organiser import close as close_event
-from referee.tournament.organiser import draw_first, newest_round
-from referee.tournament.organiser import pair as pair_round
-from referee.tournament.organiser import plan as plan_rounds
-from referee.tournament.reasons import why_lines
 from referee.tournament.typed import numbers, parts, result_of, table_of, tables_of
 from referee.tournament.words import lines, quality_lines, standing_lines, table_lines
 

@@ -37,14 +37,14 @@ from referee.cli.tournament.event_network import (
     tables_to_open,
     verifier_of_games,
 )
-from referee.games.event.acts import Act, CheckIn, Publish
-from referee.games.event.due import Due, due
 from referee.games.game import InputError
 from referee.log.keys import PrivateKey
 from referee.server.service.files import TOKEN_FILE
 from referee.text.notation.outcomes import counted
 from referee.tournament.event_file import EventFile
 from referee.tournament.organiser import advance, close, enter_players, pair
+from referee.tournament.rules.acts import Act, CheckIn, Publish
+from referee.tournament.rules.due import Due, due
 from referee.tournament.words import lines, standing_lines
 from referee.v1 import access_service_pb2 as access_pb
 from referee.v1.access_service_pb2_grpc import AccessServiceStub

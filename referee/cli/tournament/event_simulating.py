@@ -13,10 +13,10 @@ from referee.cli.shared.event_editing import EventPath, failures
 from referee.cli.shared.failure import EXIT_FAILED, EXIT_OK, EXIT_USAGE, Failure
 from referee.cli.tournament.event_trials import Trial, simulated, summary, try_all
 from referee.console import printable
-from referee.games.event import Terms
 from referee.games.game import InputError
 from referee.process.bulk import options
 from referee.process.bulk.results import LOST
+from referee.tournament.rules import Terms
 from referee.tournament.simulate import Chances
 from referee.tournament.typed import numbers, points_of
 from referee.tournament.words import lines, standing_lines

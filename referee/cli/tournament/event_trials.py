@@ -15,9 +15,6 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 import referee as program
-from referee.games.event import State, Terms
-from referee.games.event.position import commitment
-from referee.games.event.scoring import standings
 from referee.log.deck import SEED_BYTES
 from referee.process.bulk.isolated import Limits
 from referee.process.bulk.options import jobs_of
@@ -28,6 +25,9 @@ from referee.process.bulk.run import Done, run
 from referee.process.bulk.shards import Shard
 from referee.text.notation.outcomes import counted
 from referee.tournament.event_file import EventFile
+from referee.tournament.rules import State, Terms
+from referee.tournament.rules.position import commitment
+from referee.tournament.rules.scoring import standings
 from referee.tournament.simulate import Chances, Simulation
 
 _SEED: Final = "seed"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import cast
 
-from referee.games.event import State
 from referee.log.identity import GAME_ID_BYTES
 from referee.server.live.games import LiveGames
 from referee.server.live.opening import ENTRANT, EVENTS
 from referee.server.live.turns import Payer
+from referee.tournament.rules import State
 
 _NUMBER_BYTES = 8
 """Of an id, of which the number is all but the last bit."""

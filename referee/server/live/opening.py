@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from referee import dealer
-from referee.games import event, registry, table_rules
+from referee.games import registry, table_rules
 from referee.games.game import UnknownRules
 from referee.log.engines import Engines
 from referee.log.entry import FORMAT_VERSION, NONCE_BYTES, Clock, check_open
@@ -22,10 +22,11 @@ from referee.log.v1 import log_pb2
 from referee.server.live.errors import BadField
 from referee.server.store.store import Grant, Listing, Opening
 from referee.tournament.log import opening
+from referee.tournament.rules import TOURNAMENT
+from referee.tournament.wire import CODECS
 from referee.v1.event_service_pb2 import CreateEventRequest
 from referee.v1.game_service_pb2 import CreateGameRequest
 from referee.wire import strict
-from referee.wire.registry import codec
 
 TOKEN_BYTES = 32
 _OCCASION = ("event_id", "round", "table")
@@ -67,7 +68,7 @@ def prepare(request: CreateGameRequest, engines: Engines, producer: str, own_key
 
     ``own_keys``: the referee's, which no other role may have.
     """
-    if request.rules_id == event.GAME.rules_id:
+    if request.rules_id == TOURNAMENT.rules_id:
         raise UnknownRules("an event is no game; EventService.CreateEvent begins one")
     if request.event_id == EVENTS:
         raise BadField("event_id", f"less than {EVENTS}")
@@ -118,7 +119,7 @@ def prepare_event(request: CreateEventRequest, producer: str) -> Prepared:
     if not request.organiser_keys:
         raise BadField("organiser_keys", "one or more")
     try:
-        terms = codec(event.GAME.rules_id, event.GAME.version).decode_components(request.terms)
+        terms = CODECS[TOURNAMENT.version].decode_components(request.terms)
     except strict.MalformedError as error:
         raise BadField(f"terms.{error.path}".removesuffix("."), what=str(error)) from error
     if terms.game not in registry.names():

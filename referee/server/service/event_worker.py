@@ -9,19 +9,18 @@ from collections.abc import Iterator
 from hashlib import sha256
 
 from referee.event.v1 import event_pb2 as signed_pb2
-from referee.games.event import GAME, State
-from referee.games.event.scoring import Row, standings, standings_text
 from referee.games.game import InputError
 from referee.log.errors import RulesError
 from referee.process.errors import BadQuestion
+from referee.tournament import wire
 from referee.tournament.names import Names
 from referee.tournament.organiser import advanced, proposal
 from referee.tournament.reasons import why_lines
+from referee.tournament.rules import TOURNAMENT, State
+from referee.tournament.rules.scoring import Row, standings, standings_text
 from referee.tournament.words import told_broken
 from referee.v1 import event_pb2
 from referee.v1 import event_service_pb2 as pb
-from referee.wire import event_parts, event_position
-from referee.wire.registry import codec
 
 _NOBODY = Names({})
 
@@ -33,7 +32,7 @@ def question(position: event_pb2.EventPosition, round_: int = 0) -> bytes:
 
 def answers(method: str, data: bytes, _: float) -> Iterator[bytes]:
     """One. Raise ``BadQuestion`` with what is awaited, if nothing can be paired."""
-    state = event_position.read(event_pb2.EventPosition.FromString(data[4:]))
+    state = wire.state_of(event_pb2.EventPosition.FromString(data[4:]))
     if method == "GetStandings":
         yield _standings(state, int.from_bytes(data[:4], "big")).SerializeToString()
     else:
@@ -43,9 +42,7 @@ def answers(method: str, data: bytes, _: float) -> Iterator[bytes]:
 def _standings(state: State, round_: int) -> pb.GetStandingsResponse:
     if round_:
         state.rounds = state.rounds[:round_]
-    response = pb.GetStandingsResponse(
-        round=len(state.rounds), tie_breaks=event_parts.terms_message(state.terms).tie_breaks
-    )
+    response = pb.GetStandingsResponse(round=len(state.rounds), tie_breaks=wire.terms_message(state.terms).tie_breaks)
     if state.key:  # before the draw nothing decides among equals
         rows = standings(state)
         response.standings.extend(map(_standing, rows))
@@ -66,7 +63,7 @@ def _pairing(state: State) -> pb.ProposePairingResponse:
         raise BadQuestion(told_broken(error.violations), awaited="the end of the round") from None
     except InputError as error:
         raise BadQuestion(str(error), awaited=error.expected) from None
-    move = codec(GAME.rules_id, GAME.version).encode_move(made, state.terms)
+    move = wire.CODECS[TOURNAMENT.version].encode_move(made, state.terms)
     response = pb.ProposePairingResponse(move=move, why=why_lines(ahead, made, _NOBODY))
     response.pairing.CopyFrom(signed_pb2.Move.FromString(move).pair)
     return response

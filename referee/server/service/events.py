@@ -15,7 +15,6 @@ from typing import Final
 import structlog
 
 from referee.event.v1 import event_pb2 as signed_pb2
-from referee.games.event import GAME
 from referee.log.entry import decode_entry, decode_open
 from referee.log.identity import GAME_ID_TEXT, parse_game_id
 from referee.process.errors import BadQuestion
@@ -33,6 +32,7 @@ from referee.server.service.fields import page_of, page_token
 from referee.server.service.limits import Account
 from referee.server.service.worker_queue import WorkerQueue
 from referee.tournament.log import event_id
+from referee.tournament.rules import TOURNAMENT
 from referee.v1 import event_pb2, game_pb2
 from referee.v1 import event_service_pb2 as pb
 
@@ -92,7 +92,7 @@ class EventService:
         found, following = await self._live_games.games(before, size, Wanted(event_id=EVENTS), caller.account)
         response = pb.ListEventsResponse()
         for game in found:
-            if game.rules_id in {"", GAME.rules_id}:  # before there were events, a game could have this number
+            if game.rules_id in {"", TOURNAMENT.rules_id}:  # before there were events, a game could have this number
                 response.events.append(await self._summary(game))
         response.next_page_token = page_token("events", following) if following is not None else ""
         return response
@@ -138,10 +138,10 @@ class EventService:
         record = await game.record() if game is not None else None
         if record is None or game is None or game.is_closed:
             snapshot = await self._live_games.snapshot(game_id, payer)
-            if snapshot.game.rules_id != GAME.rules_id:
+            if snapshot.game.rules_id != TOURNAMENT.rules_id:
                 raise _unknown(text)
             return pb.GetEventResponse(game=snapshot.game, event_id=event_id(game_id), position=snapshot.position.event)
-        if record.opened.rules_id != GAME.rules_id:
+        if record.opened.rules_id != TOURNAMENT.rules_id:
             raise _unknown(text)
         shown = self._shown.get(game_id)
         if shown is None or shown.game.head != record.head:

@@ -6,12 +6,12 @@ from typing import Any
 
 from referee.games import registry
 from referee.games.game import Game
+from referee.log.engines import installed
 from referee.log.header import rules_hash
 from referee.server.service.auth import Caller
 from referee.server.service.violations import rule_message
 from referee.v1 import rules_service_pb2 as pb
 from referee.wire.components import default_json
-from referee.wire.registry import codec
 
 
 class RulesService:
@@ -37,11 +37,10 @@ class RulesService:
 
     async def GetComponents(self, request: pb.GetComponentsRequest, caller: Caller) -> pb.GetComponentsResponse:
         game = _game(request)
-        wire = codec(game.rules_id, game.version)
+        wire = installed().codec(game.rules_id, game.version)
         return pb.GetComponentsResponse(components=wire.encode_components(None), json=default_json(wire))
 
 
 def _game(request: Any) -> Game:
     """Raise ``UnknownRules``."""
-    game: Game = registry.get(request.rules_id, request.rules_version)
-    return game
+    return installed().game(request.rules_id, request.rules_version)

@@ -9,7 +9,6 @@ from contextlib import suppress
 from heapq import nlargest, nsmallest
 
 from referee import __version__
-from referee.games import event
 from referee.log.intent import Author, Role
 from referee.log.replay import Record
 from referee.server.live.errors import BadField, LiveGameError
@@ -34,6 +33,7 @@ from referee.server.service.permissions import OVERSEERS
 from referee.server.service.watching import Heartbeats, WatchLimits
 from referee.server.service.worker_queue import WorkerQueue
 from referee.server.store.errors import StoreFailed
+from referee.tournament.rules import TOURNAMENT
 from referee.v1 import status_service_pb2 as pb
 
 PAGE_GAMES, MAX_PAGE_GAMES = 100, 1000
@@ -72,7 +72,7 @@ class StatusService:
         size = min(request.page_size or PAGE_GAMES, MAX_PAGE_GAMES)
         after = _place(request.page_token) if request.page_token else (0, b"")
         games = [game for game in self._live_games.open_games if caller.game_id in {None, game.game_id}]
-        games = [game for game in games if game.rules[0] != event.GAME.rules_id]  # which waits for no seat
+        games = [game for game in games if game.rules[0] != TOURNAMENT.rules_id]  # which waits for no seat
         asked = await self._one(game_id_of(request.game_id), caller) if request.game_id else games
         page = nsmallest(size + 1, (game for game in asked if _key(game) > after), key=_key)
         # An arbiter rules on games, and does not run the referee.

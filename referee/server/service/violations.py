@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from referee.games import registry
 from referee.games.game import Rule, Violation
+from referee.log.engines import installed
 from referee.text.notation.sentences import sentence
 from referee.v1 import game_pb2 as pb
 from referee.v1 import rules_service_pb2
@@ -37,4 +37,4 @@ def in_words(message: pb.Violation, rules_id: str) -> str:
 
 @lru_cache(maxsize=64)
 def _rules(rules_id: str, version: int) -> dict[str, Rule]:
-    return {rule.id: rule for rule in registry.get(rules_id, version).catalogue}
+    return {rule.id: rule for rule in installed().game(rules_id, version).catalogue}

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, combinations, product
 from typing import Final, NamedTuple
 
-from referee.games.event.quality import Situation
 from referee.tournament.pairing.blocks import blocks, shape
 from referee.tournament.pairing.cover import cover
+from referee.tournament.rules.quality import Situation
 
 _DIGIT: Final = 40
 

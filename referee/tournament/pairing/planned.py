@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from itertools import combinations, combinations_with_replacement, islice
 from typing import Final
 
-from referee.games.event.quality import MAX_SIZE, MIN_SIZE, Pairing, check_sizes
 from referee.games.game import InputError
 from referee.tournament.pairing.blocks import shape
 from referee.tournament.pairing.draw import Words, shuffled
 from referee.tournament.pairing.golfers import golfers
 from referee.tournament.pairing.lattice import Round, kirkman, lattice, round_robin
 from referee.tournament.pairing.seats import seats
+from referee.tournament.rules.quality import MAX_SIZE, MIN_SIZE, Pairing, check_sizes
 
 FOUND: Final = {(18, 3): 7, (24, 3): 9, (24, 4): 5, (30, 5): 4, (36, 6): 3}
 """(players, size of all tables): rounds without a repeat that ``golfers`` finds, where construction gives fewer."""

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from math import gcd
 from typing import Final
 
-from referee.games.event.quality import Situation
 from referee.tournament.pairing.draw import Words, quick
 from referee.tournament.pairing.exchanges import Exchanges, Units
+from referee.tournament.rules.quality import Situation
 
 STEPS: Final = 80_000
 """Exchanges that a leg of the search tries at most."""

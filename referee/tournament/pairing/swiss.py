@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from referee.games.event.quality import Pairing, Situation, Vector, check_sizes
 from referee.tournament.pairing.draw import Words
 from referee.tournament.pairing.exchanges import STRICT, Exchanges
 from referee.tournament.pairing.search import FEW, STEPS, search
 from referee.tournament.pairing.seats import imbalance, seats
+from referee.tournament.rules.quality import Pairing, Situation, Vector, check_sizes
 
 _NEAR: Final = 32
 """Places: who is in trouble is moved no further at first, as somebody to exchange with is mostly near."""

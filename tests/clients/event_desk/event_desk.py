@@ -9,8 +9,8 @@ from typing import Any
 from textual.pilot import Pilot
 from textual.widgets import OptionList, Static
 
-from referee.games.event import State, Terms
 from referee.tournament.event_file import EventFile, new_seed
+from referee.tournament.rules import State, Terms
 from referee_clients.terminal.event_desk.app import EventDeskApp
 from referee_clients.terminal.event_desk.prompt import Prompt
 from referee_clients.terminal.event_desk.screen import EventScreen

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from referee.games.event.phases import Phase
 from referee.tournament.event_file import EventFile
+from referee.tournament.rules.phases import Phase
 from referee.tournament.typed import slip_code
 from referee_clients.terminal.desk.beside import Beside
 from referee_clients.terminal.desk.help import Help

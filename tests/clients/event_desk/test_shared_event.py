@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from referee.games.event import Terms
-from referee.games.event.acts import Act, CheckIn, EnterResult, Result, Withdraw
 from referee.tournament.event_file import EventFile, new_seed
 from referee.tournament.organiser import enter_players
+from referee.tournament.rules import Terms
+from referee.tournament.rules.acts import Act, CheckIn, EnterResult, Result, Withdraw
 from referee.v1.game_service_pb2 import GetGameRequest
 from referee_clients.sdk.events import EventKeeper
 from referee_clients.terminal.event_desk.app import EventDeskApp

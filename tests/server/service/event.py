@@ -7,24 +7,24 @@ from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from typing import Any, cast
 
-from referee.games.event import GAME, State, Terms
-from referee.games.event.acts import Act
-from referee.games.event.position import commitment
 from referee.log import intent
 from referee.log.events import Moved
 from referee.log.intent import Author, Role
 from referee.log.keys import PrivateKey
 from referee.tournament.log import EventLog
 from referee.tournament.rebuilding import read_again
+from referee.tournament.rules import TOURNAMENT, State, Terms
+from referee.tournament.rules.acts import Act
+from referee.tournament.rules.position import commitment
 from referee.tournament.simulate import Chances, Simulation
+from referee.tournament.wire import CODECS
 from referee.v1 import event_service_pb2 as pb
 from referee.v1 import event_service_pb2_grpc as pb_grpc
 from referee.v1 import game_service_pb2 as game_pb
-from referee.wire.registry import codec
 from tests.server.service.player import SCRIBE, Client, Play, bearer
 
 SEED = sha256(b"event").digest()
-CODEC = codec(GAME.rules_id, GAME.version)
+CODEC = CODECS[TOURNAMENT.version]
 DESK = Author(Role.SCRIBE, 0)
 BUSY = Chances(absent=0.1, late=0.1, withdraw=0.1, no_show=0.05, forfeit=0.05, amend=0.1)
 

@@ -11,15 +11,16 @@ from typing import Any
 import grpc
 import pytest
 
-from referee.games.event import Terms
-from referee.games.event.acts import CloseRound, Enter, Pair, Publish
-from referee.games.event.due import due
-from referee.games.event.position import commitment
-from referee.games.event.scoring import standings, standings_hash
 from referee.log import intent
 from referee.log.audit import Policy
 from referee.log.note import VerifierKey
+from referee.tournament import wire
 from referee.tournament.check import check_event
+from referee.tournament.rules import Terms
+from referee.tournament.rules.acts import CloseRound, Enter, Pair, Publish
+from referee.tournament.rules.due import due
+from referee.tournament.rules.position import commitment
+from referee.tournament.rules.scoring import standings, standings_hash
 from referee.tournament.simulate import Chances
 from referee.v1 import adjudication_service_pb2 as adjudication_pb2
 from referee.v1 import adjudication_service_pb2_grpc as adjudication_pb2_grpc
@@ -28,7 +29,6 @@ from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb_game
 from referee.v1 import solver_service_pb2 as solver_pb2
 from referee.v1 import solver_service_pb2_grpc as solver_pb2_grpc
-from referee.wire import event_position
 from tests.server.service.conftest import running
 from tests.server.service.event import CODEC, DESK, SEED, Events, acts_of, over_the_board
 from tests.server.service.facts import status
@@ -44,7 +44,7 @@ async def test_the_same_acts_give_the_same_event(tmp_path: Path) -> None:
         for act, after in acts_of(log):
             await desk.enter(act)
             shown: pb.GetEventResponse = await events.get(desk)
-            assert event_position.read(shown.position).encode() == after.encode()
+            assert wire.state_of(shown.position).encode() == after.encode()
             assert (int(shown.position.due), shown.game.size) == (int(due(after)), desk.record.size)
         found: pb.GetStandingsResponse = await events.standings(desk)
         assert found.hash == standings_hash(log.state) == log.state.rounds[-1].standings
@@ -113,7 +113,7 @@ async def test_an_event_is_watched_and_its_file_is_checked_like_a_game(tmp_path:
         desk = await events.begin(log.state.terms)
         stream = client.games.WatchGame(pb_game.WatchGameRequest(game_id=desk.id))
         first = await stream.read()
-        assert event_position.read(first.snapshot.position.event).encode() == desk.state.encode()
+        assert wire.state_of(first.snapshot.position.event).encode() == desk.state.encode()
         await desk.enter_all(act for act, _ in acts_of(log))
         path = tmp_path / "net.eventlog"
         path.write_bytes(await client.log(desk.id))

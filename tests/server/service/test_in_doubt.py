@@ -5,7 +5,6 @@ from __future__ import annotations
 from io import BytesIO
 from pathlib import Path
 
-from referee.games.event.acts import Enter
 from referee.log.engines import installed
 from referee.log.file import entries
 from referee.log.intent import Author, Role
@@ -13,6 +12,7 @@ from referee.log.v1 import log_pb2
 from referee.server.live import recovery
 from referee.server.live.context import Context
 from referee.server.service.data import open_data, origin_of
+from referee.tournament.rules.acts import Enter
 from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
 from tests.server.service.arbiter import RULE, Table

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from babel import Locale
 
-from referee.games import event, registry
+from referee.games import registry
 from referee.games.table_rules import CATALOGUE as TABLE_RULES
 from referee.text.words import catalogue
 from referee.text.words.catalogue import (
@@ -28,13 +28,14 @@ from referee.text.words.catalogue import (
     phrase,
     preferred,
 )
+from referee.tournament.rules import TOURNAMENT
 from referee.v1.game_service_pb2 import ErrorReason
 from referee_clients.web.errors import OWN_REASONS
 from tests.text.words.phrases import forms, in_code
 
 FOLDER = Path(catalogue.__file__).parent
 PARTS = sorted({path.stem for path in FOLDER.glob("*/*.json")})
-GAMES = (registry.get(name).catalogue for name in (*registry.names(), event.GAME.rules_id))
+GAMES = (each.catalogue for each in (*registry.newest(), TOURNAMENT))
 RULES = {rule.id: rule.text for rules in (*GAMES, TABLE_RULES) for rule in rules}
 REASONS = {name.removeprefix("ERROR_REASON_") for name in ErrorReason.keys()[1:]} | OWN_REASONS
 BESIDE_REASONS = {"LIMIT_FOR_GOOD", "QUOTED"}

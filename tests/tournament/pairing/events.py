@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from random import Random
 
-from referee.games.event.quality import Pair, Pairing, Situation, fewest, pair
+from referee.tournament.rules.quality import Pair, Pairing, Situation, fewest, pair
 
 POINTS = (360, 240, 120, 0, 0, 0)
 """By place, in 60ths."""

@@ -9,12 +9,12 @@ from itertools import chain, combinations
 import pytest
 
 from compiled_build import ROOT
-from referee.games.event.quality import fewest
 from referee.games.game import InputError
 from referee.log.deck import Deck
 from referee.tournament.pairing.draw import Words
 from referee.tournament.pairing.lattice import lattice, lattice_rounds
 from referee.tournament.pairing.planned import FOUND, Possible, advice, planned, rounds_possible
+from referee.tournament.rules.quality import fewest
 from tests.sizes import campaign
 
 

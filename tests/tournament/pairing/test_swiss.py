@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from referee.games.event.quality import Pairing, Situation, bound, improvement, least_seats, vector, violations
 from referee.games.game import InputError
 from referee.log.deck import Deck
 from referee.tournament.pairing import search
 from referee.tournament.pairing.draw import Words
 from referee.tournament.pairing.search import STEPS
 from referee.tournament.pairing.swiss import Paired, swiss
+from referee.tournament.rules.quality import Pairing, Situation, bound, improvement, least_seats, vector, violations
 from tests.sizes import campaign
 from tests.tournament.pairing.events import Event, shapes
 

@@ -12,11 +12,11 @@ from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Footer, Static
 
-from referee.games.event.acts import Act, Pair, Publish
 from referee.games.game import InputError
 from referee.tournament.event_file import EventFile
 from referee.tournament.organiser import advance, draw_first, pair
 from referee.tournament.reasons import why_lines
+from referee.tournament.rules.acts import Act, Pair, Publish
 from referee.tournament.words import possible_lines, quality_lines, table_lines
 
 

@@ -14,13 +14,13 @@ from textual.screen import Screen
 from textual.widgets import Footer, OptionList, Static
 from textual.widgets.option_list import Option
 
-from referee.games.event.acts import Result
 from referee.games.game import InputError
 from referee.log.errors import LogError, RulesError
 from referee.tournament import desk_line
 from referee.tournament.act_words import describe
 from referee.tournament.desk_line import VERBS, Meant
 from referee.tournament.event_file import EventFile
+from referee.tournament.rules.acts import Result
 from referee.tournament.typed import scanned, table_of
 from referee.tournament.words import told_broken
 from referee_clients.sdk.errors import ClientError

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import NamedTuple
 
-from referee.games.event import State
-from referee.games.event.acts import Result
-from referee.games.event.entrant import Entrant
-from referee.games.event.scoring import standings
-from referee.games.event.terms import shown
 from referee.text.notation.outcomes import counted
 from referee.tournament.names import Names
+from referee.tournament.rules import State
+from referee.tournament.rules.acts import Result
+from referee.tournament.rules.entrant import Entrant
+from referee.tournament.rules.scoring import standings
+from referee.tournament.rules.terms import shown
 from referee.tournament.words import called, standing_lines
 
 

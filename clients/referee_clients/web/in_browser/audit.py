@@ -10,7 +10,6 @@ import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from referee.games import event
 from referee.log.audit import Policy, audit
 from referee.log.errors import LogError
 from referee.log.keys import PublicKey
@@ -18,6 +17,7 @@ from referee.log.note import VerifierKey
 from referee.log.verdict import CertificateReport, Report
 from referee.text.words.catalogue import Said
 from referee.tournament.check import check_event
+from referee.tournament.rules import TOURNAMENT
 from referee_clients.web.in_browser import signatures
 from referee_clients.web.in_browser.signatures import forget
 
@@ -56,7 +56,7 @@ def _report(data: bytes, key: str, seats: Sequence[tuple[int, bytes]], receipts:
     _PLACE.write_bytes(data)
     with _PLACE.open("rb") as stream:
         report = audit(stream, policy)
-    if report.rules is not None and report.rules[0] == event.GAME.rules_id:
+    if report.rules is not None and report.rules[0] == TOURNAMENT.rules_id:
         checked = check_event(_PLACE, policy, None, Policy())
         return {
             "verdict": checked.verdict,

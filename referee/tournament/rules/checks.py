@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from referee.games.event.position import Position
-from referee.games.event.round import Round
 from referee.games.game import Fact, Violation
+from referee.tournament.rules.position import Position
+from referee.tournament.rules.round import Round
 
 
 def broken(rule_id: str, what: str, **facts: Fact) -> Violation:

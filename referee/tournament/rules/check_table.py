@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from referee.games.event import acts
-from referee.games.event.checks import broken, named, of_round, round_of
-from referee.games.event.position import Position
-from referee.games.event.terms import MAX_POINTS, PARTS
 from referee.games.game import Violation
+from referee.tournament.rules import acts
+from referee.tournament.rules.checks import broken, named, of_round, round_of
+from referee.tournament.rules.position import Position
+from referee.tournament.rules.terms import MAX_POINTS, PARTS
 
 
 def table(position: Position, act: acts.TableAct) -> Iterator[Violation]:

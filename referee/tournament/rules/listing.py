@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from referee.games.event.acts import Abandon, Act, CloseEntries, Enter
-from referee.games.event.phases import Phase
-from referee.games.event.position import Position
-from referee.games.event.terms import MAX_ENTRANTS
+from referee.tournament.rules.acts import Abandon, Act, CloseEntries, Enter
+from referee.tournament.rules.phases import Phase
+from referee.tournament.rules.position import Position
+from referee.tournament.rules.terms import MAX_ENTRANTS
 
 
 def legal_moves(position: Position) -> Iterator[Act]:

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, NoReturn
 
-from referee.games.event import acts, check, encoding, listing
-from referee.games.event.entrant import Entrant
-from referee.games.event.phases import Phase
-from referee.games.event.position import SEATS, Position, drawn_key
-from referee.games.event.round import VOID, Round
 from referee.games.game import Ending, Over, Pending, Violation, decision
 from referee.games.sampling import Below
+from referee.tournament.rules import acts, check, encoding, listing
+from referee.tournament.rules.entrant import Entrant
+from referee.tournament.rules.phases import Phase
+from referee.tournament.rules.position import SEATS, Position, drawn_key
+from referee.tournament.rules.round import VOID, Round
 
 _DESK = 0
 

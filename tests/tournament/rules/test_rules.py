@@ -10,19 +10,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.games import alhambra, kingdomino, rollwrite
-from referee.games.event import State
-from referee.games.event.catalogue import CATALOGUE
-from referee.games.event.check_table import in_seat_order
-from referee.games.event.quality import Pairing, Vector, may_have_bye, vector
-from referee.games.event.situation import situation
 from referee.log.judge import Happened
 from referee.log.keys import PrivateKey
 from referee.log.replay import Record
 from referee.tournament.log import EventLog
 from referee.tournament.organiser import proposal
+from referee.tournament.rules import State
+from referee.tournament.rules.catalogue import CATALOGUE
+from referee.tournament.rules.check_table import in_seat_order
+from referee.tournament.rules.quality import Pairing, Vector, may_have_bye, vector
+from referee.tournament.rules.situation import situation
 from referee.tournament.simulate import Chances, Simulation
-from tests.games.event_rules import RULES, SEED, derives, terms
 from tests.rules import Mutation
+from tests.tournament.rules.stages import RULES, SEED, derives, terms
 
 OFTEN = Chances(absent=0.05, late=0.1, withdraw=0.05, no_show=0.03, forfeit=0.03, amend=0.05)
 SIZES = {

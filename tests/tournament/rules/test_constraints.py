@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from referee.games.event.acts import (
+from referee.tournament.rules.acts import (
     Abandon,
     Absent,
     Act,
@@ -36,11 +36,12 @@ from referee.games.event.acts import (
     Void,
     Withdraw,
 )
-from referee.games.event.knockout import seeds, snake
-from referee.games.event.position import share_commitment
-from referee.games.event.scoring import standings_hash
-from referee.games.event.situation import situation
-from tests.games.event_rules import (
+from referee.tournament.rules.knockout import seeds, snake
+from referee.tournament.rules.position import share_commitment
+from referee.tournament.rules.scoring import standings_hash
+from referee.tournament.rules.situation import situation
+from tests.rules import Broken
+from tests.tournament.rules.stages import (
     RULES,
     SEED,
     by_hand,
@@ -56,7 +57,6 @@ from tests.games.event_rules import (
     round_one,
     violates,
 )
-from tests.rules import Broken
 
 PLACES = (1, 2, 3, 4)
 GAME_ID, ROOT = bytes(16), bytes(32)

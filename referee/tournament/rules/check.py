@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from referee.games.event import acts
-from referee.games.event.check_pairing import pair, plan
-from referee.games.event.check_register import register
-from referee.games.event.check_table import table
-from referee.games.event.checks import broken, of_round, round_of
-from referee.games.event.knockout import is_decided
-from referee.games.event.phases import Phase
-from referee.games.event.position import Position
-from referee.games.event.scoring import standings_hash
 from referee.games.game import Violation
+from referee.tournament.rules import acts
+from referee.tournament.rules.check_pairing import pair, plan
+from referee.tournament.rules.check_register import register
+from referee.tournament.rules.check_table import table
+from referee.tournament.rules.checks import broken, of_round, round_of
+from referee.tournament.rules.knockout import is_decided
+from referee.tournament.rules.phases import Phase
+from referee.tournament.rules.position import Position
+from referee.tournament.rules.scoring import standings_hash
 
 _REASON = 200
 """Most characters of a reason."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
 
-from referee.games.event.acts import Origin, Result, Tables
-from referee.games.event.bencode import bencode
+from referee.tournament.rules.acts import Origin, Result, Tables
+from referee.tournament.rules.bencode import bencode
 
 VOID = Result(())
 """Of a table that does not count."""

@@ -13,7 +13,7 @@ _C, _T, _S, _D = Kind.CONSTRAINT, Kind.TRANSITION, Kind.SCORING, Kind.DERIVED
 
 
 def _rule(rule_id: str, kind: Kind, function: str, text: str, citation: str) -> Rule:
-    return Rule(f"EVT-{rule_id}", kind, text, citation, f"event.{function}")
+    return Rule(f"EVT-{rule_id}", kind, text, citation, f"rules.{function}")
 
 
 REGISTER: Final = (

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from referee.games.event.acts import Tables
-from referee.games.event.position import Position
-from referee.games.event.scoring import Scores
+from referee.tournament.rules.acts import Tables
+from referee.tournament.rules.position import Position
+from referee.tournament.rules.scoring import Scores
 
 
 def snake(standing: Sequence[int], size: int) -> Tables:

@@ -10,14 +10,14 @@ from itertools import combinations
 
 import pytest
 
-from referee.games.event import State
-from referee.games.event.acts import Publish, Result
-from referee.games.event.knockout import snake
-from referee.games.event.scoring import Scores, table_points
-from referee.games.event.terms import TieBreak
 from referee.log.deck import Deck
 from referee.tournament.pairing.planned import planned
-from tests.games.event_rules import by_hand, closed, drawn, play, results, terms
+from referee.tournament.rules import State
+from referee.tournament.rules.acts import Publish, Result
+from referee.tournament.rules.knockout import snake
+from referee.tournament.rules.scoring import Scores, table_points
+from referee.tournament.rules.terms import TieBreak
+from tests.tournament.rules.stages import by_hand, closed, drawn, play, results, terms
 
 HIG = {"sizes": (4, 3), "points": ((4, 2, 1, 0), (4, 2, 1)), "rounds": 2}
 TABLES = ((1, 2, 3, 4), (5, 6, 7))

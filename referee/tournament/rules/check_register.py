@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from referee.games.event import acts
-from referee.games.event.checks import broken, named
-from referee.games.event.phases import Phase
-from referee.games.event.position import Position, commitment, share_commitment
-from referee.games.event.terms import MAX_ENTRANTS
 from referee.games.game import Violation
+from referee.tournament.rules import acts
+from referee.tournament.rules.checks import broken, named
+from referee.tournament.rules.phases import Phase
+from referee.tournament.rules.position import Position, commitment, share_commitment
+from referee.tournament.rules.terms import MAX_ENTRANTS
 
 
 def register(position: Position, act: acts.RegisterAct) -> Iterator[Violation]:

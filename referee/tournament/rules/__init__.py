@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from referee.games.event.catalogue import CATALOGUE
-from referee.games.event.position import SEATS
-from referee.games.event.state import State
-from referee.games.event.terms import Options, Terms
 from referee.games.game import Rule, Stream
+from referee.tournament.rules.catalogue import CATALOGUE
+from referee.tournament.rules.position import SEATS
+from referee.tournament.rules.state import State
+from referee.tournament.rules.terms import Options, Terms
 
 
-class Event:
+class Tournament:
     """The registered rules. What they referee is no game: the desk is the one seat, and there is no chance."""
 
     rules_id = "event"
@@ -44,6 +44,6 @@ class NoChance:
         raise ValueError(f"{state!r} awaits no outcome")
 
 
-GAME = Event()
+TOURNAMENT = Tournament()
 
-__all__ = ["GAME", "Options", "State", "Terms"]
+__all__ = ["TOURNAMENT", "Options", "State", "Terms"]

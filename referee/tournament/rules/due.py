@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from referee.games.event.knockout import is_decided
-from referee.games.event.phases import Phase
-from referee.games.event.position import Position
+from referee.tournament.rules.knockout import is_decided
+from referee.tournament.rules.phases import Phase
+from referee.tournament.rules.position import Position
 
 
 class Due(IntEnum):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from referee.games.event.quality import Vector
-from referee.games.event.terms import TieBreak
+from referee.tournament.rules.quality import Vector
+from referee.tournament.rules.terms import TieBreak
 
 CITATIONS = """\
 "Decided" marks our answer to a question that no text of others answers for tables of two to six. C.04 and C.07 are

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from referee.games.event.quality import (
+from referee.games.game import InputError
+from referee.tournament.rules.quality import (
     Pair,
     Pairing,
     Situation,
@@ -21,7 +22,6 @@ from referee.games.event.quality import (
     vector,
     violations,
 )
-from referee.games.game import InputError
 from tests.tournament.pairing.events import Event, at_random
 
 SIZES = st.lists(st.integers(2, 6), min_size=1, max_size=3, unique=True).map(tuple)

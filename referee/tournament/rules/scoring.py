@@ -9,10 +9,10 @@ from fractions import Fraction
 from functools import cached_property
 from hashlib import sha256
 
-from referee.games.event.acts import Result
-from referee.games.event.position import Position
-from referee.games.event.round import Round
-from referee.games.event.terms import PARTS, Terms, TieBreak
+from referee.tournament.rules.acts import Result
+from referee.tournament.rules.position import Position
+from referee.tournament.rules.round import Round
+from referee.tournament.rules.terms import PARTS, Terms, TieBreak
 
 _NONE = Fraction(0)
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from itertools import combinations
 
-from referee.games.event.position import Position
-from referee.games.event.quality import Pair, Situation, pair
-from referee.games.event.round import Round
-from referee.games.event.scoring import Scores
-from referee.games.event.terms import MAX_SIZE
+from referee.tournament.rules.position import Position
+from referee.tournament.rules.quality import Pair, Situation, pair
+from referee.tournament.rules.round import Round
+from referee.tournament.rules.scoring import Scores
+from referee.tournament.rules.terms import MAX_SIZE
 
 
 def situation(position: Position) -> Situation:

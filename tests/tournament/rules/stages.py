@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from referee.games.event import GAME, State, Terms
-from referee.games.event.acts import (
+from referee.tournament.rules import TOURNAMENT, State, Terms
+from referee.tournament.rules.acts import (
     Act,
     CheckIn,
     CloseEntries,
@@ -19,13 +19,14 @@ from referee.games.event.acts import (
     Result,
     Tables,
 )
-from referee.games.event.position import commitment
-from referee.games.event.quality import Pairing, bound, vector
-from referee.games.event.scoring import standings_hash
-from referee.games.event.situation import situation
+from referee.tournament.rules.position import commitment
+from referee.tournament.rules.quality import Pairing, bound, vector
+from referee.tournament.rules.scoring import standings_hash
+from referee.tournament.rules.situation import situation
 from tests.rules import RuleTests
 
-RULES = RuleTests("referee.games.event", "tests.games.test_event_constraints", "tests.games.test_event_scoring")
+_HERE = "tests.tournament.rules"
+RULES = RuleTests("referee.tournament.rules", f"{_HERE}.test_constraints", f"{_HERE}.test_scoring")
 violates, mutated, derives = RULES.violates, RULES.mutated, RULES.derives
 
 SEED = bytes(range(32))
@@ -38,7 +39,7 @@ def terms(**others: Any) -> Terms:
 
 def new(**others: Any) -> State:
     """An event before its first act."""
-    return GAME.new(1, None, terms(**others))
+    return TOURNAMENT.new(1, None, terms(**others))
 
 
 def play(state: State, *acts: Act) -> State:

@@ -8,28 +8,28 @@ import pytest
 
 from referee.event.v1 import event_pb2
 from referee.games import registry
-from referee.games.event import GAME
-from referee.games.event.acts import Act
 from referee.games.game import UnknownRules
 from referee.harness import check_game
 from referee.log.engines import installed
 from referee.server.live.opening import rehearse
+from referee.tournament import wire
+from referee.tournament.rules import TOURNAMENT
+from referee.tournament.rules.acts import Act
+from referee.tournament.wire import Codec
 from referee.v1 import event_pb2 as event_pb
 from referee.v1.game_service_pb2 import CreateGameRequest
-from referee.wire import event_position
-from referee.wire.event import Codec
 from referee.wire.strict import MalformedError
-from tests.games.event_rules import RULES, SEED, terms
+from tests.tournament.rules.stages import RULES, SEED, terms
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_it_keeps_the_contract(seed: int) -> None:
-    played = check_game(GAME, 1, random.Random(seed), components=terms(), codec=Codec())
+    played = check_game(TOURNAMENT, 1, random.Random(seed), components=terms(), codec=Codec())
     assert played.over.places == (1,)
 
 
 def test_no_referee_opens_an_event_as_a_game() -> None:
-    assert registry.get("event") is GAME
+    assert installed().game("event", 1) is TOURNAMENT
     assert "event" not in registry.names()
     with pytest.raises(UnknownRules, match="an event is no game"):
         rehearse(CreateGameRequest(rules_id="event"), installed())
@@ -97,9 +97,9 @@ def test_a_position_is_whole_in_the_api() -> None:
     for state, legal in states:
         if legal is not None:
             state.apply(legal)
-        message = event_position.write(state)
-        again = event_position.read(event_pb.EventPosition.FromString(message.SerializeToString()))
+        message = wire.position_message(state)
+        again = wire.state_of(event_pb.EventPosition.FromString(message.SerializeToString()))
         assert again.encode() == state.encode()
-        assert event_position.write(again) == message
+        assert wire.position_message(again) == message
         seen |= {field.name for field, _ in message.ListFields()}
     assert seen == {field.name for field in event_pb.EventPosition.DESCRIPTOR.fields}

@@ -7,13 +7,13 @@ from hashlib import sha256
 from typing import Final, Self
 
 from referee.games.copied import Copied
-from referee.games.event.acts import Tables
-from referee.games.event.entrant import Entrant
-from referee.games.event.phases import Phase
-from referee.games.event.round import Round
-from referee.games.event.terms import Terms
 from referee.games.game import Fact, SetupError
 from referee.games.state_base import StateBase
+from referee.tournament.rules.acts import Tables
+from referee.tournament.rules.entrant import Entrant
+from referee.tournament.rules.phases import Phase
+from referee.tournament.rules.round import Round
+from referee.tournament.rules.terms import Terms
 
 SEATS: Final = 1
 """The desk, at which the organiser sits."""

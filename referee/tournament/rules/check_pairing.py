@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations
 
-from referee.games.event.acts import Origin, Pair, Plan
-from referee.games.event.checks import broken
-from referee.games.event.knockout import seeds, snake
-from referee.games.event.phases import Phase
-from referee.games.event.position import Position
-from referee.games.event.quality import Pairing, Situation, bound, improvement, least_seats, vector, violations
-from referee.games.event.situation import situation
 from referee.games.game import Fact, Violation
+from referee.tournament.rules.acts import Origin, Pair, Plan
+from referee.tournament.rules.checks import broken
+from referee.tournament.rules.knockout import seeds, snake
+from referee.tournament.rules.phases import Phase
+from referee.tournament.rules.position import Position
+from referee.tournament.rules.quality import Pairing, Situation, bound, improvement, least_seats, vector, violations
+from referee.tournament.rules.situation import situation
 
 
 def plan(position: Position, act: Plan) -> Iterator[Violation]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from referee.games.event import State
-from referee.games.event.acts import Award, Cut, EnterResult, Expel, Origin, Pair, Publish, Result, Withdraw
-from referee.games.event.knockout import seeds, snake
-from referee.games.event.scoring import Scores, standings, standings_text, table_points
-from referee.games.event.terms import TieBreak
 from referee.games.game import SetupError
-from tests.games.event_rules import by_hand, closed, drawn, mutated, play, published, results, round_one, terms
+from referee.tournament.rules import State
+from referee.tournament.rules.acts import Award, Cut, EnterResult, Expel, Origin, Pair, Publish, Result, Withdraw
+from referee.tournament.rules.knockout import seeds, snake
+from referee.tournament.rules.scoring import Scores, standings, standings_text, table_points
+from referee.tournament.rules.terms import TieBreak
 from tests.rules import Mutation
+from tests.tournament.rules.stages import by_hand, closed, drawn, mutated, play, published, results, round_one, terms
 
 THREE: dict[str, Any] = {"sizes": (3,), "points": ((4, 2, 0),), "rounds": 2}
 FIVE_IN_THREES: dict[str, Any] = {"sizes": (3, 2), "points": ((4, 2, 0), (4, 0))}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from referee.games.event.bencode import bencode
-from referee.games.event.position import Position
+from referee.tournament.rules.bencode import bencode
+from referee.tournament.rules.position import Position
 
 
 def encode(position: Position) -> bytes:

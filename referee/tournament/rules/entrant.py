@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 
-from referee.games.event.bencode import bencode
+from referee.tournament.rules.bencode import bencode
 
 
 @dataclass(frozen=True)
