@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from referee_clients.join import Join, JoinError, format_join, format_link, parse_join
 from referee_clients.sdk.errors import BadMove, BotFailed, ClientError, Denied, Distrust, Unreachable
-from referee_clients.sdk.player import GameResult, play, play_async
-from referee_clients.sdk.seats import play_all
+from referee_clients.sdk.player import GameResult, play, play_all, play_async
 
 __all__ = [
     "BadMove",

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from referee.log.vectors.questions import BadAnswer, Question
 from referee.text.notation.strict_json import shown
-from referee_clients.bots import lines
+from referee_clients.bots import protocol
 from referee_clients.bots.program import Patience, Program
 
 ANSWER_S: Final = 60.0
@@ -32,7 +32,7 @@ class Engine(Program):
         patience = Patience.of(ANSWER_S)
         self._send(json.dumps(question, separators=(",", ":")).encode() + b"\n", patience)
         with self._understood():
-            return lines.answer(self._line(patience, "an answer"))
+            return protocol.answer(self._line(patience, "an answer"))
 
 
 @dataclass(slots=True)

@@ -13,10 +13,9 @@ from rich.console import Console
 
 from referee_clients.bots import load
 from referee_clients.match import play_game
-from referee_clients.match.course import Config, Course
+from referee_clients.match.course import Config, Course, play
 from referee_clients.match.journal import Journal
 from referee_clients.match.limits import Limits
-from referee_clients.match.runner import play
 from referee_clients.match.worker import Match, bot_seed, deal_seed
 from tests.bench.__main__ import table_of
 from tests.bench.measure import Figure

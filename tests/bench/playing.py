@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from referee.games import registry
-from referee_clients.gym.aec import RawEnv
-from referee_clients.gym.play import Play
+from referee_clients.gym.environments import Play, RawEnv
 from tests.bench.measure import Figure, against
 
 STEPS = 400

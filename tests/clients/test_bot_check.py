@@ -17,10 +17,9 @@ import pytest
 
 from referee.games import registry
 from referee_clients.bot_check.asked import Asking
-from referee_clients.bot_check.catalogue import ASKED, CATALOGUE, PLAYED
+from referee_clients.bot_check.catalogue import ASKED, CATALOGUE, PLAYED, Result, Status, as_json, as_junit
 from referee_clients.bot_check.played import Playing, ids
 from referee_clients.bot_check.positions import rare
-from referee_clients.bot_check.results import Result, Status, as_json, as_junit
 from referee_clients.bot_check.scene import Patience, Referee, Scene
 from referee_clients.bot_check.subject import Subject, subject
 from referee_clients.bots import UnknownBot

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from referee_clients.bot_check.lint.look import look
-from referee_clients.bot_check.lint.rules import RULES
+from referee_clients.bot_check.lint import RULES, look
 from tests.cli.inside import referee
 from tests.docs.shell import ROOT
 

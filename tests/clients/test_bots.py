@@ -15,11 +15,11 @@ from referee.games.alhambra import Options
 from referee.games.game import Chance, Decision, Pending, UnknownRules
 from referee_clients.arena import groups, tournament, wilson
 from referee_clients.bots import Bot, UnknownBot, load, maker, names
-from referee_clients.bots.alhambra.planner import Planner
-from referee_clients.bots.alhambra.thinking import Thinking as Alhambra
-from referee_clients.bots.kingdomino.thinking import Thinking as Kingdomino
+from referee_clients.bots.alhambra import Planner
+from referee_clients.bots.alhambra import Thinking as Alhambra
+from referee_clients.bots.kingdomino import Thinking as Kingdomino
 from referee_clients.bots.loading import _Chooser
-from referee_clients.bots.rollwrite.thinking import Thinking as RollWrite
+from referee_clients.bots.rollwrite import Thinking as RollWrite
 from referee_clients.bots.sampler import Sampler, Thinking
 from referee_clients.match import IllegalMove, play_game
 from tests.cli.inside import referee

@@ -29,8 +29,7 @@ from referee.server.service.tls import Certificates, Tls
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import game_service_pb2_grpc
 from referee_clients import Join, play_async
-from referee_clients.bot_check.faults import Party, Way
-from referee_clients.bot_check.relay import Relay
+from referee_clients.bot_check.relay import Party, Relay, Way
 from referee_clients.bots import load
 from referee_clients.sdk.channel import Security
 from referee_clients.sdk.ledger import Ledger

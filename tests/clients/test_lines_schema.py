@@ -12,7 +12,7 @@ import pytest
 
 from referee.games import registry
 from referee.text.notation.strict_json import QueryError
-from referee_clients.bots import Ending, Happening, Proposal, Table, lines, load
+from referee_clients.bots import Ending, Happening, Proposal, Table, load, protocol
 from referee_clients.match import play_game
 from tests.docs.shell import ROOT
 
@@ -50,7 +50,7 @@ def valid(line: Any, kind: str, schema: Any = SCHEMA) -> bool:
 
 def test_it_is_a_schema() -> None:
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
-    assert f'"protocol": {{ "const": {lines.PROTOCOL} }}' in (ROOT / "docs" / "exec-bots.schema.json").read_text()
+    assert f'"protocol": {{ "const": {protocol.PROTOCOL} }}' in (ROOT / "docs" / "exec-bots.schema.json").read_text()
 
 
 @pytest.mark.parametrize("game", registry.names())
@@ -77,9 +77,9 @@ def test_what_a_program_is_told_only_at_a_referee_keeps_to_it() -> None:
         "kingdomino", 1, 0, 2, state.options, game.default_components(), "0" * 32, lambda: 5_000, since=lambda: since
     )
     told = [
-        lines.new(table),
-        lines.take_back(Proposal(15, 1, 12)),
-        lines.end(table, Ending("RESIGNED", (), (2, 1))),
+        protocol.new(table),
+        protocol.take_back(Proposal(15, 1, 12)),
+        protocol.end(table, Ending("RESIGNED", (), (2, 1))),
     ]
     for line in told:
         assert valid(json.loads(line), "told", strict(SCHEMA)), line
@@ -106,7 +106,7 @@ def test_choices_are_understood_as_the_schema_has_them(said: dict[str, Any], is_
     game = registry.get("kingdomino")
     table = Table("kingdomino", 1, 0, 2, None, game.default_components())
     try:
-        lines.choice_of(table, said, ("the only move",))
+        protocol.choice_of(table, said, ("the only move",))
     except QueryError:
         understood = False
     else:
@@ -127,8 +127,8 @@ def test_choices_are_understood_as_the_schema_has_them(said: dict[str, Any], is_
 )
 def test_names_are_understood_as_the_schema_has_them(said: dict[str, Any], is_right: bool) -> None:
     try:
-        lines.games_of(said)
-        lines.answers_take_backs(said)
+        protocol.games_of(said)
+        protocol.answers_take_backs(said)
     except QueryError:
         understood = False
     else:

@@ -14,7 +14,7 @@ from referee.log.intent import author_of, decode_intent
 from referee.log.judge import judge_act
 from referee.log.reading import read_act
 from referee.log.replay import Record, signed_part
-from referee_clients.bot_check.faults import Stream
+from referee_clients.bot_check.relay import Stream
 from tests.rig.history import Act, History, Outcome
 
 

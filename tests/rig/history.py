@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from time import monotonic_ns
 
-from referee_clients.bot_check.faults import Stream
+from referee_clients.bot_check.relay import Stream
 
 
 class Outcome(Enum):

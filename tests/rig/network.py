@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 
-from referee_clients.bot_check.faults import Way
+from referee_clients.bot_check.relay import Way
 
 DELAY_S = 0.3
 PIECE_BYTES = 24

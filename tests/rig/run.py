@@ -19,8 +19,7 @@ from referee.log.verdict import Verdict
 from referee.v1 import game_service_pb2 as pb
 from referee.v1.game_service_pb2_grpc import GameServiceStub
 from referee_clients import ClientError, Join
-from referee_clients.bot_check.faults import MOST_DAMAGE, Fault, Party, Plan, Way, random_plan
-from referee_clients.bot_check.relay import Relay
+from referee_clients.bot_check.relay import MOST_DAMAGE, Fault, Party, Plan, Relay, Way, random_plan
 from referee_clients.sdk.channel import bearer
 from tests.rig.check import check
 from tests.rig.history import History

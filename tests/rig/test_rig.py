@@ -9,7 +9,7 @@ from functools import partial
 
 import pytest
 
-from referee_clients.bot_check.faults import Fault, Plan, Way, single
+from referee_clients.bot_check.relay import Fault, Plan, Way, single
 from tests.rig.referee import Referee, running
 from tests.rig.run import Report, Rig, each, rig
 from tests.sizes import campaign

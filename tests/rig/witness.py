@@ -19,7 +19,7 @@ from referee.log.note import VerifierKey, open_checkpoint
 from referee.v1 import game_service_pb2 as pb
 from referee.v1.game_service_pb2_grpc import GameServiceStub
 from referee_clients import Join
-from referee_clients.bot_check.faults import Stream
+from referee_clients.bot_check.relay import Stream
 from referee_clients.bots import load
 from referee_clients.sdk.channel import bearer, open_channel
 from referee_clients.sdk.connection import Connection

@@ -14,7 +14,7 @@ from typing import Any, Final
 from referee.games.game import Chance, Over
 from referee.games.kingdomino import GAME, Options, State
 from referee.harness import Shuffler
-from referee_clients.bots.kingdomino.greedy import Greedy
+from referee_clients.bots.kingdomino import Greedy
 from referee_solver.deciding import DEFAULT_BUDGET, Decided, decide
 from referee_solver.kingdomino import deciding
 from tests.solver.endings import winner

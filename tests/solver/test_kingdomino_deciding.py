@@ -11,7 +11,7 @@ from referee.games.kingdomino import GAME, Options
 from referee.games.kingdomino.options import Central
 from referee.games.kingdomino.phases import Phase
 from referee.harness import Shuffler
-from referee_clients.bots.kingdomino.greedy import Greedy
+from referee_clients.bots.kingdomino import Greedy
 from referee_solver.deciding import Decided, decide
 from referee_solver.kingdomino import deciding
 from referee_solver.kingdomino.growth import Growth, growth, may_be_central, places

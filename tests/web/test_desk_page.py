@@ -14,7 +14,7 @@ from playwright.async_api import Locator, Page, Route, expect
 from referee.log.intent import Author, Place, Role, unsigned
 from referee.log.v1 import log_pb2
 from referee.v1 import arbiter_service_pb2 as table_pb
-from referee_clients.prepared import Prepared
+from referee_clients.rulings import Prepared
 from tests.cli import inside
 from tests.server.service.arbiter import ARBITERS, Table
 from tests.server.service.player import Play, bearer

@@ -17,7 +17,7 @@ from referee.log.intent import Author, Role, unsigned
 from referee.log.v1 import log_pb2
 from referee.v1 import arbiter_service_pb2 as table_pb
 from referee.v1 import game_service_pb2 as pb
-from referee_clients.prepared import Prepared
+from referee_clients.rulings import Prepared
 from referee_clients.sdk.channel import Security
 from referee_clients.web.office import routes
 from referee_clients.web.upstream import Upstream

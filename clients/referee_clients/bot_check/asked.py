@@ -16,9 +16,8 @@ from typing import Any, Final
 
 from referee.games import registry
 from referee.text.notation.times import in_words
-from referee_clients.bot_check.catalogue import ASKED, CATALOGUE
+from referee_clients.bot_check.catalogue import ASKED, CATALOGUE, Result, Status, Wrong
 from referee_clients.bot_check.positions import Position, of_transcripts, random_game, rare
-from referee_clients.bot_check.results import Result, Status, Wrong
 from referee_clients.bot_check.subject import Subject
 from referee_clients.bots.bot import RESIGN, Protest, Table, TakeBack, begin, end
 from referee_clients.bots.program import END_S, Patience, Program, ProgramFailed

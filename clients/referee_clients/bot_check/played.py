@@ -16,10 +16,9 @@ from referee.log.v1.log_pb2 import ClockTerms, Increment, Terms
 from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
 from referee.wire import registry as wire
-from referee_clients.bot_check.catalogue import CATALOGUE, PLAYED
-from referee_clients.bot_check.faults import Broken, Fault, Meddle, Way, single
+from referee_clients.bot_check.catalogue import CATALOGUE, PLAYED, Result, Status, Wrong
 from referee_clients.bot_check.positions import Position, reached
-from referee_clients.bot_check.results import Result, Status, Wrong
+from referee_clients.bot_check.relay import Broken, Fault, Meddle, Way, single
 from referee_clients.bot_check.scene import Patience, Play, Scene
 from referee_clients.sdk.errors import ClientError
 

@@ -11,8 +11,7 @@ from typing import Any
 from referee_clients.bot_check import played
 from referee_clients.bot_check.apart import EndedEarly, told_by
 from referee_clients.bot_check.asked import Asking
-from referee_clients.bot_check.catalogue import ASKED, CATALOGUE, PLAYED
-from referee_clients.bot_check.results import Result, Status, of_row
+from referee_clients.bot_check.catalogue import ASKED, CATALOGUE, PLAYED, Result, Status, of_row
 from referee_clients.bot_check.subject import Subject
 from referee_clients.bots.bot import BrokenBot, UnknownBot
 from referee_clients.children import ChildFailed

@@ -1,6 +1,6 @@
-"""Where a bot is played against: a referee in a process of its own, a relay before it, and games between the two.
+"""The games in which a bot is checked: a referee in a process of its own, a relay before it, prepared positions.
 
-Knows what passes through the relay, and no check.
+The module knows the messages that pass through the relay, and no check.
 """
 
 from __future__ import annotations
@@ -13,25 +13,30 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
+
+import grpc
 
 from referee.games import alhambra, registry
+from referee.games.game import Decision, ForcedPass
+from referee.log import intent
 from referee.log.errors import LogError
-from referee.log.intent import decode_intent
+from referee.log.intent import Author, Place, Role, SignedIntent, decode_intent
 from referee.log.keys import PrivateKey
 from referee.log.v1 import log_pb2
 from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
+from referee.v1 import game_service_pb2_grpc as pb_grpc
 from referee.wire import registry as wire
-from referee_clients.bot_check.faults import Meddle, Party, Plan, Way
+from referee_clients.bot_check.catalogue import Wrong
 from referee_clients.bot_check.positions import Position
-from referee_clients.bot_check.relay import Relay
-from referee_clients.bot_check.results import Wrong
-from referee_clients.bot_check.staging import bring
+from referee_clients.bot_check.relay import Meddle, Party, Plan, Relay, Way
 from referee_clients.bot_check.subject import Subject
 from referee_clients.bots import load
 from referee_clients.children import Child, Children, read
 from referee_clients.join import format_join
-from referee_clients.sdk.errors import Denied
+from referee_clients.sdk.channel import bearer, open_channel
+from referee_clients.sdk.errors import Denied, answer_of, denied
 from referee_clients.sdk.ledger import Ledger
 from referee_clients.sdk.organiser import Opened, organiser
 from referee_clients.sdk.player import GameResult, Player
@@ -344,3 +349,65 @@ class Scene:
             return b""
         options: bytes = wire.codec(game.rules_id, game.version).encode_options(alhambra.Options(max_turns=16))
         return options
+
+
+CALL_S = 15.0
+
+
+async def bring(
+    opened: Opened, rules_id: str, events: Sequence[Any], *, keys: Sequence[PrivateKey], scribe: PrivateKey
+) -> int:
+    """Have each seat join under its key, then have all these events happen. Return the number of entries.
+
+    ``opened``: a game with default options that nobody has joined, whose chance ``scribe`` declares. ``events``: moves,
+    outcomes and forced passes, from the beginning of play on. Raise ``Denied``.
+    """
+    async with open_channel(opened.joins[0].address) as channel:
+        stage = _Stage(channel, opened)
+        await stage.begin()
+        for seat, key in enumerate(keys):
+            await stage.enter(intent.join(stage.place, seat, key, None), opened.joins[seat].token)
+        rules = registry.get(rules_id)
+        codec, components = wire.codec(rules_id, rules.version), rules.default_components()
+        state = rules.new(len(keys), None, None)
+        for event in events:
+            match state.pending()[0]:
+                case _ if isinstance(event, ForcedPass):
+                    pass  # the referee enters it by itself
+                case Decision(seat):
+                    move = codec.encode_move(event, components)
+                    signed = intent.move(stage.place, Author(Role.SEAT, seat), keys[seat], move)
+                    await stage.enter(signed, opened.joins[seat].token)
+                case _:
+                    outcome = codec.encode_outcome(event, components)
+                    await stage.enter(intent.declare(stage.place, 0, scribe, outcome), opened.scribe_token)
+            state.apply(event)
+        return stage.place.seq
+
+
+class _Stage:
+    """A game, and its head after the newest act."""
+
+    place: Place
+
+    def __init__(self, channel: grpc.aio.Channel, opened: Opened) -> None:
+        self._stub = pb_grpc.GameServiceStub(channel)
+        self._opened = opened
+
+    async def begin(self) -> None:
+        """Ask for the head. Raise ``Denied``."""
+        game_id = self._opened.game_id
+        try:
+            told = await self._stub.GetGame(pb.GetGameRequest(game_id=game_id), timeout=CALL_S, wait_for_ready=True)
+        except grpc.aio.AioRpcError as error:
+            raise denied(answer_of(error)) from None
+        self.place = Place(bytes.fromhex(game_id), told.game.size, told.game.head)
+
+    async def enter(self, signed: SignedIntent, token: str) -> None:
+        """Have the act entered. Raise ``Denied``."""
+        request = pb.SubmitIntentRequest(game_id=self._opened.game_id, intent=signed.intent, signature=signed.signature)
+        try:
+            told = await self._stub.SubmitIntent(request, timeout=CALL_S, metadata=bearer(token))
+        except grpc.aio.AioRpcError as error:
+            raise denied(answer_of(error)) from None
+        self.place = Place(self.place.game_id, told.accepted.size, told.accepted.head)

@@ -1,4 +1,4 @@
-"""Players: one that plays every game at random, and for each game a package with better ones in ``BOTS``."""
+"""Players: one that plays every game at random, and for each game a module with better ones in ``BOTS``."""
 
 from __future__ import annotations
 

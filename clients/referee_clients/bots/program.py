@@ -25,7 +25,7 @@ from typing import IO, Any, ClassVar, Final
 
 from referee.console import printable
 from referee.text.notation.strict_json import QueryError, shown
-from referee_clients.bots import lines
+from referee_clients.bots import protocol
 from referee_clients.bots.bot import Ending, Proposal, Table, UnknownBot
 
 PREFIX: Final = "exec:"
@@ -118,7 +118,7 @@ class Program:
         """Start it. Raise ``ProgramFailed`` if that is not possible."""
         self._table = table
         self._start()
-        self._send(lines.hello(), Patience.of(self._start_s))
+        self._send(protocol.hello(), Patience.of(self._start_s))
 
     def _start(self) -> None:
         environment = {name: value for name, value in os.environ.items() if name in _PASSED_ON or name[:3] == "LC_"}
@@ -147,12 +147,12 @@ class Program:
         """Return what it chose. Raise ``ProgramFailed``, also if it does not play this game."""
         table = self.meet()
         self._turns += 1
-        question = lines.turn(table, self._turns, observation, legal_moves)
+        question = protocol.turn(table, self._turns, observation, legal_moves)
         self.asked_s = time.monotonic()
         patience = Patience.of(self.patience_s)
         self._send(question, patience)
         with self._understood():
-            return lines.choice_of(table, lines.answer(self._line(patience, "a move")), legal_moves)
+            return protocol.choice_of(table, protocol.answer(self._line(patience, "a move")), legal_moves)
 
     def agrees(self, proposal: Proposal) -> bool:
         """Return whether it consents; one that did not ask to be asked does not. Raise ``ProgramFailed``."""
@@ -160,9 +160,9 @@ class Program:
         if not self._answers_take_backs:
             return False
         patience = Patience.of(self.patience_s)
-        self._send(lines.take_back(proposal), patience)
+        self._send(protocol.take_back(proposal), patience)
         with self._understood():
-            return lines.agreed(lines.answer(self._line(patience, "whether it agrees")))
+            return protocol.agreed(protocol.answer(self._line(patience, "whether it agrees")))
 
     def end(self, ending: Ending | None) -> None:
         """Tell it how the game ended, if that is known, and end it."""
@@ -172,7 +172,7 @@ class Program:
         assert process.stdin is not None  # noqa: S101 - a pipe
         with suppress(OSError):
             if ending is not None and self._table is not None:
-                self._written(process, lines.end(self._table, ending), Patience.of(END_S))
+                self._written(process, protocol.end(self._table, ending), Patience.of(END_S))
             process.stdin.close()
         with suppress(subprocess.TimeoutExpired):
             process.wait(END_S)
@@ -190,9 +190,9 @@ class Program:
         try:
             self._start()
             patience = Patience.of(self._start_s)
-            self._send(lines.hello(), patience)
+            self._send(protocol.hello(), patience)
             with self._understood():
-                return lines.games_of(lines.answer(self._line(patience, "an answer to hello")))
+                return protocol.games_of(protocol.answer(self._line(patience, "an answer to hello")))
         finally:
             self.end(None)
 
@@ -210,13 +210,13 @@ class Program:
             return table
         patience = Patience.of(self._start_s)
         with self._understood():
-            said = lines.answer(self._line(patience, "an answer to hello"))
-            plays, self._answers_take_backs = lines.games_of(said), lines.answers_take_backs(said)
+            said = protocol.answer(self._line(patience, "an answer to hello"))
+            plays, self._answers_take_backs = protocol.games_of(said), protocol.answers_take_backs(said)
         if plays is not None and table.rules_id not in plays:
             named = ", ".join(map(printable, plays)) or "no game"
             raise self._failed(f"plays {named}, not {table.rules_id}")
         self._has_said_hello = True
-        self._send(lines.new(table), patience)
+        self._send(protocol.new(table), patience)
         return table
 
     def _send(self, line: bytes, patience: Patience) -> None:

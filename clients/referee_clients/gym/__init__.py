@@ -5,8 +5,6 @@ Needs the extra ``gym``: ``pip install 'tile-referee[gym]'``.
 
 from __future__ import annotations
 
-from referee_clients.gym.aec import RawEnv, aec_env, parallel_env
-from referee_clients.gym.play import IllegalAction
-from referee_clients.gym.solo import SoloEnv, solo_env
+from referee_clients.gym.environments import IllegalAction, RawEnv, SoloEnv, aec_env, parallel_env, solo_env
 
 __all__ = ["IllegalAction", "RawEnv", "SoloEnv", "aec_env", "parallel_env", "solo_env"]

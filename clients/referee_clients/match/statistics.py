@@ -14,7 +14,7 @@ from referee_clients.match.course import Config, Course
 from referee_clients.match.game import milliseconds
 from referee_clients.match.journal import Game
 from referee_clients.match.ratings import Rating, Ratings, quantile
-from referee_clients.match.units import (
+from referee_clients.match.schedule import (
     Block,
     blocks,
     first_places,

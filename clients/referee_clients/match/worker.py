@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from referee.games import registry
-from referee_clients.bots import Table, lines, load, names
+from referee_clients.bots import Table, load, names, protocol
 from referee_clients.bots.bot import Bot, Ending, begin, end
 from referee_clients.bots.program import PREFIX
 from referee_clients.match.game import Fault, Outcome, play_game
@@ -142,7 +142,7 @@ def _text(match: Match, fault: Fault, told: str) -> str:
     rules = registry.get(match.game)
     state = fault.state
     table = Table(match.game, rules.version, fault.seat, state.seats, state.options, rules.default_components())
-    question = lines.turn(table, 1, state, tuple(state.legal_moves())).decode()
+    question = protocol.turn(table, 1, state, tuple(state.legal_moves())).decode()
     return (
         f"seat {fault.seat}: {fault.why}\n\nWhat it printed last:\n{told.strip() or 'nothing'}\n\n"
         f"What it had to decide, as a program is asked (docs/exec-bots.md):\n{question}"

@@ -1,21 +1,26 @@
-"""The log as one seat has seen it: every entry replayed by the rules, every signed promise of the referee kept.
+"""The log as one seat has seen it: the rules replay every entry, and every signed promise of the referee is kept.
 
-Knows no network. What contradicts itself raises ``Distrust``, and then nothing of it has been taken over.
+The module knows no network and no bot. An entry that contradicts the log raises ``Distrust``, and then nothing of it
+has been taken over. Here is also how a seat is taken: the act that a seat owes before play, and the check of its key.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from referee.log import deck, intent
 from referee.log.entry import decode_entry
 from referee.log.errors import Code, LogError
+from referee.log.game import Phase
 from referee.log.heads import check_head
+from referee.log.intent import Author, Role, SignedIntent
 from referee.log.judge import Happened
+from referee.log.keys import PrivateKey, PublicKey
 from referee.log.merkle import Tree
 from referee.log.note import Checkpoint, Note, VerifierKey, open_checkpoint
 from referee.log.replay import Record, signed_part
 from referee.v1 import game_service_pb2 as pb
-from referee_clients.sdk.errors import Distrust
+from referee_clients.sdk.errors import Denied, Distrust
 
 
 class Ledger:
@@ -105,3 +110,24 @@ class Ledger:
         if head.game_id.hex() == self._game_id and self._roots.setdefault(head.size, head.root) != head.root:
             raise Distrust(f"the referee signed two histories of {head.size} entries")
         return head
+
+
+def owed(record: Record, seat: int, key: PrivateKey) -> SignedIntent | None:
+    """Return the Join or the Reveal that the game waits for from this seat; None if it waits for neither."""
+    game = record.game
+    if seat not in game.missing():
+        return None
+    seed = deck.own_seed(key, record.game_id)
+    if game.phase is Phase.JOINING:
+        return intent.join(record.place, seat, key, seed if game.deal.is_dealt else None)
+    return intent.reveal(record.place, seat, key, seed)
+
+
+def check_seat(record: Record, seat: int, key: PublicKey) -> None:
+    """Raise ``Denied`` if the seat is not there to be taken, or another key plays it."""
+    if seat >= len(record.opened.seats) or record.opened.seats[seat].scribed:
+        raise Denied(f"seat {seat} cannot be taken: the game does not have it, or a scribe enters its moves")
+    author = Author(Role.SEAT, seat)
+    if seat in record.game.joins and (misfit := record.keyring.misfit(author, key)):
+        newest = record.keyring.keys_of(author)[-1].raw.hex()
+        raise Denied(f"{misfit}; expected the private key of {newest[:16]}…")

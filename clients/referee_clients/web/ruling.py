@@ -16,8 +16,7 @@ from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.text.notation.errors import BadWord
 from referee.text.words.catalogue import Phrase, phrase
-from referee_clients.prepared import Prepared
-from referee_clients.rulings import BadMove, NotAllowed, refused, resting, standing_move
+from referee_clients.rulings import BadMove, NotAllowed, Prepared, refused, resting, standing_move
 from referee_clients.web.given import Given, key_of
 
 _ENDINGS: Final = {ending.name.lower().replace("_", "-"): ending for ending in forfeits.ENDINGS}

@@ -13,8 +13,7 @@ from referee.cli.shared.failure import EXIT_USAGE, Failure
 from referee.log.entry import decode_entry
 from referee.log.events import Act, KeyChanged, Ruled
 from referee.telling.words import act_words, quoted
-from referee_clients.prepared import MOST_BYTES, NotPrepared, Prepared
-from referee_clients.rulings import Look, check_signed, look_at, told
+from referee_clients.rulings import MOST_BYTES, Look, NotPrepared, Prepared, check_signed, look_at, told
 from referee_clients.sdk.arbiter import arbiter
 
 

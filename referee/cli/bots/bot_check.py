@@ -21,8 +21,7 @@ from referee.cli.shared.failure import EXIT_FAILED, EXIT_USAGE, Failure
 from referee.console import printable
 from referee.games import registry
 from referee.games.game import UnknownRules
-from referee_clients.bot_check.catalogue import ASKED, CATALOGUE
-from referee_clients.bot_check.results import Result, Status, as_json, as_junit, has_failed
+from referee_clients.bot_check.catalogue import ASKED, CATALOGUE, Result, Status, as_json, as_junit, has_failed
 from referee_clients.bot_check.run import How, check, checks_of
 from referee_clients.bot_check.subject import Subject, named
 from referee_clients.bots import UnknownBot, load, names

@@ -16,11 +16,11 @@ from referee.cli.shared.failure import EXIT_FAILED, EXIT_USAGE, Failure
 from referee.console import printable
 from referee.games import registry
 from referee_clients.bot_check.apart import EndedEarly, told_by
-from referee_clients.bot_check.lint.rules import RULES
+from referee_clients.bot_check.lint import RULES
 
 EXIT_FOUND = 3
 _WAIT_S = 120.0
-_LOOK = "referee_clients.bot_check.lint.look"
+_LOOK = "referee_clients.bot_check.lint"
 
 
 def bot_lint(

@@ -34,11 +34,11 @@ from referee_clients import BotFailed, ClientError, Distrust, GameResult, Join, 
 from referee_clients.bots import UnknownBot, maker, names
 from referee_clients.bots.bot import MakeBot, paced
 from referee_clients.bots.program import ProgramFailed
-from referee_clients.sdk.asking import of_the_bot
 from referee_clients.sdk.channel import Security
+from referee_clients.sdk.decisions import of_the_bot
 from referee_clients.sdk.ledger import Ledger
 from referee_clients.sdk.opening.times import milliseconds
-from referee_clients.sdk.seats import check_principal
+from referee_clients.sdk.player import check_principal
 
 EXIT_BOT = 3
 EXIT_DISTRUST = 4

@@ -25,17 +25,15 @@ from referee.log.errors import LogError
 from referee_clients.bots import UnknownBot
 from referee_clients.bots.program import MEMORY_MIB, START_S
 from referee_clients.match import report
-from referee_clients.match.course import Config, Course
+from referee_clients.match.course import FAULTS, Config, Course, play, resumed
 from referee_clients.match.journal import Game, Journal, JournalError, read
 from referee_clients.match.limits import Limits, probe
 from referee_clients.match.pool import WorkerDied
 from referee_clients.match.ratings import SCALE, Evidence, strengths
 from referee_clients.match.replaying import VERIFIER, Keys, Logs, keep, trace
-from referee_clients.match.runner import FAULTS, play, resumed
-from referee_clients.match.schedule import Kind, possible
+from referee_clients.match.schedule import Kind, placings, possible
 from referee_clients.match.sprt import Sprt, Verdict
 from referee_clients.match.statistics import Statistics, as_json, named, statistics
-from referee_clients.match.units import placings
 from referee_clients.match.worker import Match, Played
 from referee_clients.sdk.opening.times import milliseconds
 

@@ -12,7 +12,7 @@ import pytest
 from referee.log.intent import Author, Place, Role, TableAct
 from referee.log.v1 import log_pb2
 from referee.wire import strict
-from referee_clients.prepared import Prepared
+from referee_clients.rulings import Prepared
 from tests.cli.rule import Club, Game, declared, here
 from tests.server.service.player import Play
 

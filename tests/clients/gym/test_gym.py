@@ -29,7 +29,7 @@ from referee.text.notation.registry import notation
 from referee_clients.bots import RESIGN, Protest, TakeBack, load
 from referee_clients.gym import IllegalAction, RawEnv, aec_env, parallel_env, solo_env
 from referee_clients.gym.coding import CANONICAL, Canonical
-from referee_clients.gym.play import Play
+from referee_clients.gym.environments import Play
 from referee_clients.match import IllegalMove, play_game
 
 GAMES = registry.names()

@@ -21,7 +21,7 @@ from referee.v1 import access_service_pb2 as access
 from referee.v1 import access_service_pb2_grpc
 from referee.v1 import game_service_pb2 as pb
 from referee_clients import play_async
-from referee_clients.bot_check.faults import Way
+from referee_clients.bot_check.relay import Way
 from referee_clients.bots import load
 from referee_clients.join import Join, parse_join
 from referee_clients.sdk.channel import Insecure, Security, check, open_channel

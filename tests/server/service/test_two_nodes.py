@@ -26,7 +26,7 @@ from referee_clients import GameResult, play_async
 from referee_clients.bots import load, maker
 from referee_clients.sdk.ledger import Ledger
 from referee_clients.sdk.organiser import Opened, organiser
-from referee_clients.sdk.seats import play_all
+from referee_clients.sdk.player import play_all
 from tests.addresses import free_address
 from tests.cli.command import REFEREE
 from tests.crash.journal import Told

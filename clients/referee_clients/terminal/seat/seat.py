@@ -18,7 +18,7 @@ from referee_clients.join import Join
 from referee_clients.sdk.arbiter import TRIES
 from referee_clients.sdk.channel import Security
 from referee_clients.sdk.game_copy import GameCopy
-from referee_clients.sdk.taking import check_seat, owed
+from referee_clients.sdk.ledger import check_seat, owed
 from referee_clients.terminal.desk.acts import Meant, message
 from referee_clients.terminal.desk.hand import Hand, NotEntered
 from referee_clients.terminal.seat.keys import SeatKeys

@@ -1,6 +1,6 @@
-"""Looks at a bot, in a process of its own: ``python -m referee_clients.bot_check.lint.look NAME GAME``, and tells.
+"""The look at a bot without a game: ``python -m referee_clients.bot_check.lint NAME GAME``, and the list of its rules.
 
-A process of its own, as importing a bot runs it: its time and what it leaves behind are its own.
+It runs in a process of its own, as importing a bot runs it: time and leftovers of the bot stay apart from the command.
 """
 
 from __future__ import annotations
@@ -18,10 +18,29 @@ from typing import Any, Final
 
 from referee.games import registry
 from referee_clients.bot_check.apart import telling
+from referee_clients.bot_check.catalogue import Check
 from referee_clients.bot_check.positions import Position, random_game
 from referee_clients.bots import maker
 from referee_clients.bots.bot import RESIGN, BrokenBot, Protest, Table, TakeBack, UnknownBot, begin, end
 from referee_clients.bots.program import PREFIX
+
+_HERE: Final = "bot-check.md#a-look-without-playing"
+_GET: Final = "bots.md#what-you-get"
+RULES: Final = {
+    rule.id: rule
+    for rule in (
+        Check("imports", "It can be imported, or started, and made without arguments.", "bots.md"),
+        Check("slow-import", "It is imported within 1 s; a program answers within 2 s.", _HERE),
+        Check("signature", "It has choose(observation, legal_moves), and may have begin, end and agrees.", _GET),
+        Check("raises", "It returns a move in the first positions of a game.", _GET),
+        Check("not-a-legal-move", "It returns a legal move.", _GET),
+        Check("not-of-the-list", "It returns a move of the list, or pays more than it needs to.", "bots.md#alhambra"),
+        Check("not-deterministic", "With the same seed and positions it makes the same moves.", _HERE),
+        Check("shared-state", "Games that are played at one time do not touch each other.", "bots.md#many-games"),
+        Check("beyond-its-seat", "It looks at its observation, and at nothing else of the referee.", _GET),
+    )
+}  # fmt: skip
+
 
 IMPORT_S: Final = 1.0
 START_S: Final = 2.0

@@ -1,4 +1,4 @@
-"""What a program is asked and what it answers, each one line of JSON (docs/exec-bots.md).
+"""The protocol of a program that is a bot: each question and each answer is one line of JSON (docs/exec-bots.md).
 
 Positions and moves are the messages of the API and of the log in protobuf's JSON, with the names of their fields as the
 .proto files have them.
