@@ -17,8 +17,7 @@ from typing import Any
 import grpc
 from nacl.signing import SigningKey, VerifyKey
 
-from referee.server.store.errors import StoreFailed
-from referee.server.store.store import Change, Row
+from referee.server.store.store import Change, Row, StoreFailed
 from referee.server.store.writer import GroupWriter
 
 SIGNATURE_BYTES, KEY_BYTES = 64, 32

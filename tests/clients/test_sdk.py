@@ -20,7 +20,7 @@ from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner, VerifierKey
 from referee.log.verdict import Verdict
 from referee.server.service.watching import MOST_PLAYING
-from referee.server.store.errors import StoreFailed
+from referee.server.store.store import StoreFailed
 from referee.v1 import access_service_pb2 as access
 from referee.v1 import game_service_pb2 as pb
 from referee_clients import (

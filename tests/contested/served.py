@@ -11,8 +11,7 @@ from referee.log.replay import Record
 from referee.server.live.context import Context
 from referee.server.live.opening import new_token, token_digest
 from referee.server.service.data import open_data
-from referee.server.store.errors import StoreFailed
-from referee.server.store.store import Grant, Opening, Row
+from referee.server.store.store import Grant, Opening, Row, StoreFailed
 from tests.contested.games import Contested
 from tests.log.games import SECRET
 

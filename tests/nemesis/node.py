@@ -17,14 +17,13 @@ from pathlib import Path
 from time import time
 from typing import Any
 
-from referee.server.store import postgres, postgres_checks, postgres_nodes
-from referee.server.store.errors import StoreFailed, TakenOver
+from referee.server.store import postgres, postgres_nodes, postgres_opening
 from referee.server.store.nodes import News
 from referee.server.store.postgres import PostgresStore
-from referee.server.store.postgres_checks import check_clock
+from referee.server.store.postgres_opening import check_clock
 from referee.server.store.postgres_session import PostgresSession
 from referee.server.store.session import Session
-from referee.server.store.store import Change, Opening, Row
+from referee.server.store.store import Change, Opening, Row, StoreFailed, TakenOver
 from tests.server.store.changes import committed, identity
 
 GAMES = 6
@@ -255,6 +254,6 @@ if __name__ == "__main__":
     url_, folder_, name_, off_s, without = sys.argv[1:]
     if without:
         WITHOUT[without]()
-    setattr(postgres_checks, time.__name__, lambda: time() + float(off_s))
+    setattr(postgres_opening, time.__name__, lambda: time() + float(off_s))
     # What is taken away in a control shows only where nothing else protects.
     asyncio.run(main(url_, Path(folder_), name_, ends_when_refused=off_s != "0", require_standby=not without))

@@ -18,8 +18,8 @@ from time import monotonic
 import psycopg
 
 from referee.server.store import postgres_cluster
-from referee.server.store.errors import StoreFailed
 from referee.server.store.postgres_nodes import ALIVE_LOCK
+from referee.server.store.store import StoreFailed
 from tests.crash.shim import library_if_any as shim_library
 from tests.nemesis.node import BEAT_S, GAMES, LEASE_S, REFUSED, WITHOUT_STANDBY, next_head, opened
 from tests.nemesis.pair import Earlier, Pair

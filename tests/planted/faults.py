@@ -247,7 +247,7 @@ REFEREE: Final = (
     ),
     Fault(
         "a-revoked-token-is-listed",
-        "referee/server/store/grants.py",
+        "referee/server/store/statements.py",
         "principal <> '' AND revoked_ms = 0 AND",
         "principal <> '' AND",
         ("tests/server/service/test_access.py::test_lists",),

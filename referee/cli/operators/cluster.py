@@ -15,9 +15,8 @@ from rich.table import Table
 from referee.cli.shared.failure import EXIT_FAILED, EXIT_USAGE, Failure
 from referee.console import printable
 from referee.server.service.data import DataError, cluster_module, found_cluster, replace_organiser, store_address
-from referee.server.service.files import CLUSTER_MARK_FILE
-from referee.server.store.address import check_address
-from referee.server.store.errors import StoreFailed
+from referee.server.service.files import CLUSTER_MARK_FILE, check_address
+from referee.server.store.store import StoreFailed
 
 _LOOK_S = 0.2
 _LATE_MS = 3_000

@@ -9,8 +9,7 @@ import typer
 
 from referee.cli.shared.failure import EXIT_USAGE, Failure
 from referee.server.service.data import DataError, move_data
-from referee.server.service.files import STORE_FILE
-from referee.server.store.address import check_address
+from referee.server.service.files import STORE_FILE, check_address
 
 
 def migrate(

@@ -19,8 +19,7 @@ from referee.server.live.context import Context
 from referee.server.service import logs
 from referee.server.service.data import Data, DataError, open_data, origin_of, take_marks
 from referee.server.service.files import CLUSTER_MARK_FILE, STORE_ADDRESS_FILE, STORE_FILE
-from referee.server.store.errors import StoreFailed
-from referee.server.store.store import Upgrade
+from referee.server.store.store import StoreFailed, Upgrade
 from referee.text.notation.outcomes import counted
 from referee.text.notation.times import moment_utc
 

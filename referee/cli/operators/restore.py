@@ -23,7 +23,7 @@ from referee.server.live.context import Context
 from referee.server.service import logs
 from referee.server.service.backup import lay_down, take_up
 from referee.server.service.data import Data, DataError, open_data, origin_of
-from referee.server.store.errors import StoreFailed
+from referee.server.store.store import StoreFailed
 from referee.text.notation.times import moment_utc
 
 _SUFFIXES = (".gamelog", ".eventlog")

@@ -28,13 +28,12 @@ from referee.process.pool import MEMORY_MIB
 from referee.server.service import logs
 from referee.server.service.calls import CALL_S
 from referee.server.service.data import DataError, origin_of
-from referee.server.service.files import LOG_VERIFIER_FILE, STORE_ADDRESS_FILE
+from referee.server.service.files import LOG_VERIFIER_FILE, STORE_ADDRESS_FILE, check_address
 from referee.server.service.limits import REQUESTS_PER_S, STREAMS
 from referee.server.service.metrics import PATH
 from referee.server.service.server import SOLVER_WORKERS, Config, ListenError, Server
 from referee.server.service.tls import Certificates, Tls, TlsError
-from referee.server.store.address import check_address
-from referee.server.store.errors import WentBack
+from referee.server.store.store import WentBack
 from referee_clients.sdk.channel import TLS_SCHEME, Security, is_loopback
 from referee_clients.web.origins import has_keys
 from referee_clients.web.secure import Lack, lacks

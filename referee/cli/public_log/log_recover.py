@@ -19,7 +19,7 @@ from referee.server.service import logs
 from referee.server.service.data import DataError, open_data, origin_of
 from referee.server.service.files import STORE_ADDRESS_FILE, STORE_FILE
 from referee.server.service.public_log import log_signer
-from referee.server.store.errors import StoreFailed
+from referee.server.store.store import StoreFailed
 
 
 def recover_(  # noqa: PLR0917 - typer reads options from the signature

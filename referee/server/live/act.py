@@ -9,7 +9,7 @@ from referee.log.intent import Author
 from referee.log.v1 import log_pb2
 from referee.server.live.answers import Answer
 from referee.server.live.watch import Commit, Watcher
-from referee.server.store.errors import StoreFailed
+from referee.server.store.store import StoreFailed
 
 
 class Act(NamedTuple):

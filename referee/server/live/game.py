@@ -43,9 +43,8 @@ from referee.server.live.timekeeper import Hold, Timekeeper, awaited_mover, is_u
 from referee.server.live.turns import Payer, Work
 from referee.server.live.view import awaited_text
 from referee.server.live.watch import Commit, Ending, Watcher
-from referee.server.store.errors import StoreFailed
 from referee.server.store.nodes import Node
-from referee.server.store.store import Opening, Row
+from referee.server.store.store import Opening, Row, StoreFailed
 from referee.text.words.catalogue import phrase
 
 _log = structlog.get_logger("referee.server.live")

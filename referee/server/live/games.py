@@ -26,10 +26,9 @@ from referee.server.live.sharing import Sharing
 from referee.server.live.turns import Payer, Work
 from referee.server.live.view import game_message, game_state, snapshot_message
 from referee.server.live.watch import Ending, SeatWatcher, Watcher
-from referee.server.store.errors import Cause, NotReady, StoreDamaged, StoreFailed
 from referee.server.store.marks import Mark
 from referee.server.store.nodes import Node
-from referee.server.store.store import Player, Row, StoredGame
+from referee.server.store.store import Cause, NotReady, Player, Row, StoreDamaged, StoredGame, StoreFailed
 from referee.text.notation.times import moment_utc
 from referee.text.words.catalogue import phrase
 from referee.v1 import game_pb2 as pb

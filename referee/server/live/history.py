@@ -26,9 +26,8 @@ from referee.server.live.context import Context
 from referee.server.live.errors import Unsound
 from referee.server.live.fingerprints import ROWS, Fingerprints, fingerprint
 from referee.server.live.watch import Commit
-from referee.server.store.errors import StoreDamaged
 from referee.server.store.marks import Mark
-from referee.server.store.store import Row
+from referee.server.store.store import Row, StoreDamaged
 
 PAGE_ROWS = 64
 REPLAYED_AT_ONCE = 16

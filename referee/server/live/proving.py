@@ -19,8 +19,7 @@ from referee.log.entry import MAX_ENTRIES, decode_entry
 from referee.log.replay import Record
 from referee.server.live.context import Context
 from referee.server.live.watch import Commit, Ending, Watcher
-from referee.server.store.errors import StoreDamaged, StoreFailed
-from referee.server.store.store import Certificate, Change, NewCertificates, Row
+from referee.server.store.store import Certificate, Change, NewCertificates, Row, StoreDamaged, StoreFailed
 from referee.v1 import game_service_pb2 as pb
 from referee.v1.solver_service_pb2 import ProveMoveRequest
 from referee.wire.certificates.certificate import BadCertificate

@@ -32,9 +32,8 @@ from referee.server.live.history import History
 from referee.server.live.opening import new_token, token_digest
 from referee.server.live.scrub import Scrub
 from referee.server.live.view import game_message
-from referee.server.store.errors import StoreDamaged, StoreFailed
 from referee.server.store.marks import Mark
-from referee.server.store.store import Grant, Opening, Row, StoredGame
+from referee.server.store.store import Grant, Opening, Row, StoreDamaged, StoredGame, StoreFailed
 
 _CHECKPOINTS = (FrameType.CHECKPOINT, FrameType.OLD_CHECKPOINT)
 

@@ -15,8 +15,8 @@ import structlog
 from referee.server.live.errors import Elsewhere, LiveGameError
 from referee.server.live.game import LiveGame
 from referee.server.live.view import game_message
-from referee.server.store.errors import Cause, StoreFailed
 from referee.server.store.nodes import News, Node, Nodes, Shown
+from referee.server.store.store import Cause, StoreFailed
 
 TAKEN_UP_AT_ONCE = 4
 SHOWN_S = 0.5

@@ -12,8 +12,7 @@ from referee.log.public.folder import Folder
 from referee.log.public.proof import prove_head
 from referee.log.public.tiles import TileTree
 from referee.server.publishing.sequencer import WentBack, published_in
-from referee.server.store.errors import StoreFailed
-from referee.server.store.store import Store
+from referee.server.store.store import Store, StoreFailed
 
 
 class Missing(StrEnum):

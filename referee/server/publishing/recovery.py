@@ -18,8 +18,7 @@ from referee.log.public.leaf import read_leaf
 from referee.log.public.policy import LogPolicy
 from referee.log.public.tiles import HEIGHT, WIDTH, Edge, Source, is_path, read_leaves
 from referee.server.publishing.sequencer import WentBack, published_in
-from referee.server.store.errors import Contradiction
-from referee.server.store.store import Head, LogState, Store
+from referee.server.store.store import Contradiction, Head, LogState, Store
 
 _AT_ONCE = 1024
 

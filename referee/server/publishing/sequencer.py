@@ -36,8 +36,7 @@ from referee.log.public.tiles import PARTIAL, Edge, Source, TileTree
 from referee.server.publishing import witnesses
 from referee.server.publishing.upkeep import Upkeep
 from referee.server.publishing.witnesses import Ahead, Witnesses
-from referee.server.store.errors import StoreFailed, TakenOver
-from referee.server.store.store import Head, LogState, Store
+from referee.server.store.store import Head, LogState, Store, StoreFailed, TakenOver
 
 EVERY_S = 1.0
 FRESH_S = 600.0

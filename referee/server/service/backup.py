@@ -31,10 +31,10 @@ from referee.server.service.files import (
     TOKEN_FILE,
     VERIFIER_FILE,
 )
-from referee.server.store.errors import StoreFailed
-from referee.server.store.files import logs_of
 from referee.server.store.sql import MARKS_FILE, SEAL_FILE
 from referee.server.store.sqlite import copy_store, doubts_in
+from referee.server.store.sqlite_files import logs_of
+from referee.server.store.store import StoreFailed
 
 _MANIFEST: Final = "backup.json"
 _NOTE: Final = "backup.note"

@@ -17,7 +17,7 @@ from referee.log.clocks import DELAY_MS
 from referee.server.live.answers import Accepted, Answer
 from referee.server.service import errors
 from referee.server.service.limits import Account
-from referee.server.store.errors import StoreFailed
+from referee.server.store.store import StoreFailed
 
 Way = Literal["unary", "stream"]
 

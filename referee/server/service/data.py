@@ -30,15 +30,14 @@ from referee.server.service.files import (
     STORE_FILE,
     TOKEN_FILE,
     VERIFIER_FILE,
+    check_address,
 )
 from referee.server.service.node_tls import SECRET_BYTES
-from referee.server.store.address import check_address
-from referee.server.store.errors import StoreFailed
-from referee.server.store.files import make_whole
 from referee.server.store.seal import Seal
 from referee.server.store.sql import MARKS_FILE, SEAL_FILE, SqlStore, add_marks
 from referee.server.store.sqlite import SqliteStore
-from referee.server.store.store import BUSY_S, Store, Upgrade
+from referee.server.store.sqlite_files import make_whole
+from referee.server.store.store import BUSY_S, Store, StoreFailed, Upgrade
 
 
 class DataError(Exception):
@@ -235,7 +234,8 @@ def move_data(path: Path, address: str, *, marks: Path | None = None, seal_key: 
             # Whatever is wrong with it is told now, and nothing sealed is left open.
             file = SqliteStore(path / STORE_FILE, marks=marks, seal_key=seal_key, on_upgrade=_refuse_upgrade)
             asyncio.run(file.close())
-            count: int = _postgres("moving").copy_games(path / STORE_FILE, address, str(signer.verifier), BUSY_S)
+            copier = _postgres("sqlite_to_postgres")
+            count: int = copier.copy_games(path / STORE_FILE, address, str(signer.verifier), BUSY_S)
             keep(path / STORE_ADDRESS_FILE, f"{address}\n", 0o600)
         finally:
             os.close(lock)

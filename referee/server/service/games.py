@@ -43,7 +43,7 @@ from referee.server.service.play_stream import PlayStream, SeatStreams
 from referee.server.service.seats_elsewhere import HERE, SeatsElsewhere, Together
 from referee.server.service.violations import violation_message
 from referee.server.service.watching import Heartbeats, WatchLimits, after_seq_of, tell, watch
-from referee.server.store.errors import StoreFailed
+from referee.server.store.store import StoreFailed
 from referee.v1 import game_service_pb2 as pb
 from referee.v1.arbiter_service_pb2 import SubmitActRequest
 from referee.wire.strict import MAX_BODY_BYTES

@@ -36,7 +36,7 @@ from referee.server.service.forwarding import Forwarder, PassedBack
 from referee.server.service.limits import Account, TookTooLong
 from referee.server.service.permissions import PERMISSIONS
 from referee.server.service.slowing import Refusals
-from referee.server.store.errors import StoreFailed
+from referee.server.store.store import StoreFailed
 
 Unary = Callable[[Any, Caller], Awaitable[Message]]
 Streaming = Callable[[Any, Caller, "ResponseStream"], Awaitable[None]]

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
+from shutil import disk_usage
 from typing import NamedTuple
 
 import structlog
 
 from referee.server.live.timing import Handle
 from referee.server.service.data import Data, DataError
-from referee.server.store.disk import free_bytes
 
 LOOK_MS = 1000
 """How often it looks: most time of a clock that is given back, however the referee ends."""
@@ -102,7 +102,7 @@ class Machine:
 
     def _look_at_disk(self, disk: str, path: Path) -> None:
         try:
-            free = free_bytes(path)
+            free = disk_usage(path).free
         except OSError as error:
             _log.warning("cannot look at the disk", path=str(path), error=str(error))
             return

@@ -10,7 +10,7 @@ from referee.log.public.policy import MAX_POLICY_BYTES, LogPolicy
 from referee.server.publishing.sequencer import Sequencer, WentBack
 from referee.server.service.data import Data, DataError, keep, load_or_make_key
 from referee.server.service.files import LOG_KEY_FILE, LOG_VERIFIER_FILE
-from referee.server.store.errors import StoreFailed
+from referee.server.store.store import StoreFailed
 
 NAME = "log"
 """Ends the log's origin, after that of the games."""

@@ -9,8 +9,7 @@ from typing import Final
 import structlog
 from grpc_health.v1 import health, health_pb2
 
-from referee.server.store.errors import Cause, NotReady, StoreFailed
-from referee.server.store.store import Store
+from referee.server.store.store import Cause, NotReady, Store, StoreFailed
 
 LATE_S: Final = 3.0
 """A write that takes longer, or has failed for longer, makes the referee not ready."""

@@ -11,8 +11,7 @@ import structlog
 from referee.server.live.errors import RETRY_S
 from referee.server.service.auth import Authenticator
 from referee.server.service.calls import Calls
-from referee.server.store.errors import StoreFailed
-from referee.server.store.store import Grant, Store
+from referee.server.store.store import Grant, Store, StoreFailed
 
 _log = structlog.get_logger("referee.access")
 

@@ -13,8 +13,8 @@ import structlog
 from referee.server.service.auth import Metadata
 from referee.server.service.calls import ResponseStream
 from referee.server.service.forwarding import Forwarder
-from referee.server.store.errors import StoreFailed
 from referee.server.store.nodes import Node
+from referee.server.store.store import StoreFailed
 from referee.v1 import game_service_pb2 as pb
 
 METHOD = "referee.v1.GameService/WatchSeat"

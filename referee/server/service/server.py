@@ -58,9 +58,8 @@ from referee.server.service.status import StatusService
 from referee.server.service.tls import Certificates
 from referee.server.service.watching import Heartbeats, WatchLimits
 from referee.server.service.worker_queue import WorkerQueue
-from referee.server.store.errors import StoreFailed, TakenOver
 from referee.server.store.nodes import News
-from referee.server.store.store import BUSY_S, Upgrade
+from referee.server.store.store import BUSY_S, StoreFailed, TakenOver, Upgrade
 
 MAX_REQUEST_BYTES = 2 * calls.MAX_REQUEST_BYTES
 """What gRPC takes: more than is allowed, so that it is we who refuse, and say why."""

@@ -32,7 +32,7 @@ from referee.server.service.fields import game_id_of
 from referee.server.service.permissions import OVERSEERS
 from referee.server.service.watching import Heartbeats, WatchLimits
 from referee.server.service.worker_queue import WorkerQueue
-from referee.server.store.errors import StoreFailed
+from referee.server.store.store import StoreFailed
 from referee.tournament.rules import TOURNAMENT
 from referee.v1 import status_service_pb2 as pb
 

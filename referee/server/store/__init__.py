@@ -1,1 +1,1 @@
-"""Where entries live. ``store``, ``marks`` and ``errors`` say what a store promises, ``sqlite`` is one in a file."""
+"""Where entries live. ``store``, ``marks`` and ``nodes`` say what a store promises; SQLite and PostgreSQL keep it."""

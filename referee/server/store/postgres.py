@@ -22,14 +22,15 @@ from typing import Any, TypeVar
 import psycopg
 import structlog
 
-from referee.server.store import games, grants, postgres_schema
 from referee.server.store import postgres_nodes as nodes
-from referee.server.store.cluster_mark import FILE, ClusterMark, Doubting, newest_doubting
-from referee.server.store.errors import Cause, StoreFailed, TakenOver, WentBack
-from referee.server.store.files import make_whole
+from referee.server.store import postgres_opening, statements
 from referee.server.store.nodes import Alone, Nodes
-from referee.server.store.postgres_arrays import Bigints, Byteas, Integers
-from referee.server.store.postgres_checks import (
+from referee.server.store.postgres_cluster import ORGANISER, PostgresNodes, keep_organiser
+from referee.server.store.postgres_nodes import Looker, Moved
+from referee.server.store.postgres_opening import (
+    CLUSTER_MARK_FILE,
+    ClusterMark,
+    Doubting,
     await_standby,
     cause_now,
     check_clock,
@@ -37,17 +38,16 @@ from referee.server.store.postgres_checks import (
     end_waiver,
     lacking,
     lost_since,
+    newest_doubting,
     require_again,
     standbys,
 )
-from referee.server.store.postgres_cluster import ORGANISER, keep_organiser
-from referee.server.store.postgres_nodes import Looker, Moved
-from referee.server.store.postgres_owners import PostgresNodes
-from referee.server.store.postgres_session import PostgresSession, connect_s, postgres_errors
+from referee.server.store.postgres_session import Bigints, Byteas, Integers, PostgresSession, connect_s, postgres_errors
 from referee.server.store.session import Session
 from referee.server.store.sql import SqlStore, check_new, fact, keep_fact, save_marks
+from referee.server.store.sqlite_files import make_whole
 from referee.server.store.sqlite_marks import SqliteMarks
-from referee.server.store.store import BUSY_S, Grant, Upgrade
+from referee.server.store.store import BUSY_S, Cause, Grant, StoreFailed, TakenOver, Upgrade, WentBack
 
 _T = TypeVar("_T")
 _log = structlog.get_logger("referee.server.store")
@@ -111,7 +111,7 @@ class PostgresStore(SqlStore):
         """What this referee can have seen of the others; None: it has not begun."""
         self._beat_s, self._orphans_s = monotonic(), 0.0
         """When it last gave a sign of life, and last asked for games of nobody."""
-        self._mark_path = cluster_mark or marks.with_name(FILE)
+        self._mark_path = cluster_mark or marks.with_name(CLUSTER_MARK_FILE)
         self._mark: ClusterMark | None = None
         self._database_id = self._doubted = b""
         self.went_back = ""
@@ -223,7 +223,7 @@ class PostgresStore(SqlStore):
             session = PostgresSession(self._url, self._busy_s)
             try:
                 if self._node is None:
-                    postgres_schema.make(session, self._url, before, on_upgrade)
+                    postgres_opening.make_tables(session, self._url, before, on_upgrade)
                 check(session)
                 if self._require_standby:
                     check_standby(session, self._url)
@@ -596,7 +596,7 @@ _DOUBT = "doubt "
 
 
 def _last_times(session: Session) -> dict[bytes, int]:
-    return dict(games.last_times(session))
+    return dict(statements.last_times(session))
 
 
 def _doubt(game_id: bytes) -> str:
@@ -618,7 +618,7 @@ def _end_doubt(session: Session, game_id: bytes) -> None:
 
 
 def _revoke(session: Session, beginning: bytes, now_ms: int) -> Grant | None:
-    found = grants.revoke(session, beginning, now_ms)
+    found = statements.revoke_grant(session, beginning, now_ms)
     if found is not None:
         keep_fact(session, nodes.REVOKED, secrets.token_bytes(8))
     return found

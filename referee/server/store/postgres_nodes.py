@@ -20,12 +20,11 @@ from datetime import datetime
 from time import monotonic, sleep
 from typing import Final, NamedTuple
 
-from referee.server.store.errors import StoreFailed
 from referee.server.store.nodes import Node, Own, Shown
 from referee.server.store.postgres_session import PostgresSession
-from referee.server.store.session import Session
+from referee.server.store.session import Session, State
 from referee.server.store.sql import keep_fact
-from referee.server.store.state import State
+from referee.server.store.store import StoreFailed
 
 BEAT_S = 0.5
 LOOK_S = 0.2

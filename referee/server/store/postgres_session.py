@@ -1,4 +1,4 @@
-"""A connection to PostgreSQL, and what its errors mean.
+"""A connection to PostgreSQL, the arrays that statements are given, and the translation of errors.
 
 A commit whose wait for a standby is cancelled is reported as done, with a warning, though the standby may not have it:
 whoever commits calls ``heed`` afterwards, and takes nothing for done before it returns.
@@ -9,16 +9,81 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
-from typing import Any
+from struct import pack
+from typing import Any, ClassVar, Self
 
 import psycopg
+from psycopg import Connection
+from psycopg.adapt import Dumper
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.errors import DataCorrupted, Diagnostic, IndexCorrupted, InvalidParameterValue
-from psycopg.pq import TransactionStatus
+from psycopg.pq import Format, TransactionStatus
 
-from referee.server.store import postgres_arrays
-from referee.server.store.errors import StoreDamaged, StoreFailed
 from referee.server.store.session import Found
+from referee.server.store.store import StoreDamaged, StoreFailed
+
+
+class _Array(bytes):
+    """An array without NULL, in binary and put together at once: of a list the driver asks every value what it is.
+
+    What goes over the wire: dimensions, whether there is a NULL, type of a value, how many, the first index, values,
+    each after its length.
+    """
+
+    TYPE: ClassVar[int]
+    """Of the array, as the catalogue numbers it."""
+    OF: ClassVar[int]
+    """Of a value."""
+
+    @classmethod
+    def _of(cls, count: int, values: bytes) -> Self:
+        if not count:
+            return cls(pack("!iii", 0, 0, cls.OF))
+        return cls(pack("!iiiii", 1, 0, cls.OF, count, 1) + values)
+
+
+class Bigints(_Array):
+    """``bigint[]``."""
+
+    TYPE, OF = 1016, 20
+
+    @classmethod
+    def of(cls, values: Sequence[int]) -> Self:
+        return cls._of(len(values), b"".join([pack("!iq", 8, value) for value in values]))
+
+
+class Integers(_Array):
+    """``integer[]``."""
+
+    TYPE, OF = 1007, 23
+
+    @classmethod
+    def of(cls, values: Sequence[int]) -> Self:
+        return cls._of(len(values), b"".join([pack("!ii", 4, value) for value in values]))
+
+
+class Byteas(_Array):
+    """``bytea[]``."""
+
+    TYPE, OF = 1001, 17
+
+    @classmethod
+    def of(cls, values: Sequence[bytes]) -> Self:
+        return cls._of(len(values), b"".join([part for value in values for part in (pack("!i", len(value)), value)]))
+
+
+class _AsItIs(Dumper):
+    format = Format.BINARY
+
+    def dump(self, obj: bytes) -> bytes:
+        return obj
+
+
+def register_arrays(connection: Connection[Any]) -> None:
+    """Have the connection take them."""
+    for array in (Bigints, Integers, Byteas):
+        connection.adapters.register_dumper(array, type(f"{array.__name__}Dumper", (_AsItIs,), {"oid": array.TYPE}))
+
 
 _LEAST_VERSION = 14
 _DEFAULTS = {
@@ -60,7 +125,7 @@ class PostgresSession:
             self._connection.close()
             raise
         self._connection.add_notice_handler(self._noticed)
-        postgres_arrays.register(self._connection)
+        register_arrays(self._connection)
 
     def _check_server(self) -> None:
         major = self._connection.info.server_version // 10_000

@@ -15,8 +15,8 @@ from nacl.exceptions import CryptoError
 from nacl.secret import Aead
 from nacl.utils import random
 
-from referee.server.store.errors import StoreDamaged, StoreFailed
-from referee.server.store.files import make_whole
+from referee.server.store.sqlite_files import make_whole
+from referee.server.store.store import StoreDamaged, StoreFailed
 
 _CHECKED = b"tile-referee/v1/seal-check"
 

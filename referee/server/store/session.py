@@ -1,8 +1,9 @@
-"""What the statements of this package need of a database: one connection to it, whatever the driver."""
+"""A connection to a database, as the statements use it; and how a database keeps states of games and 64-bit numbers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from enum import IntEnum
 from typing import Any, Protocol
 
 
@@ -30,3 +31,22 @@ class Session(Protocol):
 
     def executemany(self, sql: str, values: Iterable[Sequence[Any]], /) -> object:
         """Run one statement for each of these."""
+
+
+class State(IntEnum):
+    """How far a game is, as far as the store has to know."""
+
+    OPEN = 0
+    OVER = 1
+    GIVEN_UP = 2
+    """Kept, but in no list: for everybody who asks there is no such game."""
+
+
+def signed(number: int | None) -> int | None:
+    """Return a number of 64 bits as databases keep it, which has a sign."""
+    return number if number is None or number < 1 << 63 else number - (1 << 64)
+
+
+def unsigned(number: int | None) -> int | None:
+    """Return what was kept by ``signed``."""
+    return number if number is None or number >= 0 else number + (1 << 64)

@@ -12,15 +12,15 @@ from contextlib import AbstractContextManager, ExitStack, closing, suppress
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
-from referee.server.store import certificates, games, grants, heads, remarks
-from referee.server.store.errors import Cause, StoreFailed, TakenOver
-from referee.server.store.files import make_whole
+from referee.server.store import statements
 from referee.server.store.marks import Marks
 from referee.server.store.nodes import Nodes
 from referee.server.store.seal import Seal
 from referee.server.store.session import Session
+from referee.server.store.sqlite_files import make_whole
 from referee.server.store.sqlite_marks import SqliteMarks
 from referee.server.store.store import (
+    Cause,
     Certificate,
     Change,
     Done,
@@ -32,6 +32,8 @@ from referee.server.store.store import (
     Row,
     Standbys,
     StoredGame,
+    StoreFailed,
+    TakenOver,
 )
 from referee.server.store.writer import GroupWriter
 
@@ -113,7 +115,7 @@ class SqlStore(ABC):
     # --- what belongs to it ------------------------------------------------------------------------------------
 
     def _open_seal(self, session: Session, path: Path, *, renew: bool) -> Seal:
-        token, has_secrets = fact(session, "seal"), games.has_secrets(session)
+        token, has_secrets = fact(session, "seal"), statements.has_secrets(session)
         help_ = "expected that key, here or at --seal-key FILE; if it is lost, see referee recover --new-seal"
         if renew and path.exists():
             what = "with another one, dealt games in play can only be ended"
@@ -227,23 +229,23 @@ class SqlStore(ABC):
             for change in changes:
                 game_id = change.game_id
                 if change.opening is not None:
-                    numbers[game_id] = games.open_(session, self._seal, game_id, change.opening)
+                    numbers[game_id] = statements.open_game(session, self._seal, game_id, change.opening)
                 number = numbers[game_id] = (
-                    numbers.get(game_id) or self._numbers.get(game_id) or games.number_of(session, game_id)
+                    numbers.get(game_id) or self._numbers.get(game_id) or statements.number_of(session, game_id)
                 )
                 for row in change.rows:
                     values += (number, row.seq, row.data, row.note)
                 if change.answer is not None:
-                    games.keep_answer(session, number, change.rows[0].seq, change.answer)
+                    statements.keep_answer(session, number, change.rows[0].seq, change.answer)
                 if change.remark is not None:
-                    remarks.keep(session, number, change.rows[0].seq, change.remark)
+                    statements.keep_remark(session, number, change.rows[0].seq, change.remark)
                 if change.closed is not None:
-                    games.close(session, number, change.closed)
+                    statements.close_game(session, number, change.closed)
                 if change.root and (change.opening is not None or change.closed is not None):
-                    heads.keep(session, [Head(game_id, change.rows[-1].seq + 1, change.root)])
+                    statements.keep_heads(session, [Head(game_id, change.rows[-1].seq + 1, change.root)])
                 if change.certificates is not None:
                     self._check_writer(session)
-                    certificates.keep(session, number, change.certificates)
+                    statements.keep_certificates(session, number, change.certificates)
             if values:
                 self._insert(session, values)
         self._numbers.update(numbers)
@@ -254,22 +256,22 @@ class SqlStore(ABC):
                 self.marks.let_go(change.game_id)
 
     def set_organiser(self, digest: bytes) -> None:
-        self._change(grants.set_organiser, digest)
+        self._change(statements.set_organiser, digest)
 
     def give_up(self, game_id: bytes) -> None:
-        self._change(games.give_up, game_id)
+        self._change(statements.give_up_game, game_id)
 
     def mend(self, game_id: bytes, header: bytes, rows: Sequence[Row], closed: bytes | None) -> None:
-        self._change(games.mend, game_id, header, rows, closed)
+        self._change(statements.mend_game, game_id, header, rows, closed)
 
     async def add_grant(self, grant: Grant) -> bool:
-        return await asyncio.to_thread(self._change, grants.add, grant)
+        return await asyncio.to_thread(self._change, statements.add_grant, grant)
 
     async def revoke_grant(self, beginning: bytes, now_ms: int) -> Grant | None:
-        return await asyncio.to_thread(self._change, grants.revoke, beginning, now_ms)
+        return await asyncio.to_thread(self._change, statements.revoke_grant, beginning, now_ms)
 
     async def erase_remark(self, game_id: bytes, seq: int) -> bool:
-        return await asyncio.to_thread(self._change, remarks.erase, game_id, seq)
+        return await asyncio.to_thread(self._change, statements.erase_remark, game_id, seq)
 
     async def number_heads(self, limit: int) -> int | None:
         # A look, which is all that most of the time needs, takes no turn beside the writer.
@@ -278,10 +280,10 @@ class SqlStore(ABC):
         return await asyncio.to_thread(self._change, self._number_heads, limit)
 
     def _settled(self, session: Session) -> int | None:
-        return heads.settled(session) if self._wrote_log(session) else None
+        return statements.settled_size(session) if self._wrote_log(session) else None
 
     def _number_heads(self, session: Session, limit: int) -> int | None:
-        return heads.number(session, limit) if self._writes_log(session) else None
+        return statements.number_heads(session, limit) if self._writes_log(session) else None
 
     async def keep_log_state(self, state: LogState) -> bool:
         return await asyncio.to_thread(self._change, self._keep_log_state, state)
@@ -289,81 +291,81 @@ class SqlStore(ABC):
     def _keep_log_state(self, session: Session, state: LogState) -> bool:
         is_ours = self._writes_log(session)
         if is_ours:
-            keep_fact(session, _LOG, heads.value_of(state))
+            keep_fact(session, _LOG, statements.log_state_value(state))
         return is_ours
 
     def put_back_leaves(self, first: int, heads_: Sequence[Head], state: LogState) -> None:
         def put_back(session: Session) -> None:
-            heads.put_back(session, first, heads_)
-            keep_fact(session, _LOG, heads.value_of(state))
+            statements.put_back_leaves(session, first, heads_)
+            keep_fact(session, _LOG, statements.log_state_value(state))
 
         self._change(put_back)
 
     # --- reading -------------------------------------------------------------------------------------------------
 
     async def game(self, game_id: bytes) -> StoredGame | None:
-        return await self._read(games.find, game_id)
+        return await self._read(statements.find_game, game_id)
 
     async def games(self, before: int | None, limit: int, *, closed: bool | None = None) -> list[StoredGame]:
-        return await self._read(games.newest, before, limit, closed)
+        return await self._read(statements.newest_games, before, limit, closed)
 
     async def games_of_event(self, event_id: int, before: int | None, limit: int) -> list[StoredGame]:
-        return await self._read(games.of_event, event_id, before, limit)
+        return await self._read(statements.games_of_event, event_id, before, limit)
 
     async def games_of_player(self, principal: str, before: int | None, limit: int) -> list[StoredGame]:
-        return await self._read(games.of_player, principal, before, limit)
+        return await self._read(statements.games_of_player, principal, before, limit)
 
     async def games_between(self, first: bytes, last: bytes, before: int | None, limit: int) -> list[StoredGame]:
-        return await self._read(games.between, first, last, before, limit)
+        return await self._read(statements.games_between, first, last, before, limit)
 
     async def first_since(self, opened_ms: int) -> int | None:
-        return await self._read(games.first_since, opened_ms)
+        return await self._read(statements.first_since, opened_ms)
 
     async def entries(self, game_id: bytes, first: int, limit: int) -> list[Row]:
-        return await self._read(games.entries, game_id, first, limit)
+        return await self._read(statements.entries, game_id, first, limit)
 
     async def last_notes(self, games_: Sequence[StoredGame]) -> dict[bytes, bytes]:
         numbers = [game.number for game in games_]
-        return await self._read(games.notes, min(numbers, default=0), max(numbers, default=0))
+        return await self._read(statements.notes, min(numbers, default=0), max(numbers, default=0))
 
     async def header(self, game_id: bytes) -> bytes:
-        return await self._read(games.header, game_id)
+        return await self._read(statements.header, game_id)
 
     async def secret(self, game_id: bytes) -> bytes | None:
-        sealed = await self._read(games.sealed_secret, game_id)
+        sealed = await self._read(statements.sealed_secret, game_id)
         return self._seal.open(game_id, sealed) if sealed is not None else None
 
     async def answer(self, game_id: bytes, seq: int) -> bytes | None:
-        return await self._read(games.answer, game_id, seq)
+        return await self._read(statements.answer, game_id, seq)
 
     async def certificates(self, game_id: bytes, first: int, end: int) -> list[Certificate]:
-        return await self._read(certificates.of_entries, game_id, first, end)
+        return await self._read(statements.certificates_of_entries, game_id, first, end)
 
     async def awaiting_certificates(self) -> list[tuple[bytes, int]]:
-        return await self._read(certificates.awaited)
+        return await self._read(statements.awaiting_certificates)
 
     async def remarks(self, game_id: bytes, first: int, end: int) -> dict[int, bytes]:
-        return await self._read(remarks.of_entries, game_id, first, end)
+        return await self._read(statements.remarks_of_entries, game_id, first, end)
 
     async def grant(self, digest: bytes) -> Grant | None:
-        return await self._read(grants.find, digest)
+        return await self._read(statements.find_grant, digest)
 
     async def grants(
         self, before: int | None, limit: int, *, principal: str = "", valid_ms: int | None = None
     ) -> list[tuple[int, Grant]]:
-        return await self._read(grants.page, before, limit, principal, valid_ms)
+        return await self._read(statements.page_of_grants, before, limit, principal, valid_ms)
 
     async def leaves(self, first: int, limit: int) -> list[Head]:
-        return await self._read(heads.leaves, first, limit)
+        return await self._read(statements.leaves, first, limit)
 
     async def heads_of(self, game_id: bytes) -> list[tuple[Head, int | None]]:
-        return await self._read(heads.of_game, game_id)
+        return await self._read(statements.heads_of_game, game_id)
 
     async def log_state(self) -> LogState | None:
-        return heads.state_of(await self._read(fact, _LOG))
+        return statements.log_state_of(await self._read(fact, _LOG))
 
     async def players(self, game_id: bytes | None = None) -> list[Player]:
-        return await self._read(games.players, game_id)
+        return await self._read(statements.players, game_id)
 
 
 def fact(session: Session, name: str) -> Any:
@@ -419,11 +421,11 @@ def save_marks(session: Session, path: Path, copied_ms: int | None = None) -> No
     """
     marks = SqliteMarks(path)
     if copied_ms is not None:
-        marks.doubt({game_id: copied_ms or last_ms for game_id, last_ms in games.last_times(session)})
-    numbers = games.numbers(session)
+        marks.doubt({game_id: copied_ms or last_ms for game_id, last_ms in statements.last_times(session)})
+    numbers = statements.numbers(session)
     for first in range(0, len(numbers), 500):
         some = numbers[first : first + 500]
-        notes = games.notes(session, some[0], some[-1]).values()
+        notes = statements.notes(session, some[0], some[-1]).values()
         # A game with a damaged note is set aside for it.
-        marks.raise_to([head for note in notes if (head := heads.head_in(note)) is not None])
+        marks.raise_to([head for note in notes if (head := statements.head_in(note)) is not None])
     marks.close()

@@ -11,10 +11,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NoReturn
 
-from referee.server.store.errors import Contradiction, StoreFailed
-from referee.server.store.files import connect, make_room, store_errors
 from referee.server.store.marks import Mark
-from referee.server.store.store import BUSY_S
+from referee.server.store.sqlite_files import connect, make_room, store_errors
+from referee.server.store.store import BUSY_S, Contradiction, StoreFailed
 
 ID_BYTES = 16
 _SCHEMA_VERSION = 2

@@ -1,19 +1,61 @@
-"""What a store is to the referee: whole commits in, in order and durable; games, entries and tokens out.
+"""The protocol of a store, and its errors: whole commits in, in order and durable; games, entries and tokens out.
 
-Knows bytes, not what they say. What keeps these promises, and those of ``marks``, on another database can stand in the
-place of ``sqlite``: nothing outside of this package knows more of a store, except the place that opens one.
+A store knows bytes and not their meaning. Another database can take the place of ``sqlite`` if it keeps these promises
+and those of ``marks``: outside of this package only the place that opens a store knows more.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol
 
-from referee.server.store.errors import Cause, StoreFailed, TakenOver
 from referee.server.store.marks import Marks
 from referee.server.store.nodes import Nodes
+
+
+class Cause(StrEnum):
+    """Why nothing can be written, as far as it is told: no addresses, no words of a database."""
+
+    UNKNOWN = "unknown"
+    STANDBY = "no standby"
+    """Commits wait for one, or the referee requires one, and none is connected."""
+    NO_PRIMARY = "no primary"
+    """Servers of the database answer, and none takes writes."""
+    DATABASE = "no answer"
+
+
+class StoreFailed(Exception):
+    """A store did not do what it was asked. After a commit: what it holds now has to be read again."""
+
+
+class StoreDamaged(StoreFailed):
+    """What was asked for cannot be read any more, and asking again will not help; other games may be well."""
+
+
+class TakenOver(StoreFailed):
+    """Another referee writes to this database from now on, and this one never again."""
+
+
+class WentBack(TakenOver):
+    """The database is not what it was: what was let out may be missing. This referee signs nothing more."""
+
+
+class Contradiction(StoreFailed):
+    """A head of a game that cannot be of one history with a head that was let out before."""
+
+
+class NotReady(StoreFailed):
+    """Nothing can be written for the time being, and callers may know why."""
+
+    def __init__(self, cause: Cause, referees: int = 1) -> None:
+        """``referees``: how many run on the database."""
+        self.cause = cause
+        self.referees = referees
+        super().__init__(cause.value)
+
 
 BUSY_S = 5.0
 """How long a store waits for somebody else's lock on its database, such as a backup's, if it is not told otherwise."""

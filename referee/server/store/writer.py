@@ -12,8 +12,7 @@ from collections.abc import Callable, Sequence
 from queue import SimpleQueue
 from time import perf_counter
 
-from referee.server.store.errors import StoreFailed
-from referee.server.store.store import Change, Done, Observer
+from referee.server.store.store import Change, Done, Observer, StoreFailed
 
 ENOUGH_ROWS = 64
 """This many rows do not wait for more."""

@@ -21,9 +21,8 @@ from referee.server.live.act import Act
 from referee.server.live.answers import Answer
 from referee.server.live.context import Context
 from referee.server.live.game import LiveGame
-from referee.server.store.errors import StoreFailed
 from referee.server.store.sqlite import SqliteStore
-from referee.server.store.store import Change, Done, Opening
+from referee.server.store.store import Change, Done, Opening, StoreFailed
 from referee.wire import strict
 from tests.log import games, toy
 from tests.log.games import SECRET, SIGNER, game_open, key, seed

@@ -17,8 +17,8 @@ from referee.server.live import recovery
 from referee.server.live.answers import Accepted, Refused
 from referee.server.live.errors import InDoubt, NotAwaited, StaleHead
 from referee.server.live.game import LiveGame
-from referee.server.store.errors import StoreFailed
 from referee.server.store.nodes import Node
+from referee.server.store.store import StoreFailed
 from tests.server.live.clocked import RECORDED, Clocked
 
 LAG_MS = 300

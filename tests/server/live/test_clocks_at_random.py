@@ -16,7 +16,7 @@ from referee.log.intent import Author, Role
 from referee.log.v1 import log_pb2
 from referee.server.live.answers import Accepted, Refused
 from referee.server.live.errors import GameOver, NotAwaited
-from referee.server.store.errors import StoreFailed
+from referee.server.store.store import StoreFailed
 from tests.server.live.clocked import RECORDED, Clocked
 from tests.sizes import campaign
 

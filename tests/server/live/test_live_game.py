@@ -24,9 +24,8 @@ from referee.server.live.turns import Turns
 from referee.server.live.watch import WOKEN_AT_ONCE, Commit, Ending, Item, Watcher
 from referee.server.service.data import open_data
 from referee.server.service.server import Config, Server
-from referee.server.store.errors import StoreFailed
 from referee.server.store.sqlite import SqliteStore
-from referee.server.store.store import Change, Done, Opening, Row
+from referee.server.store.store import Change, Done, Opening, Row, StoreFailed
 from referee.v1.game_service_pb2 import CreateGameRequest
 from referee.wire import strict
 from tests.log.games import SIGNER, game_open, key

@@ -37,8 +37,7 @@ from referee.server.service import server as serving
 from referee.server.service.data import open_data
 from referee.server.service.files import STORE_FILE
 from referee.server.service.server import Server
-from referee.server.store.errors import StoreDamaged, StoreFailed
-from referee.server.store.store import Change, Row
+from referee.server.store.store import Change, Row, StoreDamaged, StoreFailed
 from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
 from referee.wire.certificates.registry import Provable

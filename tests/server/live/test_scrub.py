@@ -19,7 +19,7 @@ from referee.server.live.history import History
 from referee.server.live.scrub import ROWS_AT_ONCE, Scrub
 from referee.server.service.files import STORE_FILE
 from referee.server.service.server import Server
-from referee.server.store.errors import StoreFailed
+from referee.server.store.store import StoreFailed
 from referee.v1 import game_service_pb2 as pb
 from tests.attacks.database import another_header
 from tests.server.live.scrub import DAMAGE

@@ -20,8 +20,8 @@ from referee.server.service.guard import handler
 from referee.server.service.limits import TookTooLong
 from referee.server.service.permissions import EVERYBODY, PERMISSIONS, SERVICES, Scope
 from referee.server.service.solver import Disagreement
-from referee.server.store.errors import StoreFailed
 from referee.server.store.nodes import Node
+from referee.server.store.store import StoreFailed
 from referee.text.notation.errors import Kind, NotationError
 from referee.text.words.catalogue import Phrase, phrase
 from referee.v1 import game_service_pb2 as pb

@@ -20,8 +20,7 @@ from referee.server.service.data import open_data
 from referee.server.service.errors import status
 from referee.server.service.files import KEY_FILE, TOKEN_FILE, VERIFIER_FILE
 from referee.server.service.server import Server
-from referee.server.store.errors import StoreFailed
-from referee.server.store.store import Change, Row
+from referee.server.store.store import Change, Row, StoreFailed
 from referee.text.words.catalogue import phrase
 from referee.v1 import game_service_pb2 as pb
 from tests.server.service.conftest import on_both_engines, running

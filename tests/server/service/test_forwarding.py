@@ -20,7 +20,7 @@ from referee.server.service.node_tls import NAME, SECRET_BYTES, NodeCredentials
 from referee.server.service.server import Config, Server
 from referee.server.service.tls import Certificates, Tls
 from referee.server.store.nodes import Node
-from referee.server.store.postgres_owners import PostgresNodes
+from referee.server.store.postgres_cluster import PostgresNodes
 from referee.v1 import access_service_pb2 as access
 from referee.v1 import game_pb2, game_service_pb2_grpc
 from referee.v1 import game_service_pb2 as pb

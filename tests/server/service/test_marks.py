@@ -19,9 +19,9 @@ from referee.log.verdict import Verdict
 from referee.server.service.data import DataError
 from referee.server.service.files import STORE_FILE
 from referee.server.service.server import Config, Server
-from referee.server.store.errors import Contradiction, StoreFailed
 from referee.server.store.marks import Mark
 from referee.server.store.sql import MARKS_FILE, SEAL_FILE
+from referee.server.store.store import Contradiction, StoreFailed
 from referee.v1 import game_service_pb2 as pb
 from tests.server.service.conftest import of_postgresql, of_sqlite, on_both_engines, running
 from tests.server.service.engines import Engine

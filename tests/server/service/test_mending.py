@@ -16,8 +16,8 @@ from referee.server.live.watch import SeatWatcher
 from referee.server.service import games as games_module
 from referee.server.service.calls import ResponseStream
 from referee.server.service.server import Server
-from referee.server.store.errors import StoreFailed
 from referee.server.store.sql import MARKS_FILE
+from referee.server.store.store import StoreFailed
 from referee.v1 import access_service_pb2 as access
 from referee.v1 import game_service_pb2 as pb
 from tests.server.service.access import Office

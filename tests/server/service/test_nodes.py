@@ -32,10 +32,10 @@ from referee.server.service.data import DataError
 from referee.server.service.forwarding import Forwarder
 from referee.server.service.play_stream import SeatStreams
 from referee.server.service.server import Config, Server
-from referee.server.store import postgres_checks, postgres_nodes
-from referee.server.store.errors import Cause, StoreFailed
+from referee.server.store import postgres_nodes, postgres_opening
 from referee.server.store.nodes import Node
-from referee.server.store.postgres_owners import PostgresNodes
+from referee.server.store.postgres_cluster import PostgresNodes
+from referee.server.store.store import Cause, StoreFailed
 from referee.v1 import access_service_pb2 as access
 from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
@@ -624,7 +624,7 @@ async def test_a_clock_that_is_off_and_a_database_without_standby_are_refused(
     with pytest.raises(DataError, match="synchronous_standby_names is empty"):
         async with running(tmp_path / "one", require_standby=True):
             pass
-    monkeypatch.setattr(postgres_checks, "time", lambda: time() + 10)
+    monkeypatch.setattr(postgres_opening, "time", lambda: time() + 10)
     with pytest.raises(DataError, match=r"clock is (10\.0|9\.9) s off the database's"):
         async with running(tmp_path / "one"):
             pass

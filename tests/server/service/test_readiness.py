@@ -15,7 +15,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from referee.server.service.errors import status
 from referee.server.service.files import STORE_FILE
 from referee.server.service.readiness import WRITING
-from referee.server.store.errors import Cause, NotReady
+from referee.server.store.store import Cause, NotReady
 from tests.cli.inside import referee
 from tests.server.service.conftest import running
 from tests.server.service.metrics import http

@@ -11,8 +11,7 @@ import grpc
 import pytest
 
 from referee.server.service.server import Config, Server
-from referee.server.store.errors import StoreFailed
-from referee.server.store.store import Grant
+from referee.server.store.store import Grant, StoreFailed
 from referee.v1 import access_service_pb2 as access
 from referee.v1 import game_service_pb2 as pb
 from tests.server.service.access import Office, closing, with_principal

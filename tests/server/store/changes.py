@@ -6,8 +6,7 @@ import asyncio
 from hashlib import sha256
 
 from referee.log.note import Checkpoint, Note, NoteSignature
-from referee.server.store.errors import StoreFailed
-from referee.server.store.store import Change, Grant, Opening, Row, Store
+from referee.server.store.store import Change, Grant, Opening, Row, Store, StoreFailed
 from referee.server.store.writer import GroupWriter
 
 UNLISTED = """DROP TABLE heads; DROP INDEX games_by_event; DROP INDEX games_by_time; DROP INDEX players_by_principal;

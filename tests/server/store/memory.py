@@ -10,12 +10,13 @@ from time import perf_counter
 
 from referee.log.errors import LogError
 from referee.log.note import Checkpoint, Note
-from referee.server.store.errors import Cause, Contradiction, StoreFailed, TakenOver
 from referee.server.store.marks import Mark
 from referee.server.store.nodes import Alone
 from referee.server.store.store import (
+    Cause,
     Certificate,
     Change,
+    Contradiction,
     Done,
     Grant,
     Head,
@@ -25,6 +26,8 @@ from referee.server.store.store import (
     Player,
     Row,
     StoredGame,
+    StoreFailed,
+    TakenOver,
 )
 
 

@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 
 import psycopg
 
-from referee.server.store import postgres_schema
+from referee.server.store import postgres_opening
 from referee.server.store.postgres import PostgresStore
 
 USER = "referee"
@@ -189,7 +189,7 @@ class Postgres:
             return self._shared
         if self.ask(self._shared, "SELECT to_regclass('nodes')") == [(None,)]:
             return self._shared  # no store was opened there
-        tables = ", ".join([*postgres_schema.TABLES, "nodes"])
+        tables = ", ".join([*postgres_opening.TABLES, "nodes"])
         self.ask(self._shared, f"TRUNCATE {tables} RESTART IDENTITY")
         self.ask(self._shared, "DELETE FROM facts WHERE name NOT IN ('version', 'id')")
         return self._shared

@@ -13,11 +13,10 @@ from pathlib import Path
 import pytest
 
 from referee.server.store import postgres_nodes
-from referee.server.store.cluster_mark import FILE, ClusterMark
-from referee.server.store.errors import StoreFailed, WentBack
 from referee.server.store.postgres import PostgresStore
 from referee.server.store.postgres_cluster import waive
-from referee.server.store.store import Change
+from referee.server.store.postgres_opening import CLUSTER_MARK_FILE, ClusterMark
+from referee.server.store.store import Change, StoreFailed, WentBack
 from tests.server.store.changes import committed, identity, opening, row
 from tests.server.store.postgres import USER, Postgres, made, on_postgres
 from tests.sizes import campaign
@@ -166,8 +165,8 @@ async def test_a_start_that_was_killed_before_its_first_sign_of_life_is_missed_t
     monkeypatch.setattr(postgres_nodes, "BEAT_S", 3600.0)
     async with node(url, tmp_path) as store:
         await committed(store, Change(identity(1), [row(2)], root=A))
-        remembered_then = (tmp_path / FILE).read_bytes()
-    (tmp_path / FILE).write_bytes(remembered_then)  # an orderly end gives one more
+        remembered_then = (tmp_path / CLUSTER_MARK_FILE).read_bytes()
+    (tmp_path / CLUSTER_MARK_FILE).write_bytes(remembered_then)  # an orderly end gives one more
     with pytest.raises(WentBack, match="the database went back"):
         await asyncio.to_thread(on_postgres, await asyncio.to_thread(put_back), tmp_path)
 
@@ -266,7 +265,7 @@ async def test_a_referee_signs_no_more_on_a_server_that_lacks_what_it_let_out(
     doubts = standby.ask(name, "SELECT count(*) FROM facts WHERE name LIKE 'doubt %'")
     assert (standby.ask(name, "SELECT seq FROM entries"), doubts) == ([(0,)], [(int(several),)])
     with pytest.raises(StoreFailed, match=r"it lacks entries that .*marks.db knows"):
-        waive(url, tmp_path / FILE)
+        waive(url, tmp_path / CLUSTER_MARK_FILE)
 
 
 async def accepted(url: str, folder: Path) -> tuple[bool, int]:
@@ -277,7 +276,7 @@ async def accepted(url: str, folder: Path) -> tuple[bool, int]:
     for game_id in doubts:
         store.marks.settle(game_id)
     await store.close()
-    (folder / FILE).unlink(missing_ok=True)
+    (folder / CLUSTER_MARK_FILE).unlink(missing_ok=True)
     return was_done, len(doubts)
 
 
@@ -288,7 +287,7 @@ async def test_games_are_put_in_doubt_once_each_time_that_the_database_goes_back
     url, (one, other) = servers[0].new(), (tmp_path / "one", tmp_path / "other")
     one.mkdir()
     await founded(url, one)
-    shutil.copytree(one, other, ignore=shutil.ignore_patterns("marks.db*", FILE))
+    shutil.copytree(one, other, ignore=shutil.ignore_patterns("marks.db*", CLUSTER_MARK_FILE))
     await played(url, one, 0, 1)
     await played(url, other, 1, 0)
     first = by_dump(servers, url)

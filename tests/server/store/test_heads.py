@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from referee.server.store.errors import StoreFailed, TakenOver
 from referee.server.store.sqlite import SqliteStore
-from referee.server.store.store import Change, Head, LogState, Row, Store
+from referee.server.store.store import Change, Head, LogState, Row, Store, StoreFailed, TakenOver
 from tests.server.store.changes import UNLISTED, committed, identity, note, opening, row
 from tests.server.store.postgres import Postgres, on_postgres
 

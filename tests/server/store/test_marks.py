@@ -12,12 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from referee.server.store.errors import Contradiction, StoreDamaged, StoreFailed
 from referee.server.store.marks import Mark
 from referee.server.store.seal import Seal
 from referee.server.store.sqlite import SqliteStore
 from referee.server.store.sqlite_marks import SqliteMarks
-from referee.server.store.store import Change, Grant
+from referee.server.store.store import Change, Contradiction, Grant, StoreDamaged, StoreFailed
 from tests.server.store.changes import committed, identity, opening, row
 from tests.waiting import until, waiting_for
 

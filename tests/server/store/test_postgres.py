@@ -15,14 +15,12 @@ from typing import Any
 import psycopg
 import pytest
 
-from referee.server.store import postgres_nodes, postgres_schema
-from referee.server.store.address import check_address
-from referee.server.store.errors import StoreFailed
+from referee.server.service.files import check_address
+from referee.server.store import postgres_nodes, postgres_opening
 from referee.server.store.marks import Mark
 from referee.server.store.postgres import PostgresStore
-from referee.server.store.postgres_arrays import Bigints, Byteas, Integers
-from referee.server.store.postgres_session import PostgresSession
-from referee.server.store.store import Change, Grant
+from referee.server.store.postgres_session import Bigints, Byteas, Integers, PostgresSession
+from referee.server.store.store import Change, Grant, StoreFailed
 from tests.server.store.changes import committed, identity, opening, row
 from tests.server.store.postgres import Postgres, on_postgres, running
 from tests.sizes import campaign
@@ -202,7 +200,7 @@ async def test_a_second_one_is_refused_while_the_first_one_lives(
 _OTHER = """
 import asyncio, sys
 from pathlib import Path
-from referee.server.store.errors import StoreFailed
+from referee.server.store.store import StoreFailed
 from referee.server.store.store import Change
 from tests.server.store.changes import committed, identity, opening, row
 from tests.server.store.postgres import on_postgres
@@ -248,7 +246,7 @@ async def test_who_is_killed_or_hangs_is_taken_over_from(ending: signal.Signals,
 def _with_tables(url: str) -> str:
     """The address, where a migration was broken off before it copied anything."""
     with closing(PostgresSession(url, 1)) as session:
-        postgres_schema.make(session, url, lambda: None)
+        postgres_opening.make_tables(session, url, lambda: None)
     return url
 
 

@@ -14,10 +14,9 @@ from referee.cli.operators.recover import no_upgrade
 from referee.server.service.data import DataError, open_data
 from referee.server.store import postgres_cluster
 from referee.server.store import postgres_nodes as nodes
-from referee.server.store.errors import StoreFailed
 from referee.server.store.nodes import News, Shown
 from referee.server.store.postgres import PostgresStore
-from referee.server.store.store import Change, Upgrade
+from referee.server.store.store import Change, StoreFailed, Upgrade
 from tests.server.store.changes import committed, identity, opening, row
 from tests.server.store.postgres import Postgres, on_postgres
 from tests.waiting import until

@@ -13,12 +13,10 @@ from typing import Any
 import pytest
 
 from referee.server.store import postgres, postgres_nodes
-from referee.server.store.cluster_mark import ClusterMark
-from referee.server.store.errors import Cause, StoreFailed
 from referee.server.store.postgres import PostgresStore
-from referee.server.store.postgres_checks import cause_now
 from referee.server.store.postgres_cluster import state, waive
-from referee.server.store.store import Change, Standbys
+from referee.server.store.postgres_opening import ClusterMark, cause_now
+from referee.server.store.store import Cause, Change, Standbys, StoreFailed
 from tests.cli.inside import referee
 from tests.server.store.changes import committed, identity, opening, row
 from tests.server.store.postgres import USER, Postgres, made, on_postgres

@@ -14,12 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from referee.server.store.errors import Contradiction, StoreFailed
 from referee.server.store.marks import Mark
 from referee.server.store.sqlite import SqliteStore
 from referee.server.store.store import (
     Certificate,
     Change,
+    Contradiction,
     Grant,
     Listing,
     LogState,
@@ -27,6 +27,7 @@ from referee.server.store.store import (
     Player,
     Row,
     Store,
+    StoreFailed,
 )
 from tests.server.store.changes import committed, identity, opening, row
 from tests.server.store.postgres import Postgres, on_postgres
@@ -37,7 +38,7 @@ A, B = bytes(32), b"\x01" * 32
 # --- the protocols -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("module", ["address", "errors", "marks", "nodes", "store", "writer"])
+@pytest.mark.parametrize("module", ["marks", "nodes", "session", "store", "writer"])
 def test_the_protocols_take_no_database_with_them(module: str) -> None:
     program = f"import sys, referee.server.store.{module}; sys.exit(bool({{'psycopg', 'sqlite3'}} & {{*sys.modules}}))"
     subprocess.run([sys.executable, "-c", program], check=True)

@@ -18,12 +18,11 @@ from typing import Any
 import pytest
 
 from referee.log.v1 import log_pb2
-from referee.server.store import schema
-from referee.server.store.errors import StoreFailed
-from referee.server.store.files import connect
+from referee.server.store import sqlite
 from referee.server.store.session import Session
 from referee.server.store.sqlite import SqliteStore
-from referee.server.store.store import Certificate, Change, Grant, Listing, NewCertificates, Row, Upgrade
+from referee.server.store.sqlite_files import connect
+from referee.server.store.store import Certificate, Change, Grant, Listing, NewCertificates, Row, StoreFailed, Upgrade
 from referee.server.store.writer import GroupWriter
 from tests.server.store.changes import UNLISTED, committed, identity, opening, row
 from tests.small_disk import small_disk
@@ -281,7 +280,7 @@ async def test_of_many_that_make_the_tables_at_once_one_does(store: SqliteStore,
     def make(_: int) -> int:
         together.wait()
         with closing(connect(path, 30)) as connection:
-            schema.make(connection, path, lambda _: None)
+            sqlite.make_tables(connection, path, lambda _: None)
             found: int = connection.execute("SELECT count(*) FROM unproved").fetchone()[0]
             return found + connection.in_transaction
 

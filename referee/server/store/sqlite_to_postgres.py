@@ -1,4 +1,4 @@
-"""The games of an SQLite file, copied into PostgreSQL: all of them or none, and everything that belongs to them."""
+"""Copies the games of an SQLite file into PostgreSQL with everything that belongs to them: all of them or none."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from referee.server.store import postgres_schema
-from referee.server.store.errors import StoreFailed
-from referee.server.store.files import connect, store_errors
+from referee.server.store import postgres_opening
 from referee.server.store.postgres_session import PostgresSession, postgres_errors
 from referee.server.store.sql import fact, keep_fact
+from referee.server.store.sqlite_files import connect, store_errors
+from referee.server.store.store import StoreFailed
 
 _NUMBERS = (
     "SELECT setval(pg_get_serial_sequence('games', 'number'), coalesce(max(number), 0) + 1, false) FROM games",
@@ -32,14 +32,14 @@ def copy_games(path: Path, url: str, verifier: str, busy_s: float) -> int:
         postgres_errors(url),
         closing(PostgresSession(url, busy_s)) as session,
     ):
-        postgres_schema.make(session, url, lambda: None)
+        postgres_opening.make_tables(session, url, lambda: None)
         session.execute("BEGIN")
         session.execute("SELECT pg_advisory_xact_lock(7, 0)")
         marks = fact(file, "marks")
         if fact(session, "marks") not in {None, marks} or session.execute("SELECT 1 FROM nodes LIMIT 1").fetchone():
             raise StoreFailed(f"{url}: a referee has games there already; expected an empty database")
-        session.execute(f"TRUNCATE {', '.join(postgres_schema.TABLES)}")
-        counts = {table: _copy(file, session, table) for table in postgres_schema.TABLES}
+        session.execute(f"TRUNCATE {', '.join(postgres_opening.TABLES)}")
+        counts = {table: _copy(file, session, table) for table in postgres_opening.TABLES}
         for statement in _NUMBERS:
             session.execute(statement)
         for name, value in (("marks", marks), ("verifier", verifier.encode())):

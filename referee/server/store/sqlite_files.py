@@ -1,4 +1,4 @@
-"""Making and opening the referee's SQLite files, and what their errors mean."""
+"""The referee's SQLite files: how they are made and opened, and how their errors are translated."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from shutil import disk_usage
 from time import monotonic, sleep
 
-from referee.server.store.disk import free_bytes
-from referee.server.store.errors import StoreDamaged, StoreFailed
+from referee.server.store.store import StoreDamaged, StoreFailed
 
 _LARGEST_COMMIT_PAGES = 64
 """How far the write-ahead log may grow beyond its size before it begins anew."""
@@ -77,7 +77,7 @@ def make_room(connection: sqlite3.Connection, path: Path, pages: int) -> int:
         grows = max(0, pages * (page_bytes + _FRAME_BYTES) - log_bytes) + max(0, pages - free_pages) * page_bytes
         if grows == 0:
             return 0
-        lacking: int = grows + _SPARE_BYTES - free_bytes(path.parent)
+        lacking: int = grows + _SPARE_BYTES - disk_usage(path.parent).free
         if lacking > 0:
             return lacking
         connection.execute("BEGIN IMMEDIATE")
@@ -108,7 +108,8 @@ def store_errors(path: Path) -> Iterator[None]:
         code = getattr(error, "sqlite_errorcode", 0)
         kind = StoreDamaged if code & 0xFF in _DAMAGED else StoreFailed
         # Without space for its index of the log SQLite speaks of an I/O error, too.
-        is_full = code == sqlite3.SQLITE_FULL or (code & 0xFF == sqlite3.SQLITE_IOERR and not free_bytes(path.parent))
+        no_space = code & 0xFF == sqlite3.SQLITE_IOERR and not disk_usage(path.parent).free
+        is_full = code == sqlite3.SQLITE_FULL or no_space
         raise kind(f"{path}: {error}{_room_expected(path) if is_full else ''}") from error
 
 
@@ -124,7 +125,7 @@ def copy_whole(connection: sqlite3.Connection, copy: Path) -> None:
     Raise ``StoreFailed`` if the disk has no room for it, and nothing was written; ``OSError``, ``sqlite3.Error``.
     """
     (size,) = connection.execute("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size").fetchone()
-    if (lacking := size + _SPARE_BYTES - free_bytes(copy.parent)) > 0:
+    if (lacking := size + _SPARE_BYTES - disk_usage(copy.parent).free) > 0:
         raise StoreFailed(f"{copy}: no room for this copy; expected {lacking} bytes more space on its disk")
 
     def save(beside: Path) -> None:
