@@ -15,7 +15,7 @@ from referee.cli.shared.solving import Rlimit
 from referee.cli.solver import building, wall_sets
 from referee.cli.solver.progress import NO_LIMIT, Seconds, Seed, search
 from referee.process.bulk import options
-from referee.text.notation.alhambra.values import TILE_SET, tile_names
+from referee.text.notation.alhambra.inspect import TILE_SET, tile_names
 from referee.v1 import solver_service_pb2 as pb
 from referee.wire.certificates.alhambra.wire import layout_of
 

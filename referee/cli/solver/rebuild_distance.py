@@ -11,7 +11,7 @@ from referee.cli.shared import output
 from referee.cli.shared.solving import Rlimit, Solver
 from referee.cli.solver import building
 from referee.text.notation.alhambra.claims import describe_move, written_move
-from referee.text.notation.alhambra.values import layout_names, tile_names
+from referee.text.notation.alhambra.inspect import layout_names, tile_names
 from referee.text.notation.outcomes import counted
 from referee.text.notation.strict_json import only, required
 from referee.v1 import solver_service_pb2 as pb

@@ -32,9 +32,9 @@ class Boards:
 
 def write(boards: Boards) -> str:
     """Return the canonical form; the state may be that of a whole game."""
-    of_game = registry.part(__package__, boards.setup.rules_id, "boards")
+    text = registry.part(__package__, boards.setup.rules_id, "text")
     lines = head(Position(boards.setup, boards.state, boards.contest))
-    return "".join(f"{line}\n" for line in (*lines, headers.line(headers.BOARDS, of_game.write(boards.state))))
+    return "".join(f"{line}\n" for line in (*lines, headers.line(headers.BOARDS, text.write_boards(boards.state))))
 
 
 def read(text: str) -> Boards:

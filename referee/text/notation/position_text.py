@@ -35,9 +35,9 @@ class Position:
 
 def write(position: Position) -> str:
     """Return the canonical form. Of a game that the moves alone decide it says no result: the position does."""
-    of_game = registry.part(__package__, position.setup.rules_id, "position")
+    text = registry.part(__package__, position.setup.rules_id, "text")
     return "".join(
-        f"{line}\n" for line in (*head(position), headers.line(headers.POSITION, of_game.write(position.state)))
+        f"{line}\n" for line in (*head(position), headers.line(headers.POSITION, text.write_position(position.state)))
     )
 
 
@@ -70,7 +70,9 @@ def read_value(found: Headers, acts: Sequence[Any], name: str, state: State) -> 
     if headers.WAITS in found.values:
         raise found.wrong(headers.WAITS, "no such header, as only the text of a game says what its result waits for")
     token = found.values[name]
+    text = registry.part(__package__, rules_id, "text")
+    read_line = text.read_position if name == headers.POSITION else text.read_boards
     try:
-        return registry.part(__package__, rules_id, part).read(grammar(rules_id).parse(line, part), state)
+        return read_line(grammar(rules_id).parse(line, part), state)
     except NotationError as error:
         raise error.moved(token.line, token.column + 1) from None

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from referee.games.alhambra import GAME
 from referee.games.alhambra.as_played import AsPlayed
 from referee.games.alhambra.catalogue import CATALOGUE
-from referee.games.alhambra.layout import Layout, index_of, wall_points
+from referee.games.alhambra.layout import REACH, Layout, index_of, wall_points
 from referee.games.alhambra.options import MAX_SEATS, MIN_SEATS, Options
 from referee.games.alhambra.outline import longest_wall
 from referee.games.alhambra.scoring import NEUTRAL, score_round
-from referee.games.alhambra.tiles import TYPES, E, N, S, W
+from referee.games.alhambra.tiles import TYPES, E, N, S, W, tile_set
 from referee.games.alhambra.violations import layout_violations
 from referee.games.game import Cell, Violation
-from referee.text.notation.alhambra.values import TILE_SET, layout_numbers, tile_number
 from referee.text.notation.question_options import options_of_question
 from referee.text.notation.sentences import sentence
 from referee.text.notation.strict_json import (
@@ -28,6 +28,8 @@ from referee.text.notation.strict_json import (
     required,
     shown,
 )
+
+TILE_SET: Final = tile_set()
 
 _RULES: Final = {rule.id: rule for rule in CATALOGUE}
 
@@ -170,3 +172,78 @@ def _type_counts(value: Any, where: str) -> list[int]:
         unknown = next(name for name in counts if name not in _IN_GAME)
         raise QueryError(f"{where}: {shown(unknown)}; expected a type: {', '.join(TYPES)}")
     return [an_integer(counts.get(type_, 0), 0, _IN_GAME[type_], f"{where}.{type_}") for type_ in TYPES]
+
+
+_COORDINATES: Final = {str(number): number for number in range(-REACH, REACH + 1)}
+"""Every way to write a coordinate: there is one for each."""
+
+
+def tile_number(name: Any, where: str) -> int:
+    """Raise ``QueryError``."""
+    tile = TILE_SET.numbers.get(name) if type(name) is str else None
+    if tile is None:
+        raise QueryError(f"{where}: {shown(name)}; expected the name of a tile, such as tower-8-NES or garden-10")
+    return tile
+
+
+def tile_name(name: Any, where: str) -> str:
+    """Raise ``QueryError``."""
+    return TILE_SET.names[tile_number(name, where)]
+
+
+def tile_names(value: Any, where: str) -> tuple[str, ...]:
+    """Return different tiles, in the order of the array. Raise ``QueryError``."""
+    names = [tile_name(name, where) for name in an_array(value, where)]
+    for i, name in enumerate(names):
+        if name in names[:i]:
+            raise QueryError(f"{where}: tile {name} twice; expected each tile once, as the set has it")
+    return tuple(names)
+
+
+def cell(value: Any, where: str) -> Cell:
+    """Read ``[x,y]``. Raise ``QueryError``."""
+    numbers = an_array(value, where)
+    if len(numbers) != 2:
+        raise QueryError(f"{where}: {shown(value)}; expected [x,y]")
+    x, y = (an_integer(number, -REACH, REACH, f"{where}[{i}]") for i, number in enumerate(numbers))
+    return x, y
+
+
+def layout_numbers(value: Any, where: str) -> dict[Cell, int]:
+    """Return tile numbers by cell, of an object such as ``{"1,-2":"tower-12"}``. Raise ``QueryError``."""
+    cells: dict[Cell, int] = {}
+    lies_on: dict[int, str] = {}
+    for written, name in an_object(value, where).items():
+        at = _cell_of(written)
+        if at is None:
+            raise QueryError(
+                f"{where}: cell {shown(written)}; expected x,y from -{REACH} to {REACH}, such as 1,-2, and nothing else"
+            )
+        if at == (0, 0):
+            raise QueryError(f"{where}: cell 0,0 is the fountain's; expected no tile there")
+        tile = TILE_SET.numbers.get(name) if type(name) is str else None
+        if tile is None:
+            tile = tile_number(name, f"{where}: cell {written}")  # which says what is wrong
+        if tile in lies_on:
+            raise QueryError(f"{where}: tile {name} on {lies_on[tile]} and on {written}; expected each tile once")
+        lies_on[tile] = written
+        cells[at] = tile
+    return cells
+
+
+@lru_cache(maxsize=4096)
+def _cell_of(written: str) -> Cell | None:
+    """Return the cell that is written ``x,y``; None if none is."""
+    column, _, row = written.partition(",")
+    x, y = _COORDINATES.get(column), _COORDINATES.get(row)
+    return None if x is None or y is None else (x, y)
+
+
+def layout_names(value: Any, where: str) -> dict[Cell, str]:
+    """Return the same with the tiles' names. Raise ``QueryError``."""
+    return {at: TILE_SET.names[tile] for at, tile in layout_numbers(value, where).items()}
+
+
+def written_layout(layout: Mapping[Cell, str]) -> dict[str, str]:
+    """Return tile names by cell as JSON has them, by column, then row."""
+    return {f"{x},{y}": tile for (x, y), tile in sorted(layout.items())}

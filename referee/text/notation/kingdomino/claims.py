@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from referee.games.kingdomino.dominoes import DOMINOES, Domino
-from referee.text.notation.kingdomino.values import domino_number, frame, placed, stated_dominoes
+from referee.text.notation.kingdomino.inspect import domino_number, frame, placed, stated_dominoes
 from referee.text.notation.strict_json import QueryError, an_array, only, required
 from referee.wire.certificates.kingdomino.claims import Claim, DiscardClaim, Frame, Kingdom, Placed, PlacementClaim
 
