@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from referee.log.vectors.questions import BadAnswer, Question
-from referee.text.notation.strict_json import shown
+from referee.text.notation.questions import shown
 from referee_clients.bots import protocol
 from referee_clients.bots.program import Patience, Program
 

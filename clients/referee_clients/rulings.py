@@ -40,14 +40,12 @@ from referee.log.v1 import log_pb2
 from referee.telling.table_text import usual_rule
 from referee.telling.transcript import Transcript
 from referee.telling.words import ruling_words
-from referee.text.notation import accepted, game_text
-from referee.text.notation.errors import NotationError
-from referee.text.notation.grammar import grammar
-from referee.text.notation.lines import parse_object
+from referee.text.notation import game_text, grammar
+from referee.text.notation.grammar import grammar_of
+from referee.text.notation.questions import QueryError, an_object, only, parse_object, required
 from referee.text.notation.registry import notation
-from referee.text.notation.sentences import sentence
-from referee.text.notation.strict_json import QueryError, an_object, only, required
 from referee.text.notation.times import in_words
+from referee.text.notation.violations import NotationError, sentence
 from referee.text.words.catalogue import Phrase, phrase
 from referee.v1 import arbiter_service_pb2 as pb
 from referee_clients.sdk.arbiter import TRIES, Arbiter
@@ -235,11 +233,11 @@ def standing_move(record: Record, seat: int, text: str) -> log_pb2.Accept:
     rules_id = record.opened.rules_id
     line = text if re.match(r"\d+:", text, re.ASCII) else f"{seat}: {text}"
     try:
-        act = grammar(rules_id).parse(line, "act")
+        act = grammar_of(rules_id).parse(line, "act")
         event = game_text.meant(rules_id, game.position.state, act)
         broken = game.position.violations(event)
         if (mark := game_text.mark_of(act)) is not None:
-            accepted.check(mark, line, broken, game.position.rules.waivable)
+            grammar.check_against(mark, line, broken, game.position.rules.waivable)
     except NotationError as error:
         raise BadMove(f"{line!r}: {error}") from None
     rule_ids = sorted({violation.rule_id for violation in broken})

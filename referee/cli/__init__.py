@@ -20,7 +20,7 @@ from referee import console, core
 from referee.cli.shared import output
 from referee.cli.shared.extras import missing
 from referee.cli.shared.failure import EXIT_FAILED, EXIT_USAGE, Failure
-from referee.text.notation.errors import BadWord
+from referee.text.notation.violations import BadWord
 
 PANELS: Final[Mapping[str, Mapping[str, str]]] = {
     "The referee": {

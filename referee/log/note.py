@@ -19,7 +19,7 @@ from referee.log.errors import Code, LogError
 from referee.log.identity import GAME_ID_TEXT, parse_game_id
 from referee.log.keys import PrivateKey, PublicKey
 from referee.log.merkle import HASH_BYTES
-from referee.text.notation.errors import cut
+from referee.text.notation.violations import cut
 
 MAX_NOTE_BYTES = 16 * 1024
 """Of a game's checkpoint, as the format has it."""

@@ -29,11 +29,11 @@ from referee.log.remarks import SALT_BYTES, commitment, encode_remark
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.telling import table_messages
-from referee.text.notation import accepted, contest_text, errors, game_text
-from referee.text.notation.errors import NotationError
+from referee.text.notation import game_text, grammar, headers, violations
 from referee.text.notation.game_text import GameText
 from referee.text.notation.headers import Setup
-from referee.text.notation.table_acts import RULINGS, Kind, TableAct
+from referee.text.notation.table import RULINGS, ActKind, TableAct
+from referee.text.notation.violations import NotationError
 from referee.text.report.rulings import MOST_POINTS
 from referee.text.words.catalogue import Phrase, Said, phrase
 from referee.wire import strict
@@ -144,7 +144,7 @@ class Recorder:
     def take_off(self, seat: int, points: int, words: str = "") -> None:
         """Rule that a seat loses points, at most as many as a ruling may take."""
         penalty = log_pb2.Penalty(seat=seat, points=points)
-        self._rule_with(log_pb2.Rule(penalty=penalty, rule_id=RULINGS[Kind.PENALTY]), words)
+        self._rule_with(log_pb2.Rule(penalty=penalty, rule_id=RULINGS[ActKind.PENALTY]), words)
 
     def lines(self, game: GameText) -> None:
         """Enter all lines of a text, one after the other, what else its headers tell, and the end."""
@@ -208,9 +208,9 @@ class Recorder:
         if (seat := game.due_stand_in()) is not None:
             self._write(log_pb2.StandIn(seat=seat, move=self._encoded(event)))
             return
-        said = self._stands or TableAct(Kind.STANDS, rule_id=RULINGS[Kind.STANDS])
+        said = self._stands or TableAct(ActKind.STANDS, rule_id=RULINGS[ActKind.STANDS])
         awaited = game.position.pending()[0]
-        broken = accepted.rule_ids(game.position.violations(event)) if isinstance(awaited, Decision) else ()
+        broken = grammar.rule_ids(game.position.violations(event)) if isinstance(awaited, Decision) else ()
         if not broken or not isinstance(awaited, Decision):
             self.take(event)
             return
@@ -218,23 +218,23 @@ class Recorder:
         self._rule_by(said, log_pb2.Rule(accept=accept))
 
     def _act(self, act: TableAct) -> None:
-        if act.kind is Kind.STANDS:
+        if act.kind is ActKind.STANDS:
             self._stands = act
             return
-        if act.kind is Kind.ABORT:
+        if act.kind is ActKind.ABORT:
             self._abort()
             return
         if act.needs_clock:
             what = phrase("{act}: {what}", act=act, what=phrase(NO_CLOCK))
             raise LogError(Code.NOT_AWAITED, what, phrase("a text without this line"))
-        if act.is_ruling or act.kind is Kind.FELL:
+        if act.is_ruling or act.kind is ActKind.FELL:
             self._rule_by(act, table_messages.ruling(act, self._seqs))
             return
         message = table_messages.of_scribe(act, self._seqs, self._proposal)
         words = self._committed(act.words, message)
         self._admit(intent.act(self.record.place, Author(Role.SCRIBE, _SCRIBE), self._scribe, message))
         self._keep_words(words)
-        if act.kind is Kind.TAKE_BACK:
+        if act.kind is ActKind.TAKE_BACK:
             self._proposal = self.record.size - 1
 
     def _abort(self) -> None:
@@ -318,7 +318,7 @@ def about(words: str, line: int = 0) -> Iterator[None]:
         what, expected = error.said
         if line:
             said = Said(f"finding.{error.code}")
-            raise NotationError(errors.Kind.ILLEGAL, (line, 1), what, expected, words=words, said=said) from error
+            raise NotationError(violations.Kind.ILLEGAL, (line, 1), what, expected, words=words, said=said) from error
         told = phrase("{act}: {what}", act=words, what=what) if isinstance(what, Phrase) else f"{words}: {what}"
         raise LogError(error.code, told, expected) from error
 
@@ -336,7 +336,7 @@ def obstacle(contest: Contest, seats: int, pending: Sequence[Pending]) -> str:
     ruled = contest.ruled
     if ruled is None or ruled.ending is Ending.VOIDED or ruled.places:
         return ""
-    told = f'[Result "{contest_text.value(ruled)}"]'
+    told = f'[Result "{headers.result_words(ruled)}"]'
     if ruled.ending not in (Ending.ABORTED, Ending.REFEREE_FAULT):
         return f"{told}: the text does not show what led to it"
     if replace(contest, ruled=None).result(seats, pending) is not None:

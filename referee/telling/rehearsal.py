@@ -14,7 +14,7 @@ from referee.telling.recorder import Recorder, about
 from referee.text.notation.game_text import GameText
 from referee.text.notation.headers import Setup
 from referee.text.notation.outcomes import IN_ENGLISH
-from referee.text.notation.table_acts import Kind, TableAct
+from referee.text.notation.table import ActKind, TableAct
 from referee.text.report.adjudication import adjudicate, list_illegal
 from referee.text.report.record import PASSED_OVER, REINSTATED, STANDS, Adjudication, Entered, Step
 from referee.text.report.rulings import LineRuling, Policy
@@ -117,7 +117,7 @@ def _record(recorder: Recorder, entered: Entered) -> None:
             recorder.take_off(seat, entered.points, words)
         case _:
             if words:
-                recorder.enter(TableAct(Kind.STANDS, rule_id=STANDS, words=words))
+                recorder.enter(TableAct(ActKind.STANDS, rule_id=STANDS, words=words))
             recorder.enter(entered.event)
 
 
@@ -125,7 +125,7 @@ def _without_time(line: Any) -> Any:
     """Return an act of the table without what needs a clock, which the log that is not kept does not have."""
     if not isinstance(line, TableAct) or not line.needs_clock:
         return line
-    return replace(line, kind=Kind.PENALTY if line.number or line.strikes else Kind.WARN, time_ms=0)
+    return replace(line, kind=ActKind.PENALTY if line.number or line.strikes else ActKind.WARN, time_ms=0)
 
 
 def _begun(setup: Setup, acts: Sequence[TableAct]) -> Recorder:

@@ -38,9 +38,9 @@ from referee.log.events import (
     change_of,
 )
 from referee.log.intent import Author, Role
-from referee.text.notation.table_acts import RULINGS, Kind, TableAct, plain_words
+from referee.text.notation.table import RULINGS, ActKind, TableAct, plain_words
 
-_STANDS: Final = TableAct(Kind.STANDS, rule_id=RULINGS[Kind.STANDS])
+_STANDS: Final = TableAct(ActKind.STANDS, rule_id=RULINGS[ActKind.STANDS])
 """Says nothing that the mark of the move does not say."""
 
 
@@ -52,7 +52,7 @@ def happened(entries: Iterable[Sequence[Any]]) -> tuple[Any, ...]:
     text = _Text()
     for told in entries:
         text.add(told)
-    acts = [line for line in text.lines if isinstance(line, TableAct) and line.kind is not Kind.ABORT]
+    acts = [line for line in text.lines if isinstance(line, TableAct) and line.kind is not ActKind.ABORT]
     return tuple(text.lines) if acts else ()
 
 
@@ -75,15 +75,15 @@ class _Text:
     def add(self, told: Sequence[Any]) -> None:
         """Take the lines of the next entry."""
         for line in told:
-            is_slip = isinstance(line, TableAct) and line.kind is Kind.CORRECT and self._forgets(line.line)
+            is_slip = isinstance(line, TableAct) and line.kind is ActKind.CORRECT and self._forgets(line.line)
             if not is_slip:
                 self.lines.append(self._numbered(line) if isinstance(line, TableAct) else line)
         self._after.append(len(self.lines))
 
     def _numbered(self, act: TableAct) -> TableAct:
-        if act.kind in (Kind.TAKE_BACK, Kind.CORRECT, Kind.RESTORE):
+        if act.kind in (ActKind.TAKE_BACK, ActKind.CORRECT, ActKind.RESTORE):
             act = replace(act, line=self._line(act.line))
-        elif act.kind in (Kind.PROTEST, Kind.APPEAL):
+        elif act.kind in (ActKind.PROTEST, ActKind.APPEAL):
             act = replace(act, line=self._first(act.line))
         return act if act.decides is None else replace(act, decides=self._first(act.decides))
 
@@ -123,11 +123,11 @@ class Teller:
         for line in lines:
             if isinstance(line, TableAct):
                 match line.kind:
-                    case Kind.RESIGN | Kind.FORFEIT | Kind.FELL:
+                    case ActKind.RESIGN | ActKind.FORFEIT | ActKind.FELL:
                         out |= {line.seat}
-                    case Kind.REINSTATE:
+                    case ActKind.REINSTATE:
                         out -= {line.seat}
-                    case Kind.RESTORE:
+                    case ActKind.RESTORE:
                         out = self._out[line.line]
         self._out.append(out)
         return lines
@@ -138,25 +138,25 @@ class Teller:
     def _of(self, event: Event) -> list[Any]:
         match event:
             case Resigned(author, seat):
-                return [TableAct(Kind.RESIGN, _seat(author, seat))]
+                return [TableAct(ActKind.RESIGN, _seat(author, seat))]
             case TakeBackProposed(author, to_seq, seat):
-                return [TableAct(Kind.TAKE_BACK, _seat(author, seat), to_seq)]
+                return [TableAct(ActKind.TAKE_BACK, _seat(author, seat), to_seq)]
             case Consented(author, _, seat):
-                return [TableAct(Kind.AGREE, _seat(author, seat))]
+                return [TableAct(ActKind.AGREE, _seat(author, seat))]
             case Protested(author, against, rule_id, seat):
-                return [TableAct(Kind.PROTEST, _seat(author, seat), against, rule_id)]
+                return [TableAct(ActKind.PROTEST, _seat(author, seat), against, rule_id)]
             case Appealed(author, against, rule_id, seat):
-                return [TableAct(Kind.APPEAL, _seat(author, seat), against, rule_id)]
+                return [TableAct(ActKind.APPEAL, _seat(author, seat), against, rule_id)]
             case Corrected(_, to_seq):
-                return [TableAct(Kind.CORRECT, line=to_seq)]
+                return [TableAct(ActKind.CORRECT, line=to_seq)]
             case TimedOut(seat):
-                return [TableAct(Kind.FELL, seat, ending=Ending.FLAG)]
+                return [TableAct(ActKind.FELL, seat, ending=Ending.FLAG)]
             case WasAbsent(seat):
-                return [TableAct(Kind.FELL, seat, ending=Ending.DISCONNECTED)]
+                return [TableAct(ActKind.FELL, seat, ending=Ending.DISCONNECTED)]
             case Refused(author):
                 return self._strike(author.index, 1) if author.role is Role.SEAT else []
             case Ended(result) if result.ending is Ending.ABORTED:
-                return [TableAct(Kind.ABORT)]
+                return [TableAct(ActKind.ABORT)]
             case Ruled():
                 return self._ruled(event)
             case _:
@@ -177,7 +177,7 @@ class Teller:
     def _strike(self, seat: int, count: int) -> list[Any]:
         self._strikes[seat] = self._strikes.get(seat, 0) + count
         falls = self._most_strikes and self._strikes[seat] >= self._most_strikes and seat not in self._now_out()
-        return [TableAct(Kind.FELL, seat, ending=Ending.ILLEGAL_MOVES)] if falls else []
+        return [TableAct(ActKind.FELL, seat, ending=Ending.ILLEGAL_MOVES)] if falls else []
 
 
 def usual_rule(ruling: Ruling) -> str:
@@ -186,36 +186,36 @@ def usual_rule(ruling: Ruling) -> str:
     return RULINGS[kind]
 
 
-def _notated(ruling: Ruling) -> tuple[Kind, dict[str, Any]]:
+def _notated(ruling: Ruling) -> tuple[ActKind, dict[str, Any]]:
     match ruling:
         case Restore(to_seq):
-            return Kind.RESTORE, {"line": to_seq}
+            return ActKind.RESTORE, {"line": to_seq}
         case Adjudicate(result):
-            return Kind.RESULT, {"places": result.places, "points": result.scores}
+            return ActKind.RESULT, {"places": result.places, "points": result.scores}
         case Penalty(seat, 0, 0, 0):
-            return Kind.WARN, {"seat": seat}
+            return ActKind.WARN, {"seat": seat}
         case Penalty(seat, time_ms, points, strikes):
-            return Kind.PENALTY, {"seat": seat, "number": points, "strikes": strikes, "time_ms": time_ms}
+            return ActKind.PENALTY, {"seat": seat, "number": points, "strikes": strikes, "time_ms": time_ms}
         case Forfeit(seat, ending):
-            return Kind.FORFEIT, {"seat": seat, "ending": ending or Ending.ADJUDICATED}
+            return ActKind.FORFEIT, {"seat": seat, "ending": ending or Ending.ADJUDICATED}
         case Reinstate(seat):
-            return Kind.REINSTATE, {"seat": seat}
+            return ActKind.REINSTATE, {"seat": seat}
         case Skip(seat):
-            return Kind.SKIP, {"seat": seat}
+            return ActKind.SKIP, {"seat": seat}
         case Accept():
-            return Kind.STANDS, {}
+            return ActKind.STANDS, {}
         case Void():
-            return Kind.VOID, {}
+            return ActKind.VOID, {}
         case Pause():
-            return Kind.PAUSE, {}
+            return ActKind.PAUSE, {}
         case Adjourn():
-            return Kind.ADJOURN, {}
+            return ActKind.ADJOURN, {}
         case Resume():
-            return Kind.RESUME, {}
+            return ActKind.RESUME, {}
         case Dismiss():
-            return Kind.DISMISS, {}
+            return ActKind.DISMISS, {}
         case SetClock(seat, left_ms):
-            return Kind.CLOCK, {"seat": seat, "time_ms": left_ms}
+            return ActKind.CLOCK, {"seat": seat, "time_ms": left_ms}
         case _:
             assert_never(ruling)
 

@@ -17,11 +17,10 @@ from referee.log.judge import Happened
 from referee.log.v1 import log_pb2
 from referee.telling.table_text import Teller, with_words
 from referee.telling.words import entry_words
-from referee.text.notation import accepted, game_text
+from referee.text.notation import game_text, grammar
 from referee.text.notation.outcomes import IN_ENGLISH
-from referee.text.notation.registry import notation
-from referee.text.notation.scorings import Scorings
-from referee.text.notation.table_acts import TableAct
+from referee.text.notation.registry import Scorings, notation
+from referee.text.notation.table import TableAct
 from referee.text.words.catalogue import Words
 
 
@@ -134,7 +133,7 @@ class Transcript:
             return f"{happened.seat}: {self._notation.describe(happened.event.move, happened.before)}"
         if (change := change_of(happened.event)) is None:
             return ""
-        return game_text.line(self._rules_id, happened.before, change) + accepted.write(happened.broken)
+        return game_text.line(self._rules_id, happened.before, change) + grammar.against(happened.broken)
 
     def _marks(self, event: Event) -> tuple[str, ...]:
         match event:

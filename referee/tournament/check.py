@@ -25,7 +25,7 @@ from referee.log.keys import PrivateKey
 from referee.log.replay import Record
 from referee.log.verdict import Report, Verdict
 from referee.text.notation.outcomes import counted
-from referee.text.notation.strict_json import QueryError, parse
+from referee.text.notation.questions import QueryError, parse
 from referee.tournament import trf_acts, trf_read
 from referee.tournament.act_words import signer
 from referee.tournament.document import Read, read

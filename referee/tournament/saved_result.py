@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from referee.games.game import InputError
-from referee.text.notation.lines import parse_object
-from referee.text.notation.strict_json import QueryError, only, required
+from referee.text.notation.questions import QueryError, only, parse_object, required
 from referee.tournament.names import Names
 from referee.tournament.rules import TOURNAMENT, State
 from referee.tournament.rules.acts import Amend, EnterResult

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from referee.games import registry
-from referee.text.notation.strict_json import QueryError
+from referee.text.notation.questions import QueryError
 from referee_clients.bots import Ending, Happening, Proposal, Table, load, protocol
 from referee_clients.match import play_game
 from tests.docs.shell import ROOT

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from referee.games import registry
-from referee.text.notation import old_names
+from referee.text.notation import options
 from tests.frozen.make import GAMES
 from tests.frozen.report import LOGS, report_of
 
@@ -29,7 +29,7 @@ def test_frozen_log_audits_as_it_did(log: Path) -> None:
     """A later report may have more; what it had then it still has, by today's names of options and layers."""
     kept = log.with_suffix(".json").read_text().replace('"proofs"', '"certificates"')
     then, now = json.loads(kept), json.loads(report_of(log))
-    then["options"] = dict(old_names.option(then["rules"]["id"], *chosen) for chosen in then["options"].items())
+    then["options"] = dict(options.option_today(then["rules"]["id"], *chosen) for chosen in then["options"].items())
     layers = {layer["layer"]: layer for layer in now.pop("layers")}
     assert all(layers.get(layer["layer"]) == layer for layer in then.pop("layers"))
     assert _as_told_then(now, then) == then

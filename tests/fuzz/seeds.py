@@ -29,11 +29,10 @@ from referee.log.remarks import encode_remark
 from referee.log.replay import signed_part
 from referee.log.tlog_proof import TlogProof
 from referee.log.v1 import log_pb2
-from referee.text.notation import boards_text, position_text
-from referee.text.notation.boards_text import Boards
+from referee.text.notation import position_text
 from referee.text.notation.game_text import GameText, write
 from referee.text.notation.headers import Setup
-from referee.text.notation.position_text import Position
+from referee.text.notation.position_text import Boards, Position
 from referee.text.report.sheet import replay
 from referee.wire import strict
 from referee_solver.alhambra import proving as alhambra_proving
@@ -261,7 +260,7 @@ def texts() -> list[bytes]:
 
 def boards() -> list[bytes]:
     """The boards at the end of whole games, in whatever way they are set up, and those of the page."""
-    ends = [boards_text.write(Boards(setup, setups.play(setup, seed=1).state)) for setup in setups.SETUPS[::5]]
+    ends = [position_text.write_boards(Boards(setup, setups.play(setup, seed=1).state)) for setup in setups.SETUPS[::5]]
     return [text.encode() for text in (*ends, *BOARDS.values())]
 
 

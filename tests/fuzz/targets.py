@@ -42,9 +42,10 @@ from referee.log.tlog_proof import TlogProof
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Verdict
 from referee.rollwrite.v1 import rollwrite_pb2
-from referee.text.notation import boards_text, game_text, inspect, lines, position_text
-from referee.text.notation.errors import NotationError
-from referee.text.notation.strict_json import QueryError
+from referee.text.notation import game_text, position_text
+from referee.text.notation import questions as json_questions
+from referee.text.notation.questions import QueryError
+from referee.text.notation.violations import NotationError
 from referee.text.report import sheet as sheets
 from referee.wire import registry as codecs
 from referee.wire import strict
@@ -263,7 +264,7 @@ def _certificate(game: str) -> _Case:
 
 def questions(data: bytes) -> None:
     """A line of ``referee inspect``: the answer is a line."""
-    found = lines.encode(inspect.answer(data))
+    found = json_questions.encode(json_questions.answer(data))
     assert found.endswith(b"\n")
     json.loads(found)
 
@@ -281,8 +282,8 @@ def claims(data: bytes) -> None:
 
 
 def _claim(data: bytes) -> tuple[str, Any]:
-    question = lines.parse_object(data)
-    game = lines.named_game(question, dict.fromkeys(GAMES[:2]))
+    question = json_questions.parse_object(data)
+    game = json_questions.named_game(question, dict.fromkeys(GAMES[:2]))
     return game, _claims(game).claim(question)
 
 
@@ -314,12 +315,12 @@ def positions(data: bytes) -> None:
 
 def boards(data: bytes) -> None:
     """Boards alone as text: what is read is printed and read again as the same, and has one score."""
-    found = _refusing(lambda _: boards_text.read(data.decode(errors="replace")), data, NotationError)
+    found = _refusing(lambda _: position_text.read_boards(data.decode(errors="replace")), data, NotationError)
     if found is None:
         return
-    text = boards_text.write(found)
-    again = boards_text.read(text)
-    assert (boards_text.write(again), again.state.digest()) == (text, found.state.digest())
+    text = position_text.write_boards(found)
+    again = position_text.read_boards(text)
+    assert (position_text.write_boards(again), again.state.digest()) == (text, found.state.digest())
     assert (
         sheets.read(text).sheet().players
         == sheets.sheet(found.setup.rules_id, found.state, contest=found.contest).players

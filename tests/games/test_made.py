@@ -20,7 +20,7 @@ FINITE = {
     "referee.games.rollwrite.listing.",
     "referee.log.header.",
     "referee.text.notation.grammar.",
-    "referee.text.notation.inspect.",
+    "referee.text.notation.questions.",
     "referee.text.notation.options.",
     "referee.text.report.page.",
     "referee.wire.kingdomino.",

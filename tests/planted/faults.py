@@ -156,7 +156,7 @@ REFEREE: Final = (
     ),
     Fault(
         "true-is-a-number",
-        "referee/text/notation/strict_json.py",
+        "referee/text/notation/questions.py",
         "if type(value) is not int or not low",
         "if not isinstance(value, int) or not low",
         ("tests/text/notation/test_claims.py::test_what_is_refused",),

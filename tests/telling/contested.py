@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from referee.telling.game_file import GameFile
-from referee.text.notation.errors import NotationError
-from referee.text.notation.grammar import grammar
+from referee.text.notation.grammar import grammar_of
+from referee.text.notation.violations import NotationError
 
 
 def rounds_of(game_file: GameFile) -> dict[int, list[str]]:
@@ -24,7 +24,7 @@ def rounds_of(game_file: GameFile) -> dict[int, list[str]]:
 def is_act(game_file: GameFile, words: str) -> bool:
     """Whether it is a line of notation: an entry may have more than one."""
     try:
-        grammar(game_file.record.opened.rules_id).parse(words.partition("  [")[0].strip(), "act")
+        grammar_of(game_file.record.opened.rules_id).parse(words.partition("  [")[0].strip(), "act")
     except NotationError:
         return False
     return True

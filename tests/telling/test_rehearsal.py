@@ -8,7 +8,7 @@ from referee.games.results import Wait
 from referee.log.errors import LogError
 from referee.telling.rehearsal import adjudicated, rehearse
 from referee.text.notation import game_text
-from referee.text.notation.errors import NotationError
+from referee.text.notation.violations import NotationError
 from referee.text.report import sheet
 
 APPEALED = '[Game "rollwrite"]\n[Seats "2"]\n{arbiters}\narbiter: penalty seat 1 points 2\n1: appeal against 1 TBL-33\n'

@@ -13,7 +13,7 @@ import pytest
 
 from referee.games.kingdomino.moves import ChooseDomino
 from referee.log.v1 import log_pb2
-from referee.text.notation.sentences import sentence
+from referee.text.notation.violations import sentence
 from referee.v1 import arbiter_service_pb2 as arbiter_pb
 from referee.v1 import game_service_pb2 as pb
 from referee_clients.sdk.channel import Security

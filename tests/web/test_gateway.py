@@ -14,7 +14,7 @@ import brotli
 import pytest
 
 from referee.games.alhambra.tiles import NAMES
-from referee.text.notation.inspect import answer
+from referee.text.notation.questions import answer
 from referee_clients.web.bodies import MOST_BYTES
 from referee_clients.web.joined import joined
 from referee_clients.web.pages import VERIFY_CSP, static_files

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser, Page, Route, expect
 
-from referee.text.notation.inspect import answer
+from referee.text.notation.questions import answer
 from tests.web.position_page import BROKEN, KINGDOM, LEGAL, SHEET, cell, link_of, opened
 
 

@@ -16,7 +16,7 @@ import referee
 from referee.log.errors import Code, LogError, not_awaited
 from referee.server.live.errors import BadField, LimitReached, NotAwaited
 from referee.server.service.errors import status
-from referee.text.notation.errors import BadWord
+from referee.text.notation.violations import BadWord
 from referee.text.words.catalogue import ENGLISH, load, phrase
 from referee_clients.rulings import refused
 from referee_clients.sdk.opening.options import options

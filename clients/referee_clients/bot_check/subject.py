@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from referee.text.notation.strict_json import shown
+from referee.text.notation.questions import shown
 from referee_clients.bots import load, maker
 from referee_clients.bots.bot import MakeBot, UnknownBot
 from referee_clients.bots.program import PREFIX

@@ -24,7 +24,7 @@ from threading import Thread
 from typing import IO, Any, ClassVar, Final
 
 from referee.console import printable
-from referee.text.notation.strict_json import QueryError, shown
+from referee.text.notation.questions import QueryError, shown
 from referee_clients.bots import protocol
 from referee_clients.bots.bot import Ending, Proposal, Table, UnknownBot
 

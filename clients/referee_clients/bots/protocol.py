@@ -15,9 +15,8 @@ from google.protobuf import json_format, message_factory
 from google.protobuf.message import Message
 
 from referee.games import registry as games
-from referee.text.notation.lines import parse_object
+from referee.text.notation.questions import QueryError, parse_object, shown
 from referee.text.notation.registry import notation
-from referee.text.notation.strict_json import QueryError, shown
 from referee.wire import registry as wire
 from referee.wire.strict import MalformedError
 from referee_clients.bots.bot import RESIGN, Ending, Happening, Proposal, Protest, Table, TakeBack

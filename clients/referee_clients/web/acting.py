@@ -23,7 +23,7 @@ from starlette.routing import Route
 
 from referee.games import registry
 from referee.log.game import Phase
-from referee.text.notation.sentences import sentence
+from referee.text.notation.violations import sentence
 from referee.text.words.catalogue import phrase
 from referee.v1 import arbiter_service_pb2, arbiter_service_pb2_grpc, game_service_pb2_grpc
 from referee.v1 import game_service_pb2 as pb

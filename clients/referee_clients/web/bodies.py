@@ -7,8 +7,7 @@ from typing import Any, Final, TypeVar
 from google.protobuf.message import DecodeError, Message
 from starlette.requests import ClientDisconnect, Request
 
-from referee.text.notation.lines import parse_object
-from referee.text.notation.strict_json import QueryError
+from referee.text.notation.questions import QueryError, parse_object
 from referee_clients.web.errors import Refusal
 
 MOST_BYTES: Final = 20 << 10

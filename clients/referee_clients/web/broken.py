@@ -9,7 +9,7 @@ from typing import Any
 from referee.games import registry
 from referee.games.game import Rule, Violation
 from referee.games.table_rules import CATALOGUE as TABLE_RULES
-from referee.text.notation.sentences import in_words
+from referee.text.notation.violations import in_words
 from referee.text.words.catalogue import ENGLISH, load_or_english
 from referee.tournament.rules import TOURNAMENT
 from referee.v1 import game_pb2

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from referee.text.notation.errors import BadWord
-from referee.text.notation.strict_json import shown
+from referee.text.notation.questions import shown
+from referee.text.notation.violations import BadWord
 from referee.text.words.catalogue import Phrase, phrase
 from referee_clients.sdk.opening.times import milliseconds
 

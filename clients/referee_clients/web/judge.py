@@ -12,10 +12,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from referee.games.game import InputError, Violation
-from referee.text.notation.errors import NotationError
-from referee.text.notation.inspect import answer
-from referee.text.notation.lines import encode, parse_object
-from referee.text.notation.strict_json import QueryError, only, required, shown
+from referee.text.notation.questions import QueryError, answer, encode, only, parse_object, required, shown
+from referee.text.notation.violations import NotationError
 from referee.text.words.catalogue import load_or_english
 from referee_clients.web.broken import explained
 

@@ -14,7 +14,7 @@ from referee.log.reading import read_act
 from referee.log.remarks import MAX_CHARACTERS, is_plain
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
-from referee.text.notation.errors import BadWord
+from referee.text.notation.violations import BadWord
 from referee.text.words.catalogue import Phrase, phrase
 from referee_clients.rulings import BadMove, NotAllowed, Prepared, refused, resting, standing_move
 from referee_clients.web.given import Given, key_of

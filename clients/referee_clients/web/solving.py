@@ -16,8 +16,7 @@ from starlette.routing import Route
 from referee.games import registry
 from referee.text.notation.alhambra.claims import describe_move, written_move
 from referee.text.notation.alhambra.inspect import layout_names, tile_names
-from referee.text.notation.lines import named_game
-from referee.text.notation.strict_json import QueryError, only
+from referee.text.notation.questions import QueryError, named_game, only
 from referee.text.words.catalogue import ENGLISH, load
 from referee.text.words.catalogue import languages as spoken_in
 from referee.v1 import solver_service_pb2 as pb

@@ -22,9 +22,9 @@ from referee.server.service.files import DEFAULT_ORIGIN
 from referee.telling.recorder import has_rulings, obstacle
 from referee.telling.rehearsal import adjudicated, listed, recorded
 from referee.telling.report import hashes as log_hashes
-from referee.text.notation.errors import NotationError
 from referee.text.notation.headers import Setup
-from referee.text.notation.table_acts import Kind
+from referee.text.notation.table import ActKind
+from referee.text.notation.violations import NotationError
 from referee.text.report import rulings as line_rulings
 from referee.text.report.model import Facts, Report, Seat, of_adjudication, wrong_line, wrong_result
 from referee.text.report.page import html
@@ -202,7 +202,7 @@ def _signers(
 
 def _check_recordable(record: Path, found: Adjudication, signers: Sequence[PrivateKey]) -> None:
     """Raise ``Failure`` if no log can be written of what was found with these keys."""
-    is_given_up = any(act.kind is Kind.ABORT for act in found.acts)
+    is_given_up = any(act.kind is ActKind.ABORT for act in found.acts)
     if not is_given_up and (why := obstacle(found.contest, found.setup.seats, found.state.pending())):
         raise Failure(f"{record}: {why}", EXIT_USAGE)
     needs_arbiter = any(act.needs_arbiter for act in found.acts) if found.acts else has_rulings(found.recorded)

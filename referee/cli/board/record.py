@@ -16,10 +16,10 @@ from referee.log.errors import LogError
 from referee.server.service.files import DEFAULT_ORIGIN
 from referee.telling.recorder import NO_CLOCK, Recorder, has_rulings, obstacle
 from referee.text.notation import game_text
-from referee.text.notation.errors import NotationError
 from referee.text.notation.game_text import Reading
 from referee.text.notation.outcomes import outcome
-from referee.text.notation.table_acts import Kind, TableAct
+from referee.text.notation.table import ActKind, TableAct
+from referee.text.notation.violations import NotationError
 
 
 def record(  # noqa: PLR0917 - typer reads options from the signature
@@ -77,7 +77,7 @@ def record(  # noqa: PLR0917 - typer reads options from the signature
     verifier = None if text_key is None else verifier_key("--text-key", text_key)
     reading = texts.read(text, game_text.read, verifier)
     game = reading.game
-    is_given_up = any(isinstance(each, TableAct) and each.kind is Kind.ABORT for each in game.happened)
+    is_given_up = any(isinstance(each, TableAct) and each.kind is ActKind.ABORT for each in game.happened)
     if not is_given_up and (why := obstacle(game.contest, game.setup.seats, reading.state.pending())):
         raise Failure(f"{text}: {why}", EXIT_USAGE)
     if clocked := next((act for act in game.happened if isinstance(act, TableAct) and act.needs_clock), None):

@@ -6,8 +6,7 @@ import typer
 
 from referee.cli.shared.failure import EXIT_FAILED
 from referee.cli.shared.lines import Questions, Strict, batches, opened, write
-from referee.text.notation.inspect import answer
-from referee.text.notation.lines import encode
+from referee.text.notation.questions import answer, encode
 
 
 def inspect(file: Questions = None, strict: Strict = False) -> None:

@@ -28,7 +28,7 @@ from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Finding, Verdict
 from referee.text.notation.outcomes import counted
-from referee.text.notation.strict_json import QueryError
+from referee.text.notation.questions import QueryError
 from referee.v1 import solver_service_pb2 as pb
 from referee.wire.certificates.certificate import BadCertificate, Checked
 from referee.wire.certificates.registry import Provable

@@ -24,11 +24,10 @@ from referee.log.frames import MAGIC
 from referee.log.note import VerifierKey
 from referee.log.verdict import Finding, Verdict
 from referee.telling.game_file import GameFile, as_text
-from referee.text.notation import boards_text, game_text, headers, position_text
-from referee.text.notation.boards_text import Boards
+from referee.text.notation import game_text, headers, position_text
 from referee.text.notation.game_text import Reading
 from referee.text.notation.outcomes import IN_ENGLISH, outcome
-from referee.text.notation.position_text import Position
+from referee.text.notation.position_text import Boards, Position
 from referee.text.render.registry import renderer
 
 _TEXT = re.compile(rb"(\xef\xbb\xbf)?\s*[\[;{]")
@@ -159,7 +158,7 @@ def _any(text: str) -> Reading | Position | Boards:
     """Return a game, a position, or boards alone. Raise ``NotationError``."""
     found, _ = game_text.parse(text, boards=True)
     if headers.BOARDS in found.values:
-        return boards_text.read(text)
+        return position_text.read_boards(text)
     return position_text.read(text) if headers.POSITION in found.values else game_text.read(text)
 
 
@@ -169,7 +168,9 @@ def _of_text(path: Path, read: Reading | Position | Boards) -> _Shown:
         remarks = (remark.by(IN_ENGLISH) for remark in read.remarks)
         head = [*position_text.head(position), *_outcome(position), _UNCHECKED, *remarks]
         draw = partial(renderer(read.setup.rules_id).boards_text, read.state)
-        return _Shown(position, partial(boards_text.write, read), head, [], "the game", draw, has_position=False)
+        return _Shown(
+            position, partial(position_text.write_boards, read), head, [], "the game", draw, has_position=False
+        )
     if isinstance(read, Position):
         head = [*position_text.head(read), *_outcome(read)]
         draw = partial(renderer(read.setup.rules_id).position_text, read.state)

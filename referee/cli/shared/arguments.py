@@ -13,7 +13,7 @@ from referee.cli.shared.failure import EXIT_USAGE, Failure
 from referee.log.errors import LogError
 from referee.log.keys import PrivateKey, PublicKey, public_key_from_pem
 from referee.log.note import VerifierKey
-from referee.text.notation.errors import cut
+from referee.text.notation.violations import cut
 from referee.text.words.catalogue import ENGLISH, UnknownLanguage, Words, category, languages, load
 from referee_clients.web.origins import has_keys
 

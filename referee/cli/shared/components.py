@@ -8,7 +8,7 @@ from google.protobuf import json_format
 
 from referee.cli.shared.failure import EXIT_USAGE, Failure
 from referee.games import registry
-from referee.text.notation.errors import cut
+from referee.text.notation.violations import cut
 from referee.wire import strict
 from referee.wire.components import default_json, message_of
 from referee.wire.registry import Codec, codec

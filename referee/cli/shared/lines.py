@@ -11,8 +11,7 @@ import typer
 
 from referee.cli.shared.failure import EXIT_USAGE, Failure
 from referee.cli.shared.output import leave_quietly
-from referee.text.notation.lines import Lines
-from referee.text.notation.strict_json import MAX_LINE_BYTES
+from referee.text.notation.questions import MAX_LINE_BYTES, Lines
 
 _PIECE = 1 << 16
 """Bytes read at once; what came together is given together, so a program that waits gets its answers at once."""

@@ -18,7 +18,7 @@ from referee.log.engines import installed
 from referee.log.errors import LogError
 from referee.server.live.errors import BadField
 from referee.server.live.opening import rehearse
-from referee.text.notation.errors import BadWord
+from referee.text.notation.violations import BadWord
 from referee.v1 import game_service_pb2 as pb
 from referee_clients.sdk.opening.wishes import Wishes, bad_field
 

@@ -12,8 +12,8 @@ from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner
 from referee.log.verdict import Verdict
 from referee.telling.rehearsal import rehearse
-from referee.text.notation.errors import NotationError
 from referee.text.notation.game_text import GameText
+from referee.text.notation.violations import NotationError
 
 
 def not_recordable(path: Path, error: LogError | NotationError) -> Failure:

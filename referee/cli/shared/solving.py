@@ -17,7 +17,7 @@ from google.protobuf.message import Message
 from referee.cli.shared.extras import need
 from referee.process.errors import BadQuestion
 from referee.process.pool import WorkerFailed, WorkerFault, Workers
-from referee.text.notation.strict_json import QueryError
+from referee.text.notation.questions import QueryError
 
 Rlimit = Annotated[
     int | None,

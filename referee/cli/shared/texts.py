@@ -13,8 +13,8 @@ from referee.log.errors import Code, LogError
 from referee.log.keys import PrivateKey
 from referee.log.note import Note, NoteSignature, VerifierKey
 from referee.log.verdict import Finding, Verdict
-from referee.text.notation.errors import Kind, NotationError
 from referee.text.notation.grammar import MAX_CHARACTERS
+from referee.text.notation.violations import Kind, NotationError
 
 _T = TypeVar("_T")
 _MOST_BYTES = 4 * MAX_CHARACTERS

@@ -14,7 +14,7 @@ from referee.cli.solver import building
 from referee.games.game import Cell
 from referee.text.notation.alhambra.claims import describe_move, written_move
 from referee.text.notation.alhambra.inspect import layout_names, tile_names, written_layout
-from referee.text.notation.strict_json import only
+from referee.text.notation.questions import only
 from referee.v1 import solver_service_pb2 as pb
 from referee.wire.certificates.alhambra.claims import Add, Place, Remove, Swap, TurnMove
 from referee.wire.certificates.alhambra.wire import move_of, placed_tiles

@@ -18,8 +18,7 @@ from referee.cli.shared.solving import NoAnswer
 from referee.games.alhambra.layout import Layout
 from referee.games.game import Cell
 from referee.text.notation.alhambra.inspect import TILE_SET
-from referee.text.notation.lines import named_game, parse_object
-from referee.text.notation.strict_json import MAX_LINE_BYTES, QueryError
+from referee.text.notation.questions import MAX_LINE_BYTES, QueryError, named_game, parse_object
 from referee.text.render.alhambra import svg, text
 
 Position = Annotated[

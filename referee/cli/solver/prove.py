@@ -22,9 +22,8 @@ from referee.cli.shared.lines import Questions, Strict, batches, opened, read_al
 from referee.cli.shared.solving import NoAnswer, Rlimit, Solver
 from referee.games import registry
 from referee.games.game import Violation
-from referee.text.notation.lines import Answerers, answer, encode, parse_object
-from referee.text.notation.sentences import sentence
-from referee.text.notation.strict_json import QueryError, shown
+from referee.text.notation.questions import Answerers, QueryError, answer_line, encode, parse_object, shown
+from referee.text.notation.violations import sentence
 from referee.v1 import solver_service_pb2 as pb
 from referee.wire.certificates.certificate import BadCertificate, Checked
 from referee.wire.certificates.registry import Provable, provable
@@ -168,7 +167,7 @@ def _prove_all(file: Path | None, prover: _Prover, *, text: bool) -> bool:
     with opened(file) as questions:
         for line in chain.from_iterable(batches(questions)):
             prover.line += 1
-            errors |= _write(answer(line, prover.games), prover.line, text=text)
+            errors |= _write(answer_line(line, prover.games), prover.line, text=text)
     return errors
 
 

@@ -22,7 +22,7 @@ from referee.telling.words import told_end
 from referee.text.notation import position_text
 from referee.text.notation.outcomes import counted, outcome
 from referee.text.notation.position_text import Position
-from referee.text.notation.strict_json import QueryError
+from referee.text.notation.questions import QueryError
 from referee.v1 import solver_service_pb2 as pb
 
 EXIT_OPEN: Final = 11

@@ -13,7 +13,7 @@ from referee.cli.solver import building
 from referee.text.notation.alhambra.claims import describe_move, written_move
 from referee.text.notation.alhambra.inspect import layout_names, tile_names
 from referee.text.notation.outcomes import counted
-from referee.text.notation.strict_json import only, required
+from referee.text.notation.questions import only, required
 from referee.v1 import solver_service_pb2 as pb
 from referee.wire.certificates.alhambra.claims import MOST_TURNS
 from referee.wire.certificates.alhambra.wire import move_of, placed_tiles

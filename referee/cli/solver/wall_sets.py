@@ -21,7 +21,7 @@ from referee.process.bulk.results import LOST, PROGRAM, Head, Journal, Line
 from referee.process.bulk.run import Done, run
 from referee.process.bulk.shards import Shard
 from referee.text.notation.alhambra.inspect import tile_names, written_layout
-from referee.text.notation.strict_json import QueryError
+from referee.text.notation.questions import QueryError
 from referee.v1 import solver_service_pb2 as pb
 from referee.wire.certificates.alhambra.wire import layout_of
 

@@ -23,7 +23,7 @@ from referee.cli.tournament.event_network import GamesServer, check_game, opened
 from referee.games.game import InputError
 from referee.log.identity import GAME_ID_TEXT, parse_game_id
 from referee.server.service.files import TOKEN_FILE
-from referee.text.notation.errors import BadWord
+from referee.text.notation.violations import BadWord
 from referee.text.words.catalogue import ENGLISH
 from referee.tournament.game_logs import Where
 from referee.tournament.organiser import newest_round

@@ -23,7 +23,7 @@ from referee.server.service.calls import Calls
 from referee.server.service.fields import game_id_of
 from referee.server.service.game_file import game_file
 from referee.server.service.worker_queue import WorkerQueue
-from referee.text.notation.errors import Kind, NotationError
+from referee.text.notation.violations import Kind, NotationError
 from referee.v1 import adjudication_service_pb2 as pb
 
 MAX_TEXT_BYTES: Final = 256 << 10

@@ -15,9 +15,9 @@ from referee.process.errors import BadQuestion
 from referee.server.service.violations import rule_message, violation_message
 from referee.telling import report
 from referee.telling.rehearsal import adjudicated, rehearse
-from referee.text.notation import contest_text
-from referee.text.notation.errors import NotationError
+from referee.text.notation import headers
 from referee.text.notation.headers import Setup
+from referee.text.notation.violations import NotationError
 from referee.text.report import sheet as sheets
 from referee.text.report.adjudication import TooManyIllegal
 from referee.text.report.model import Seat, of_adjudication, rules_named
@@ -169,7 +169,7 @@ def _score(data: bytes) -> pb.ScorePositionResponse:
         rules_version=setup.version,
         over=sheets.is_over(told.state),
         sheet=_sheet_message(setup, told.sheet()),
-        result=contest_text.value(result),
+        result=headers.result_words(result),
         places=result.places if result else (),
         outcome=told.outcome(),
     )

@@ -25,7 +25,7 @@ from referee.server.publishing.proofs import Missing, NotLogged
 from referee.server.service.auth import PermissionDenied, Unauthenticated
 from referee.server.service.limits import TookTooLong
 from referee.server.store.store import Cause, NotReady, StoreFailed
-from referee.text.notation.errors import NotationError, cut
+from referee.text.notation.violations import NotationError, cut
 from referee.text.words.catalogue import Phrase, phrase
 from referee.v1 import game_service_pb2 as pb
 from referee.v1.game_service_pb2 import ErrorReason

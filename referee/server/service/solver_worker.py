@@ -15,8 +15,8 @@ from referee.games import registry
 from referee.games.game import InputError
 from referee.process.errors import BadQuestion
 from referee.text.notation import position_text
-from referee.text.notation.errors import NotationError
 from referee.text.notation.outcomes import outcome
+from referee.text.notation.violations import NotationError
 from referee.v1 import solver_service_pb2 as pb
 from referee_solver import requests
 from referee_solver.deciding import DEFAULT_BUDGET, Decided, decide, decider

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from referee.games.game import Rule, Violation
 from referee.log.engines import installed
-from referee.text.notation.sentences import sentence
+from referee.text.notation.violations import sentence
 from referee.v1 import game_pb2 as pb
 from referee.v1 import rules_service_pb2
 

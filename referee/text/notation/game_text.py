@@ -13,14 +13,13 @@ from typing import Any
 from referee.games import registry
 from referee.games.game import Chance, Decision, Forced, ForcedPass, Game, Pending, State
 from referee.games.results import Contest, Result, Wait
-from referee.text.notation import accepted, contest_text, headers, table_acts
-from referee.text.notation.errors import Kind, NotationError, illegal
-from referee.text.notation.grammar import grammar, place_of, syntax_error
+from referee.text.notation import grammar, headers
+from referee.text.notation.grammar import grammar_of, place_of, syntax_error
 from referee.text.notation.headers import Headers, Setup
 from referee.text.notation.outcomes import needs_words, outcome
 from referee.text.notation.registry import notation
-from referee.text.notation.table import Due, Table, TableError
-from referee.text.notation.table_acts import TableAct
+from referee.text.notation.table import ActKind, Due, Table, TableAct, TableError, act_of_tree
+from referee.text.notation.violations import Kind, NotationError, illegal
 from referee.text.words.catalogue import Said
 
 
@@ -84,14 +83,14 @@ def written(game: GameText) -> tuple[list[str], list[str], State]:
             told = len(notation(rules_id).rounds(table.state, 0))
             continue
         violations = table.state.check(event)
-        if fixed := {*accepted.rule_ids(violations)} - game.setup.game.waivable:
+        if fixed := {*grammar.rule_ids(violations)} - game.setup.game.waivable:
             raise ValueError(f"{line(rules_id, table.state, event)} breaks {', '.join(sorted(fixed))}")
-        lines.append(line(rules_id, table.state, event) + accepted.write(violations))
+        lines.append(line(rules_id, table.state, event) + grammar.against(violations))
         table.play(event)
         scored = notation(rules_id).rounds(table.state, told)
         told += len(scored)
         lines += [f"; {each}" for each in scored]
-    contested = contest_text.write(game.contest, game.setup.seats, table.state.pending(), game.waits)
+    contested = headers.write_contest(game.contest, game.setup.seats, table.state.pending(), game.waits)
     return [*headers.write(game.setup), *contested], lines, table.state
 
 
@@ -118,10 +117,10 @@ def read(text: str) -> Reading:
     if found.text(headers.RESULT) != headers.RUNNING:
         reader.end()
     told = table.contest() if any(isinstance(each, TableAct) for each in reader.happened) else None
-    contest = contest_text.read(found, setup.seats, table.state.pending(), told)
+    contest = headers.read_contest(found, setup.seats, table.state.pending(), told)
     marks = tuple(place_of(act)[0] for act in acts if mark_of(act) is not None)
     happened, lines = ((), ()) if told is None else (tuple(reader.happened), tuple(reader.lines))
-    waits = contest_text.read_waits(found)
+    waits = headers.read_waits(found)
     if waits is not None and contest.result(setup.seats, table.state.pending()) is None:
         raise found.wrong(headers.WAITS, "no such header, as the game goes on")
     return Reading(GameText(setup, table.events(), contest, happened, waits, lines), table.state, marks)
@@ -213,7 +212,7 @@ def left_out(table: Table, act: Any) -> Iterator[Any]:
 
 def table_act(table: Table, act: Any) -> TableAct:
     """Return the act of a line's tree that can be taken next. Raise ``NotationError``."""
-    done = table_acts.of_tree(act)
+    done = act_of_tree(act)
     try:
         table.check(done)
     except TableError as error:
@@ -224,10 +223,10 @@ def table_act(table: Table, act: Any) -> TableAct:
 
 def check_words(act: Any, rest: Sequence[Any]) -> None:
     """Check that what an arbiter says of a move that stands is followed by one. Raise ``NotationError``."""
-    if act.data != "by_table" or table_acts.of_tree(act).kind is not table_acts.Kind.STANDS:
+    if act.data != "by_table" or act_of_tree(act).kind is not ActKind.STANDS:
         return
     if not rest or mark_of(rest[0]) is None:
-        what = Said("line.nothing_stands", {"act": table_acts.of_tree(act)})
+        what = Said("line.nothing_stands", {"act": act_of_tree(act)})
         raise NotationError(Kind.ILLEGAL, place_of(act), what, Said("line.nothing_stands.expected"))
 
 
@@ -244,7 +243,7 @@ def parse(text: str, *, boards: bool = False) -> tuple[Headers, list[Any]]:
     ``boards``: whether the text may have boards alone, which can be drawn and scored, and nothing else.
     """
     rules_id = headers.named_game(text)
-    tree: Any = grammar(rules_id).parse(text if text.endswith("\n") else f"{text}\n")
+    tree: Any = grammar_of(rules_id).parse(text if text.endswith("\n") else f"{text}\n")
     acts = [child for child in tree.children if child.data != "header"]
     found = Headers(rules_id, tree.children[: len(tree.children) - len(acts)])
     if headers.BOARDS in found.values and not boards:
@@ -258,7 +257,7 @@ def read_line(rules_id: str, state: State, text: str, version: int = 0) -> Any:
 
     ``version``: of the rules, 0 for the newest; refusals have its texts.
     """
-    act: Any = grammar(rules_id).parse(text, "act")
+    act: Any = grammar_of(rules_id).parse(text, "act")
     if act.data == "by_table":
         raise syntax_error(act, "an act of the table", "a move, or what was drawn or rolled")
     if (mark := mark_of(act)) is not None:
@@ -272,7 +271,7 @@ def _event(game: Game, state: State, act: Any, waivable: frozenset[str]) -> Any:
     event = meant(rules_id, state, act)
     violations = state.check(event)
     if (mark := mark_of(act)) is not None:
-        accepted.check(mark, line(rules_id, state, event), violations, waivable)
+        grammar.check_against(mark, line(rules_id, state, event), violations, waivable)
     elif violations:
         rules = {rule.id: rule for rule in game.catalogue}
         raise illegal(place_of(act), line(rules_id, state, event), violations, rules)

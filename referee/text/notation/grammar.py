@@ -1,19 +1,27 @@
-"""The grammar of each game's text, and what Lark says of a text that does not fit it. Knows no game."""
+"""The grammar of each game's text, the errors of a text that does not fit it, and what the games' texts share.
+
+Every game has short forms of moves, and marks such as ``against KDO-14`` for what breaks rules and stands, as an
+arbiter let it (TBL-7). A mark names exactly the rules that are broken, so a reader need not check the rest of the text.
+
+Knows no game.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 from lark.lexer import PatternStr
 
 from referee.games import registry
-from referee.text.notation.errors import Kind, NotationError, cut, either
+from referee.games.game import Violation
+from referee.text.notation.violations import Kind, NotationError, cut, either
+from referee.text.words.catalogue import Said
 
 COMMON: Final = Path(__file__).with_name("text.lark")
 MAX_CHARACTERS: Final = 1 << 19
@@ -130,7 +138,7 @@ def _begin(text: str, at: int) -> int:
 
 
 @cache
-def grammar(rules_id: str) -> Grammar:
+def grammar_of(rules_id: str) -> Grammar:
     """Raise ``UnknownRules``."""
     return Grammar(rules_id)
 
@@ -166,3 +174,46 @@ def cell(token: str) -> tuple[int, int]:
     """Return the cell of a CELL or a pair of dice."""
     x, _, y = token.partition(",")
     return int(x), int(y)
+
+
+def rule_ids(violations: Sequence[Violation]) -> tuple[str, ...]:
+    """Return the ids of the rules that are broken, ascending and without repeats."""
+    return tuple(sorted({violation.rule_id for violation in violations}))
+
+
+def against(violations: Sequence[Violation]) -> str:
+    """Return the mark with a blank before it; nothing where no rule is broken."""
+    return " ".join((" against", *rule_ids(violations))) if violations else ""
+
+
+def check_against(mark: Any, words: str, violations: Sequence[Violation], waivable: frozenset[str]) -> None:
+    """Check that what the mark marks breaks exactly the rules that it names, and may stand.
+
+    ``words``: what is marked, for the error; ``waivable``: what the game's arbiters may waive. Raises
+    ``NotationError``.
+    """
+    told, broken = tuple(map(str, mark.children)), rule_ids(violations)
+    if told != broken:
+        expected = against(violations).strip() or "nothing, as no rule is broken"
+        raise NotationError(
+            Kind.ILLEGAL, place_of(mark), f"{words}: against {' '.join(told)}", expected, violations=violations
+        )
+    if fixed := sorted({*broken} - waivable):
+        what = f"{words}: a move that breaks {', '.join(fixed)} cannot stand (TBL-7)"
+        expected = f"only {', '.join(sorted(waivable))}"
+        raise NotationError(Kind.ILLEGAL, place_of(mark), what, expected, violations=violations)
+
+
+_T = TypeVar("_T")
+
+_MOST_NAMED: Final = 6
+
+
+def the_only(tree: Any, written: str, moves: Sequence[_T], words: Sequence[str]) -> _T:
+    """Return the one of the legal moves that is meant. ``words``: those of the moves. Raise ``NotationError``."""
+    if not moves:
+        raise NotationError(Kind.ILLEGAL, place_of(tree), Said("line.no_legal", {"move": written}))
+    if len(moves) > 1:
+        named = "; ".join(words[:_MOST_NAMED]) + ("; …" if len(moves) > _MOST_NAMED else "")
+        raise NotationError(Kind.AMBIGUOUS, place_of(tree), f"{written} can be {len(moves)} moves", named)
+    return moves[0]

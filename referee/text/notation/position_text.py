@@ -1,4 +1,8 @@
-"""One position as text: the headers of its game, the last of them the position as one line. Knows no game."""
+"""A position, or the boards at the end of a game, as text: headers, the last of them with either as one line.
+
+Boards are enough for the points and the places, and for nothing else: no log, digest or further move comes of them.
+Knows no game.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +13,12 @@ from typing import Any, Final
 from referee.games import registry
 from referee.games.game import State
 from referee.games.results import Contest, Result
-from referee.text.notation import contest_text, headers
-from referee.text.notation.errors import Kind, NotationError
+from referee.text.notation import headers
 from referee.text.notation.game_text import parse
-from referee.text.notation.grammar import grammar, place_of
+from referee.text.notation.grammar import grammar_of, place_of
 from referee.text.notation.headers import Headers, Setup
+from referee.text.notation.violations import Kind, NotationError
+from referee.text.words.catalogue import Said
 
 _THE: Final = {headers.POSITION: "a position", headers.BOARDS: "boards"}
 
@@ -44,7 +49,7 @@ def write(position: Position) -> str:
 def head(position: Position) -> list[str]:
     """Return its headers but the position itself, a line each."""
     contest, setup = position.contest, position.setup
-    told = [] if contest.is_plain else contest_text.write(contest, setup.seats, position.state.pending())
+    told = [] if contest.is_plain else headers.write_contest(contest, setup.seats, position.state.pending())
     return [*headers.write(setup), *told]
 
 
@@ -54,7 +59,7 @@ def read(text: str) -> Position:
     setup = found.setup()
     state = setup.start()
     read_value(found, acts, headers.POSITION, state)
-    return Position(setup, state, contest_text.read(found, setup.seats, state.pending()))
+    return Position(setup, state, headers.read_contest(found, setup.seats, state.pending()))
 
 
 def read_value(found: Headers, acts: Sequence[Any], name: str, state: State) -> Any:
@@ -73,6 +78,37 @@ def read_value(found: Headers, acts: Sequence[Any], name: str, state: State) -> 
     text = registry.part(__package__, rules_id, "text")
     read_line = text.read_position if name == headers.POSITION else text.read_boards
     try:
-        return read_line(grammar(rules_id).parse(line, part), state)
+        return read_line(grammar_of(rules_id).parse(line, part), state)
     except NotationError as error:
         raise error.moved(token.line, token.column + 1) from None
+
+
+@dataclass(frozen=True, slots=True)
+class Boards:
+    """What lay before the seats when the game was over."""
+
+    setup: Setup
+    state: Any
+    """Over. Whatever nobody wrote down, such as turns and the order of moves, is as it was at the beginning."""
+    contest: Contest = field(default_factory=Contest)
+    """What happened beside the moves."""
+    remarks: tuple[Said, ...] = ()
+    """How the score had to be counted where the boards do not tell."""
+
+
+def write_boards(boards: Boards) -> str:
+    """Return the canonical form; the state may be that of a whole game."""
+    text = registry.part(__package__, boards.setup.rules_id, "text")
+    lines = head(Position(boards.setup, boards.state, boards.contest))
+    return "".join(f"{line}\n" for line in (*lines, headers.line(headers.BOARDS, text.write_boards(boards.state))))
+
+
+def read_boards(text: str) -> Boards:
+    """Raise ``NotationError``."""
+    found, acts = parse(text, boards=True)
+    setup = found.setup()
+    if headers.POSITION in found.values:
+        raise found.wrong(headers.POSITION, f"no position beside the header {headers.BOARDS}")
+    state = setup.start()
+    remarks = read_value(found, acts, headers.BOARDS, state)
+    return Boards(setup, state, headers.read_contest(found, setup.seats, state.pending()), tuple(remarks))

@@ -12,14 +12,13 @@ from typing import Any, Final
 
 from referee.games.game import Decision, Forced, ForcedPass, State, Violation
 from referee.games.results import Result, Wait
-from referee.text.notation import accepted, contest_text, game_text, headers, table_acts
-from referee.text.notation.contest_text import Contradiction
-from referee.text.notation.errors import Kind, NotationError, cut
-from referee.text.notation.grammar import grammar, place_of
-from referee.text.notation.headers import Headers, Setup
+from referee.text.notation import game_text, grammar, headers, table
+from referee.text.notation.grammar import grammar_of, place_of
+from referee.text.notation.headers import Contradiction, Headers, Setup
 from referee.text.notation.outcomes import IN_ENGLISH
-from referee.text.notation.scorings import Scorings
+from referee.text.notation.registry import Scorings
 from referee.text.notation.table import Due, Table
+from referee.text.notation.violations import Kind, NotationError, cut
 from referee.text.report import repair
 from referee.text.report.record import PASSED_OVER, STANDS, Adjudication, Entered, Illegal, Log, LogOf, Step
 from referee.text.report.rulings import LineRuling, Policy, RulingError, by_line, can_be_ruled, in_the_log
@@ -85,7 +84,7 @@ def _run(
     found, acts = game_text.parse(text)
     if headers.POSITION in found.values:
         raise found.wrong(headers.POSITION, "a game, from its first event on")
-    setup, done = found.setup(), [table_acts.of_tree(act) for act in acts if act.data == "by_table"]
+    setup, done = found.setup(), [table.act_of_tree(act) for act in acts if act.data == "by_table"]
     log = log_of(setup, done) if log_of is not None and done else None
 
     def tried(line: int) -> Adjudication:
@@ -117,7 +116,7 @@ def _run(
         judge.outcome.waits = log.end(judge.outcome)
     if judge.outcome.waits is None and judge.outcome.ended:
         # By the lines an arbiter has to rule, or not. That there is time to protest, the text alone tells.
-        told = contest_text.read_waits(found)
+        told = headers.read_waits(found)
         has_time = told is Wait.PROTESTS and judge.outcome.told.result is not None
         judge.outcome.waits = told if has_time else None
     return judge.outcome
@@ -323,7 +322,7 @@ class _Judge:
         try:
             pending = self.outcome.state.pending()
             told = self._table.contest() if self.outcome.acts else None
-            self.outcome.recorded = contest_text.read(found, self.outcome.setup.seats, pending, told)
+            self.outcome.recorded = headers.read_contest(found, self.outcome.setup.seats, pending, told)
         except Contradiction as error:
             self.outcome.recorded = error.contest
             self.outcome.claimed = error.told
@@ -348,7 +347,7 @@ class _Judge:
     def _is_ruled(self, act: Any, violations: tuple[Violation, ...]) -> bool:
         """Return whether the record says that the move stands, and it can."""
         mark = game_text.mark_of(act)
-        broken = accepted.rule_ids(violations)
+        broken = grammar.rule_ids(violations)
         if mark is None or tuple(mark.children) != broken:
             return False
         return bool({*broken} <= self.outcome.setup.game.waivable)
@@ -526,7 +525,7 @@ class _Judge:
         rules_id, state = self.outcome.setup.rules_id, self.outcome.state
         expected = f"a legal move for line {ruling.line}, in the notation of the record"
         try:
-            tree: Any = grammar(rules_id).parse(ruling.move, "act")
+            tree: Any = grammar_of(rules_id).parse(ruling.move, "act")
             if tree.data == "by_table":
                 what = f"{ruling.move!r} is no move, and a line is replaced by another move"
                 raise RulingError(ruling.at, what, f"{expected}; what else happened goes into the record itself")
@@ -541,7 +540,7 @@ class _Judge:
             raise RulingError(ruling.at, f"{ruling.move!r}: {error.what}{told}", expected) from None
         words = game_text.line(rules_id, state, event)
         if violations := state.check(event):
-            broken = ", ".join(accepted.rule_ids(violations))
+            broken = ", ".join(grammar.rule_ids(violations))
             raise RulingError(ruling.at, f"{words} is illegal, too: it breaks {broken}", expected)
         return event, words
 

@@ -11,11 +11,11 @@ from typing import Any
 
 from referee.games.game import Rule, State, Violation
 from referee.games.results import Result
-from referee.text.notation import contest_text
+from referee.text.notation import headers
 from referee.text.notation.headers import Setup
 from referee.text.notation.options import chosen, words
 from referee.text.notation.outcomes import IN_ENGLISH, named
-from referee.text.notation.sentences import sentence
+from referee.text.notation.violations import sentence
 from referee.text.render.registry import renderer
 from referee.text.report.record import Adjudication, Entered, Illegal, Step
 from referee.text.report.sheet import Player, Sheet, Told, is_over, rules_of, upper
@@ -153,7 +153,7 @@ def score_value(told: Told, found: Sheet) -> dict[str, Any]:
         "version": setup.version,
         "seats": setup.seats,
         "over": is_over(told.state),
-        "result": contest_text.value(result),
+        "result": headers.result_words(result),
         "places": list(result.places) if result else [],
         "outcome": told.outcome(),
         **asdict(found),
@@ -351,7 +351,7 @@ def _verdict(found: Adjudication) -> tuple[str, ...]:
 def _result(found: Adjudication) -> str:
     if found.told.needs_words:
         return found.told.outcome(found.say)
-    return found.say("about.result.none") if found.told.result is None else contest_text.value(found.told.result)
+    return found.say("about.result.none") if found.told.result is None else headers.result_words(found.told.result)
 
 
 def _row(entered: Entered, say: Words) -> Row:

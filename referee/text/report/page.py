@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from referee.text.notation.sentences import original, rule_text
+from referee.text.notation.violations import original, rule_text
 from referee.text.report.model import Report
 from referee.text.report.sheet import upper
 

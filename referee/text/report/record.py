@@ -9,10 +9,10 @@ from typing import Any, Final, Protocol
 
 from referee.games.game import State, Violation
 from referee.games.results import Contest, Wait
-from referee.text.notation import accepted, contest_text
+from referee.text.notation import grammar, headers
 from referee.text.notation.headers import Setup
 from referee.text.notation.outcomes import IN_ENGLISH
-from referee.text.notation.table_acts import TableAct
+from referee.text.notation.table import TableAct
 from referee.text.report.rulings import LineRuling, Policy
 from referee.text.report.sheet import Told
 from referee.text.words.catalogue import Words
@@ -69,7 +69,7 @@ class Entered:
     @property
     def rule_ids(self) -> tuple[str, ...]:
         """The rules that it breaks, ascending, without repeats."""
-        return accepted.rule_ids(self.violations)
+        return grammar.rule_ids(self.violations)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,7 @@ class Adjudication:
     @property
     def result(self) -> str:
         """As the header Result has it: the points by the rules, or how the game ended without any."""
-        return contest_text.value(self.told.result)
+        return headers.result_words(self.told.result)
 
     @property
     def stopped(self) -> Illegal | None:

@@ -9,9 +9,9 @@ from itertools import islice
 from typing import Any, Final
 
 from referee.games.game import Decision, Forced, ForcedPass, State
-from referee.text.notation import accepted, game_text
-from referee.text.notation.errors import NotationError
+from referee.text.notation import game_text, grammar
 from referee.text.notation.table import Table, due_of
+from referee.text.notation.violations import NotationError
 from referee.text.words.catalogue import Words
 
 _AHEAD: Final = 200
@@ -58,7 +58,7 @@ def best(table: Table, acts: Sequence[Any], index: int, *, words: str, event: An
     act, rest = acts[index], _moves(acts[index + 1 :])
     seat = game_text.seat_of(act)
     found: list[Repair] = []
-    broken = {*accepted.rule_ids(state.check(event))} if event is not None and seat is not None else set()
+    broken = {*grammar.rule_ids(state.check(event))} if event is not None and seat is not None else set()
     if broken and broken <= waivable:
         after = _after(state, event)
         told = say("taken.played")
@@ -127,9 +127,9 @@ def _follow(table: Table, state: State, rest: Sequence[Any]) -> int:
             return number
         if violations := state.check(event):
             mark = game_text.mark_of(act)
-            if mark is None or tuple(mark.children) != accepted.rule_ids(violations):
+            if mark is None or tuple(mark.children) != grammar.rule_ids(violations):
                 return number
-            if not {*accepted.rule_ids(violations)} <= table.setup.game.waivable:
+            if not {*grammar.rule_ids(violations)} <= table.setup.game.waivable:
                 return number
         state.apply(event)
     return min(len(rest), _AHEAD)

@@ -18,8 +18,8 @@ from typing import Final
 
 from referee.games.game import Ending, InputError
 from referee.games.results import Result
-from referee.text.notation.errors import cut
 from referee.text.notation.outcomes import IN_ENGLISH, counted
+from referee.text.notation.violations import cut
 from referee.text.words.catalogue import Words
 
 MOST_POINTS: Final = 1000

@@ -14,11 +14,11 @@ from referee.games import registry
 from referee.games.game import Ending, InputError, Over, Rule, State
 from referee.games.results import Contest, Result, Wait
 from referee.games.table_rules import CATALOGUE as TABLE_RULES
-from referee.text.notation import boards_text, game_text, headers, position_text
+from referee.text.notation import game_text, headers, position_text
 from referee.text.notation.game_text import GameText
 from referee.text.notation.headers import Setup
 from referee.text.notation.outcomes import IN_ENGLISH, named, needs_words, outcome
-from referee.text.notation.scorings import Scorings
+from referee.text.notation.registry import Scorings
 from referee.text.words.catalogue import Said, Words
 
 
@@ -197,7 +197,7 @@ def read(text: str) -> Told:
     """Return what boards alone, a position, or a game as text, tell. Raise ``NotationError``."""
     found, _ = game_text.parse(text, boards=True)
     if headers.BOARDS in found.values:
-        boards = boards_text.read(text)
+        boards = position_text.read_boards(text)
         return Told(boards.setup, boards.state, boards.contest, is_boards=True, remarks=boards.remarks)
     if headers.POSITION in found.values:
         position = position_text.read(text)

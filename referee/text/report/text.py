@@ -7,7 +7,7 @@ from textwrap import wrap
 
 from referee.games.game import Rule
 from referee.text.notation.outcomes import IN_ENGLISH
-from referee.text.notation.sentences import original, rule_text
+from referee.text.notation.violations import original, rule_text
 from referee.text.report.model import Facts, Report, Wrong
 from referee.text.report.sheet import Sheet, upper
 from referee.text.words.catalogue import Words

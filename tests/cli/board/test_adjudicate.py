@@ -17,9 +17,9 @@ from referee.log.note import CheckpointSigner
 from referee.log.v1 import log_pb2
 from referee.telling.recorder import Recorder
 from referee.telling.rehearsal import recorded
-from referee.text.notation.errors import NotationError
 from referee.text.notation.game_text import write
 from referee.text.notation.headers import Setup
+from referee.text.notation.violations import NotationError
 from referee.text.report.adjudication import adjudicate
 from referee.text.report.rulings import Policy
 from tests.cli.adjudicate import fact, keys, spoilt

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from referee.games.kingdomino.dominoes import UNKNOWN
-from referee.text.notation.boards_text import Boards, write
 from referee.text.notation.headers import Setup
+from referee.text.notation.position_text import Boards, write_boards
 from referee.text.render.registry import renderer
 from tests.cli.inside import referee
 from tests.text.notation.setups import PLAIN, name_of, play
@@ -18,7 +18,7 @@ from tests.text.notation.setups import PLAIN, name_of, play
 @pytest.mark.parametrize("setup", PLAIN, ids=name_of)
 def test_boards_are_drawn_as_those_of_the_game(setup: Setup, tmp_path: Path) -> None:
     state, file, draw = play(setup, 5).state, tmp_path / "boards.txt", renderer(setup.rules_id)
-    text = write(Boards(setup, state))
+    text = write_boards(Boards(setup, state))
     file.write_text(text, encoding="utf-8")
     done = referee("show", file, "--svg", f"{tmp_path}/pictures/")
     assert (done.returncode, done.stderr) == (0, "")

@@ -18,7 +18,7 @@ from referee.cli.shared.components import components
 from referee.cli.shared.failure import Failure
 from referee.kingdomino.v1 import kingdomino_pb2
 from referee.rollwrite.v1 import rollwrite_pb2
-from referee.text.notation.errors import BadWord
+from referee.text.notation.violations import BadWord
 from referee.wire.registry import codec as wire
 from referee_clients import parse_join, play_async
 from referee_clients.bots import load

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from referee.text.notation.kingdomino.claims import claim, describe, written
-from referee.text.notation.strict_json import QueryError
+from referee.text.notation.questions import QueryError
 from tests.cli.inside import referee
 from tests.cli.prove import FIELDS, lines, prove
 

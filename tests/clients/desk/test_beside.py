@@ -12,7 +12,7 @@ from textual.widgets import OptionList, Static
 from referee.log.keys import PrivateKey
 from referee.log.replay import Record
 from referee.text.notation import game_text
-from referee.text.notation.table_acts import read_line
+from referee.text.notation.table import read_line
 from referee_clients.sdk.channel import Security
 from referee_clients.sdk.organiser import organiser
 from referee_clients.terminal.desk import acts

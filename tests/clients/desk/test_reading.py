@@ -12,7 +12,7 @@ import pytest
 from referee.games import registry
 from referee.games.game import Chance, Decision, ForcedPass
 from referee.text.notation.game_text import line
-from referee.text.notation.grammar import grammar
+from referee.text.notation.grammar import grammar_of
 from referee.text.notation.headers import Setup
 from referee_clients.terminal.desk.guide import guide
 from referee_clients.terminal.desk.reading import Desk
@@ -130,7 +130,7 @@ def test_the_lines_of_the_page_for_scribes_are_in_the_notation(rules_id: str) ->
     lines = re.findall(rf"^\| {rules_id} \| `([^`]+)` \|", page, re.MULTILINE)
     assert len(lines) >= 2
     for words in lines:
-        grammar(rules_id).parse(words, "act")
+        grammar_of(rules_id).parse(words, "act")
 
 
 def test_a_move_that_ends_the_game_is_known_as_the_last() -> None:

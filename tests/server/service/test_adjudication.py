@@ -21,9 +21,9 @@ from referee.server.service.adjudication import MAX_TEXT_BYTES
 from referee.server.service.adjudication_worker import MAX_ILLEGAL
 from referee.server.service.server import Config, Server
 from referee.server.service.worker_queue import MOST_OF_ONE
-from referee.text.notation.errors import Kind, NotationError
 from referee.text.notation.game_text import GameText, write
 from referee.text.notation.headers import Setup
+from referee.text.notation.violations import Kind, NotationError
 from referee.text.report.adjudication import adjudicate
 from referee.text.report.record import Adjudication, Step
 from referee.text.report.rulings import Policy

@@ -22,7 +22,7 @@ from referee.server.service.permissions import EVERYBODY, PERMISSIONS, SERVICES,
 from referee.server.service.solver import Disagreement
 from referee.server.store.nodes import Node
 from referee.server.store.store import StoreFailed
-from referee.text.notation.errors import Kind, NotationError
+from referee.text.notation.violations import Kind, NotationError
 from referee.text.words.catalogue import Phrase, phrase
 from referee.v1 import game_service_pb2 as pb
 from tests.server.service.player import CODE

@@ -11,7 +11,7 @@ from referee.games.forfeits import ENDINGS
 from referee.games.game import Ending
 from referee.games.kingdomino.moves import PlaceDomino
 from referee.games.results import Contest
-from referee.text.notation import old_names
+from referee.text.notation import options
 from referee.text.notation.game_text import GameText
 from referee.text.notation.game_text import write as write_game
 from referee.text.notation.grammar import MAX_CHARACTERS, MAX_LINE
@@ -310,8 +310,9 @@ tiles. Cards and reserves do not matter.
 ```text
 {boards_alhambra}```
 
-In Python, use `referee.text.notation.game_text.read` and `write`, `read_line` for one line in a position, and
-`referee.text.notation.position_text` or `boards_text`. For a wrong text they raise only `NotationError`.
+In Python, use `referee.text.notation.game_text.read` and `write`, `read_line` for one line in a position, and in
+`referee.text.notation.position_text` `read`, `write`, `read_boards` and `write_boards`. For a wrong text they raise only
+`NotationError`.
 
 ## More games
 
@@ -343,7 +344,7 @@ def notation_page() -> str:
     parts["contested"] = _block(_contested())
     parts["forfeits"] = ", ".join(f"`{ending.words}`" for ending in ENDINGS)
     parts["options"] = "".join(map(_options, PLAIN))
-    parts["old_names"] = ", ".join(f"`{old}` (today `{today}`)" for old, today in old_names.renamed())
+    parts["old_names"] = ", ".join(f"`{old}` (today `{today}`)" for old, today in options.renamed())
     limits = {"characters": MAX_CHARACTERS, "line": MAX_LINE}
     return PAGE.format(
         **parts, **limits, **{f"boards_{name}": text for name, text in BOARDS.items()}, grammar="\n".join(blocks)

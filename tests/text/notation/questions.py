@@ -9,7 +9,7 @@ from referee.games.alhambra.layout import Layout
 from referee.games.alhambra.tiles import tile_set
 from referee.games.alhambra.violations import placement_violations, removal_violations, swap_violations
 from referee.games.game import Cell
-from referee.text.notation.inspect import answer
+from referee.text.notation.questions import answer
 
 TILE_SET = tile_set()
 

@@ -13,9 +13,9 @@ from referee.games.kingdomino.dominoes import UNKNOWN
 from referee.games.kingdomino.options import kings_of
 from referee.games.rollwrite import TYPES
 from referee.text.notation import game_text, position_text
-from referee.text.notation.boards_text import Boards, read, write
-from referee.text.notation.errors import Kind, NotationError
 from referee.text.notation.headers import Setup
+from referee.text.notation.position_text import Boards, read_boards, write_boards
+from referee.text.notation.violations import Kind, NotationError
 from referee.text.report import sheet as sheets
 from referee.text.report.adjudication import adjudicate
 from referee.text.report.sheet import sheet
@@ -47,11 +47,11 @@ def same_score(setup: Setup, text: str, state: Any) -> None:
 def test_the_boards_of_a_game_score_as_the_game(setup: Setup, part: Part) -> None:
     for seed in part.of(range(SEEDS)):
         state: Any = play(setup, seed).state
-        text = write(Boards(setup, state))
+        text = write_boards(Boards(setup, state))
         same_score(setup, text, state)
-        found = read(text)
+        found = read_boards(text)
         assert found.setup == setup
-        assert write(found) == text
+        assert write_boards(found) == text
         assert list(found.state.legal_moves()) == []
         assert max(map(len, text.splitlines())) < 4000
 
@@ -63,7 +63,7 @@ def test_the_boards_of_a_game_score_as_the_game(setup: Setup, part: Part) -> Non
 def test_discarded_dominoes_may_be_left_out_and_kingdoms_come_in_any_order(setup: Setup, part: Part) -> None:
     for seed in part.of(range(SEEDS)):
         state: Any = play(setup, seed).state
-        *head, line = write(Boards(setup, state)).splitlines()
+        *head, line = write_boards(Boards(setup, state)).splitlines()
         brief = re.sub(r" discarded( \d+)*", "", line)
         parts = brief.removeprefix('[Boards "').removesuffix('"]').split(" | ")
         turned = [
@@ -73,19 +73,19 @@ def test_discarded_dominoes_may_be_left_out_and_kingdoms_come_in_any_order(setup
         for boards in (brief, f'[Boards "{" | ".join(turned)}"]'):
             text = "\n".join((*head, boards))
             same_score(setup, text, state)
-            found = read(text)
+            found = read_boards(text)
             assert found.state.kingdoms == state.kingdoms
             assert [*map(len, found.state.discarded)] == [*map(len, state.discarded)]
             assert len(found.remarks) == sum(map(bool, state.discarded))
-            assert read(write(found)).state.encode() == found.state.encode()
+            assert read_boards(write_boards(found)).state.encode() == found.state.encode()
 
 
 def test_the_number_of_discarded_dominoes_is_that_of_the_variant() -> None:
     for setup in SETUPS:
         if setup.rules_id == "kingdomino":
             empty = " | ".join(["castle 0,0" if setup.options.frame == "fixed" else "castle nowhere"] * setup.seats)
-            head = write(Boards(setup, setup.start())).rpartition("[Boards")[0]
-            found = read(f'{head}[Boards "{empty}"]').state
+            head = write_boards(Boards(setup, setup.start())).rpartition("[Boards")[0]
+            found = read_boards(f'{head}[Boards "{empty}"]').state
             each = 24 if setup.options.mighty_duel else 12
             assert found.discarded == [[UNKNOWN] * each] * setup.seats
             assert each == found.lines_in_all * kings_of(setup.seats)
@@ -94,7 +94,7 @@ def test_the_number_of_discarded_dominoes_is_that_of_the_variant() -> None:
 def test_points_before_may_be_left_out_and_the_sheet_says_so() -> None:
     setup = ALHAMBRA
     state: Any = play(setup, 3).state
-    text = re.sub(r"before \d+ ", "", write(Boards(setup, state)))
+    text = re.sub(r"before \d+ ", "", write_boards(Boards(setup, state)))
     told = sheets.read(text)
     found = told.sheet()
     assert found.remarks[1:] == ("The points of earlier rounds are not stated: these are the last round's alone.",)
@@ -103,7 +103,7 @@ def test_points_before_may_be_left_out_and_the_sheet_says_so() -> None:
         player.total + sum(item.points for item in all_.items if item.group == "taken over")
         for player, all_ in zip(found.players, whole.players, strict=True)
     ] == [player.total for player in whole.players]
-    assert write(read(text)) == text
+    assert write_boards(read_boards(text)) == text
 
 
 def test_an_award_of_the_only_player_who_completed_the_type_may_be_left_out() -> None:
@@ -113,7 +113,7 @@ def test_an_award_of_the_only_player_who_completed_the_type_may_be_left_out() ->
             continue
         for seed in range(SEEDS):
             state: Any = play(setup, seed).state
-            text = write(Boards(setup, state))
+            text = write_boards(Boards(setup, state))
             same_score(setup, re.sub(r" round \d+", "", text), state)
             for award in state.awards:
                 members = len(award.seats) + len(award.virtual)
@@ -128,19 +128,19 @@ def test_an_award_of_the_only_player_who_completed_the_type_may_be_left_out() ->
 
 def test_forfeits_and_penalties_count_for_boards_too() -> None:
     state: Any = play(KINGDOMINO, 1).state
-    text = write(Boards(KINGDOMINO, state))
+    text = write_boards(Boards(KINGDOMINO, state))
     told = sheets.read(text.replace("[Boards", '[Penalties "100 0"]\n[Boards'))
     assert told.result is not None
     assert told.result.scores == (state.scores[0] - 100, state.scores[1])
     assert told.result.places == (2, 1)
     assert told.sheet().remarks[0].startswith("Seat 1 wins")
     with pytest.raises(NotationError, match="Result"):
-        read(text.replace("[Boards", '[Result "999 1"]\n[Boards'))
+        read_boards(text.replace("[Boards", '[Result "999 1"]\n[Boards'))
 
 
 @pytest.mark.parametrize("text", BOARDS.values(), ids=BOARDS)
 def test_no_reader_of_games_or_positions_takes_boards(text: str) -> None:
-    assert write(read(text)) == text
+    assert write_boards(read_boards(text)) == text
     for reader in (game_text.read, position_text.read, adjudicate):
         with pytest.raises(NotationError) as caught:
             reader(text)
@@ -281,15 +281,15 @@ def boards(head: str, *parts: str) -> str:
 )
 def test_what_is_no_board_is_told(text: str, kind: Kind, message: str) -> None:
     with pytest.raises(NotationError) as caught:
-        read(text)
+        read_boards(text)
     assert (caught.value.kind, message in str(caught.value)) == (kind, True), str(caught.value)
 
 
 def test_a_domino_that_an_arbiter_let_lie_is_marked_as_in_a_position() -> None:
     text = boards(LOOSE, "castle nowhere placed 3 2,0 2,1 against KDO-14 placed 4 2,2 2,3", "castle nowhere")
-    found = read(text)
+    found = read_boards(text)
     assert [number for number, _, _ in found.state.kingdoms[0].dominoes] == [3, 4]
-    assert write(found).endswith(text.removeprefix(LOOSE) + "\n")
+    assert write_boards(found).endswith(text.removeprefix(LOOSE) + "\n")
 
 
 @given(st.data())
@@ -303,10 +303,10 @@ def test_altered_boards_are_refused_or_scored(data: st.DataObject) -> None:
         words[at : at + data.draw(st.integers(0, 2))] = data.draw(st.lists(st.sampled_from(words), max_size=2))
     altered = f'{head}[Boards "{" ".join(words)}"]'
     try:
-        found = read(altered)
+        found = read_boards(altered)
     except NotationError:
         return
-    again = write(found)
-    assert write(read(again)) == again
-    assert read(again).state.encode() == found.state.encode()
+    again = write_boards(found)
+    assert write_boards(read_boards(again)) == again
+    assert read_boards(again).state.encode() == found.state.encode()
     assert sheets.read(altered).sheet().players == sheets.read(again).sheet().players

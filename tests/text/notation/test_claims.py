@@ -23,7 +23,7 @@ from referee.games.alhambra.moves import (
 )
 from referee.text.notation.alhambra import words as wording
 from referee.text.notation.alhambra.claims import claim, describe, describe_move, move, written, written_move
-from referee.text.notation.strict_json import QueryError
+from referee.text.notation.questions import QueryError
 from referee.wire.certificates.alhambra.claims import Give, Place, Remove, StepClaim
 from tests.games.layouts import engine_layout, random_boards
 from tests.text.notation.questions import TILE_SET, names

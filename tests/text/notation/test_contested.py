@@ -17,11 +17,11 @@ from referee.games.alhambra import Options
 from referee.games.game import Ending, Over
 from referee.games.kingdomino.moves import PlaceDomino
 from referee.games.results import Contest, Result
-from referee.text.notation import contest_text, game_text, position_text
-from referee.text.notation.errors import Kind, NotationError
+from referee.text.notation import game_text, headers, position_text
 from referee.text.notation.game_text import GameText
 from referee.text.notation.headers import Setup
 from referee.text.notation.position_text import Position
+from referee.text.notation.violations import Kind, NotationError
 from referee.text.report import sheet
 from tests.games.rulings import CANDIDATES
 from tests.log.slow_table import OF_A_SEAT
@@ -218,7 +218,7 @@ def test_headers_that_contradict_the_game_are_refused(examples: int) -> None:
             assert found is not None
             # A plain position need not say its result, and may.
             places = " ".join(map(str, found.result.places)) if found.result else None
-            again = {"Result": contest_text.value(found.result), "Places": places, **header_values(found)}
+            again = {"Result": headers.result_words(found.result), "Places": places, **header_values(found)}
             assert {header: again.get(header) for header in told} == told
 
     refused()
@@ -288,7 +288,7 @@ def test_an_end_of_which_nobody_says_whose_it_was_is_read_and_has_no_places(endi
 )
 def test_places_are_told_where_the_points_alone_say_others(places: tuple[int, ...], header: list[str]) -> None:
     over = Over(Ending.RULES, (14, 14, 11), places)
-    assert contest_text.write(Contest(), 3, (over,)) == ['[Result "14 14 11"]', *header]
+    assert headers.write_contest(Contest(), 3, (over,)) == ['[Result "14 14 11"]', *header]
 
 
 def test_a_game_that_stalled_says_so_in_its_text_and_on_its_sheet() -> None:

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from referee.games import registry
 from referee.games.game import Decision, Ending
 from referee.games.results import Contest, Result
-from referee.text.notation.errors import Kind, NotationError
 from referee.text.notation.game_text import GameText, line, read, read_line, write
 from referee.text.notation.headers import Setup
 from referee.text.notation.registry import notation
+from referee.text.notation.violations import Kind, NotationError
 from tests.text.notation.game_text import CHOSEN, KINGS
 from tests.text.notation.setups import PLAIN, SETUPS, name_of, play, text_of
 

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from referee.games.game import Cell
 from referee.games.kingdomino.dominoes import DOMINOES, TERRAINS
 from referee.games.kingdomino.kingdom import Kingdom
-from referee.text.notation.inspect import answer
-from referee.text.notation.lines import encode
+from referee.text.notation.questions import answer, encode
 from tests.cli.inside import referee
 from tests.sizes import campaign
 

@@ -9,9 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from referee.games import registry
-from referee.text.notation.inspect import answer
-from referee.text.notation.lines import Lines, encode
-from referee.text.notation.strict_json import MAX_LINE_BYTES
+from referee.text.notation.questions import MAX_LINE_BYTES, Lines, answer, encode
 from tests.sizes import campaign
 
 ASK = b'{"game":"alhambra"'

@@ -19,7 +19,7 @@ from referee.games.rollwrite.moves import Build, ChangeDice, GetCoins
 from referee.games.rollwrite.phases import Phase
 from referee.games.rollwrite.sheet import cells_of
 from referee.harness import check_game
-from referee.text.notation.inspect import answer
+from referee.text.notation.questions import answer
 from tests.cli.inside import referee
 from tests.sizes import campaign
 from tests.text.notation import questions

@@ -13,7 +13,7 @@ from referee.games.kingdomino.dominoes import DOMINOES, Domino, Half
 from referee.games.kingdomino.moves import PlaceDomino
 from referee.text.notation.kingdomino import words
 from referee.text.notation.kingdomino.claims import claim, describe, describe_move, is_of_move, written
-from referee.text.notation.strict_json import QueryError
+from referee.text.notation.questions import QueryError
 from referee.wire.certificates.kingdomino.claims import DiscardClaim, Frame, Kingdom, Placed, PlacementClaim
 
 FRAME = {"size": 5, "castle": [2, 0]}

@@ -21,11 +21,10 @@ from referee.log.verdict import Verdict
 from referee.telling.recorder import Recorder
 from referee.telling.rehearsal import adjudicated, listed, recorded, rehearse
 from referee.text.notation import game_text
-from referee.text.notation.errors import NotationError
 from referee.text.notation.game_text import GameText
 from referee.text.notation.headers import Setup
-from referee.text.notation.table import Table, TableError
-from referee.text.notation.table_acts import Kind, TableAct
+from referee.text.notation.table import ActKind, Table, TableAct, TableError
+from referee.text.notation.violations import NotationError
 from referee.text.report.model import Seat, of_adjudication
 from referee.text.report.record import Step
 from referee.text.report.rulings import Policy, RulingError, read
@@ -63,7 +62,7 @@ def played(setup: Setup, seed: int) -> tuple[str, str]:
 
     while not isinstance(awaited := table.state.pending()[0], Over):
         if len(happened) == resigns:
-            add(TableAct(Kind.RESIGN, OUT))
+            add(TableAct(ActKind.RESIGN, OUT))
         due = table.due()
         if due is not None:
             add(due.event, is_left_out=True)
@@ -72,7 +71,7 @@ def played(setup: Setup, seed: int) -> tuple[str, str]:
             add(rng.choice(moves))
             if goes_back and OUT in table.out and is_short[-2]:
                 goes_back = False
-                add(TableAct(Kind.CORRECT, line=table.line - 1))
+                add(TableAct(ActKind.CORRECT, line=table.line - 1))
                 add(rng.choice(moves))
         elif isinstance(awaited, Forced):
             add(ForcedPass(awaited.seat))
@@ -187,13 +186,13 @@ def test_going_back_costs_little_however_often() -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(states, "apply", counted)
         for _ in range(times):
-            table.take(TableAct(Kind.CORRECT, line=len(lines)))
+            table.take(TableAct(ActKind.CORRECT, line=len(lines)))
             table.play(last)
     assert len(reading.game.events) > 30
     assert times <= applied < times * 18
     assert table.state.digest() == reading.state.digest()
     with pytest.raises(TableError, match="was taken back"):
-        table.take(TableAct(Kind.CORRECT, line=len(lines) + 1))
+        table.take(TableAct(ActKind.CORRECT, line=len(lines) + 1))
 
 
 EXTRA = (

@@ -20,11 +20,11 @@ from referee.games.alhambra.options import EndRule, LoopRule
 from referee.games.alhambra.options import Options as Alhambra
 from referee.games.rollwrite.options import Solo
 from referee.telling.game_file import GameFile
-from referee.text.notation import old_names
-from referee.text.notation.errors import NotationError
+from referee.text.notation import options
 from referee.text.notation.game_text import GameText, read, write
 from referee.text.notation.headers import Setup
 from referee.text.notation.options import Option, chosen, options_of, plain, words, written
+from referee.text.notation.violations import NotationError
 from referee.text.report.model import about
 from referee_clients.sdk.opening.options import options as of_json
 from referee_clients.sdk.opening.options import options_of_games
@@ -159,7 +159,7 @@ def test_no_page_has_another_name(page: Path) -> None:
     for name in (value.name for each in enumerations for value in each.values):
         assert not re.search(rf"\b{name}\b", text), name
     if page.name != "notation.md":
-        written_so = "|".join(rf'\[{old} "|"{old}":' for old, _ in old_names.renamed())
+        written_so = "|".join(rf'\[{old} "|"{old}":' for old, _ in options.renamed())
         assert not re.search(rf"loop_one_less|end_when_bag_empty|{written_so}", text)
 
 
@@ -265,11 +265,11 @@ def test_questions_from_before_are_answered() -> None:
 @pytest.mark.parametrize("setup", SETUPS, ids=name_of)
 def test_nothing_is_written_by_an_old_name(setup: Setup) -> None:
     for name, value in chosen(setup.options).items():
-        assert old_names.option(setup.rules_id, name, value) == (name, value)
-        assert old_names.option(setup.rules_id, name, written(value)) == (name, written(value))
+        assert options.option_today(setup.rules_id, name, value) == (name, value)
+        assert options.option_today(setup.rules_id, name, written(value)) == (name, written(value))
     for line in write(GameText(setup, ())).splitlines():
         if found := re.match(r"\[(\w+) ", line):
-            assert old_names.header(setup.rules_id, found[1]) == found[1]
+            assert options.header_today(setup.rules_id, found[1]) == found[1]
 
 
 def test_old_names_are_not_read_where_no_old_text_can_be() -> None:

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.text.notation.errors import Kind, NotationError
 from referee.text.notation.headers import Setup
 from referee.text.notation.position_text import Position, read, write
+from referee.text.notation.violations import Kind, NotationError
 from tests.sizes import Part, in_parts
 from tests.text.notation.setups import PLAIN, SETUPS, name_of, play
 

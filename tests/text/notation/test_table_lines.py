@@ -16,8 +16,8 @@ from referee.telling.game_file import GameFile, as_text
 from referee.telling.recorder import Recorder
 from referee.telling.rehearsal import recorded, rehearse
 from referee.text.notation import game_text
-from referee.text.notation.errors import NotationError
-from referee.text.notation.table_acts import Kind, TableAct, read_line
+from referee.text.notation.table import ActKind, TableAct, read_line
+from referee.text.notation.violations import NotationError
 from referee.text.report.adjudication import adjudicate
 from referee.text.report.rulings import Policy
 from tests.cli.inside import referee
@@ -132,7 +132,7 @@ def without_time(line: object) -> object:
     """Leave out what a recording has no clock for, as no line may be missing."""
     if not isinstance(line, TableAct) or not line.needs_clock:
         return line
-    kind = Kind.PENALTY if line.number or line.strikes else Kind.WARN
+    kind = ActKind.PENALTY if line.number or line.strikes else ActKind.WARN
     return replace(line, kind=kind, time_ms=0)
 
 
@@ -150,7 +150,7 @@ def test_contested_games_become_texts_and_logs_again() -> None:
             continue
         acts = [line for line in game.happened if isinstance(line, TableAct)]
         seen |= {act.kind.value for act in acts} | {"strikes" for act in acts if act.strikes}
-        seen |= {"time" for act in acts if act.kind is Kind.PENALTY and act.time_ms}
+        seen |= {"time" for act in acts if act.kind is ActKind.PENALTY and act.time_ms}
         text = game_text.write(game)
         reading = game_text.read(text)
         assert game_text.write(reading.game) == text, str(made)

@@ -9,9 +9,9 @@ import pytest
 from referee.games.game import Ending
 from referee.games.kingdomino.moves import DiscardDomino, PlaceDomino
 from referee.games.results import Contest, Result
-from referee.text.notation.errors import Kind, NotationError
 from referee.text.notation.game_text import GameText, write
 from referee.text.notation.headers import RUNNING, Setup
+from referee.text.notation.violations import Kind, NotationError
 from referee.text.report.adjudication import adjudicate
 from referee.text.report.record import Adjudication, Step
 from referee.text.report.rulings import Policy

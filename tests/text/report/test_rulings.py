@@ -18,9 +18,9 @@ from referee.log.note import CheckpointSigner
 from referee.log.verdict import Report, Verdict
 from referee.telling.rehearsal import recorded
 from referee.text.notation import game_text
-from referee.text.notation.errors import NotationError
 from referee.text.notation.game_text import write
 from referee.text.notation.headers import Setup
+from referee.text.notation.violations import NotationError
 from referee.text.report.adjudication import adjudicate, list_illegal
 from referee.text.report.model import Seat, of_adjudication
 from referee.text.report.page import html

@@ -15,7 +15,7 @@ from referee.games.rollwrite.options import Solo
 from referee.text.notation import position_text
 from referee.text.notation.headers import Setup
 from referee.text.notation.position_text import Position
-from referee.text.notation.scorings import Scorings
+from referee.text.notation.registry import Scorings
 from referee.text.report.sheet import Sheet, SheetError, read, replay, rules_of, sheet
 from tests.text.notation.page import BOARDS
 from tests.text.notation.setups import PLAIN, SETUPS, name_of, play, text_of

@@ -27,11 +27,10 @@ from referee.telling import report as of_log
 from referee.telling.game_file import GameFile, as_text
 from referee.telling.recorder import about
 from referee.telling.rehearsal import adjudicated
-from referee.text.notation import game_text, sentences
-from referee.text.notation.errors import NotationError
+from referee.text.notation import game_text, violations
 from referee.text.notation.game_text import write
 from referee.text.notation.outcomes import IN_ENGLISH
-from referee.text.notation.sentences import sentence
+from referee.text.notation.violations import NotationError, sentence
 from referee.text.report.model import Seat, of_adjudication
 from referee.text.report.page import html
 from referee.text.report.rulings import LineRuling, PointsOff, Policy
@@ -173,7 +172,7 @@ def test_a_violation_has_the_rule_in_both_languages(language: str) -> None:
     rules, say = rules_of("kingdomino", 1), load("report", language)
     violation = Violation("KDO-18", ((1, 2), (3, 4)), {"found": "a cell that is taken", "left": "forest"})
     told_ = sentence(violation, rules, say)
-    own = sentences.rule_text(rules["KDO-18"], say)
+    own = violations.rule_text(rules["KDO-18"], say)
     assert (own != rules["KDO-18"].text) == (language in languages("rules"))
     assert own in told_
     assert rules["KDO-18"].text in told_

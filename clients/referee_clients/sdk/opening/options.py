@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 from referee.games import registry
-from referee.text.notation.errors import BadWord, cut
 from referee.text.notation.options import Option, OptionError, options_of
+from referee.text.notation.violations import BadWord, cut
 from referee.text.words.catalogue import phrase
 from referee.wire.registry import Codec, codec
 

@@ -9,7 +9,7 @@ from referee.games import registry
 from referee.games.game import UnknownRules
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
-from referee.text.notation.errors import BadWord
+from referee.text.notation.violations import BadWord
 
 _ID_BYTES = 16
 

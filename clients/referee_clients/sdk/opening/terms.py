@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from referee.log.v1 import log_pb2
-from referee.text.notation.errors import BadWord
+from referee.text.notation.violations import BadWord
 from referee.text.words.catalogue import phrase
 from referee_clients.sdk.opening.times import clock, milliseconds
 

@@ -6,8 +6,8 @@ import re
 
 from referee.log.terms import MAX_BUDGET_MS
 from referee.log.v1 import log_pb2
-from referee.text.notation.errors import BadWord
 from referee.text.notation.times import duration_ms, in_words
+from referee.text.notation.violations import BadWord
 from referee.text.words.catalogue import phrase
 
 _EXPECTED = phrase("a time such as 90s, 5m, 1h30m or 2d")

@@ -11,7 +11,7 @@ from referee.games import registry
 from referee.games.game import UnknownRules
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
-from referee.text.notation.errors import BadWord
+from referee.text.notation.violations import BadWord
 from referee.text.words.catalogue import Phrase, phrase
 from referee.v1 import game_service_pb2 as pb
 from referee_clients.sdk.opening.options import options as game_options

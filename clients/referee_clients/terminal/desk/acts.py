@@ -19,12 +19,12 @@ from referee.log.reading import read_rule
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.telling import table_messages
-from referee.text.notation import game_text, table_acts
-from referee.text.notation.errors import NotationError
-from referee.text.notation.grammar import grammar
+from referee.text.notation import game_text, table
+from referee.text.notation.grammar import grammar_of
 from referee.text.notation.outcomes import counted, outcome
-from referee.text.notation.table_acts import OF_SEATS, RULINGS, Kind, TableAct
+from referee.text.notation.table import OF_SEATS, RULINGS, ActKind, TableAct
 from referee.text.notation.times import in_words
+from referee.text.notation.violations import NotationError
 
 _ACT: Final = re.compile(
     r"\s*(?:(?:arbiter|scribe|organiser|referee)\b|\d+\s*:\s*(?:resign|back|agree|protest|appeal)\b)", re.ASCII
@@ -57,9 +57,9 @@ def read(rules_id: str, state: Any, text: str, arbiter: int = 0) -> Meant | None
     ``arbiter``: who lets a move stand, as its line does not say so.
     """
     try:
-        tree: Any = grammar(rules_id).parse(text, "act")
+        tree: Any = grammar_of(rules_id).parse(text, "act")
         if tree.data == "by_table":
-            return Meant(table_acts.of_tree(tree))
+            return Meant(table.act_of_tree(tree))
         if game_text.mark_of(tree) is None:
             return None
         move = game_text.meant(rules_id, state, tree)
@@ -67,14 +67,14 @@ def read(rules_id: str, state: Any, text: str, arbiter: int = 0) -> Meant | None
         return None
     broken = tuple(map(str, game_text.mark_of(tree).children))
     seat = game_text.seat_of(tree)
-    act = TableAct(Kind.STANDS, seat=-1 if seat is None else seat, rule_id=RULINGS[Kind.STANDS], arbiter=arbiter)
+    act = TableAct(ActKind.STANDS, seat=-1 if seat is None else seat, rule_id=RULINGS[ActKind.STANDS], arbiter=arbiter)
     return Meant(act, move, broken, f"{game_text.line(rules_id, state, move)} against {' '.join(broken)}")
 
 
 def fault(rules_id: str, text: str) -> NotationError | None:
     """Return what is wrong with a line that is to be about the table."""
     try:
-        table_acts.read_line(rules_id, text)
+        table.read_line(rules_id, text)
     except NotationError as error:
         return error
     return None
@@ -102,7 +102,7 @@ def message(record: Record, meant: Meant, author: Author) -> Any:
     """Return what is signed, by a scribe or a seat. Raise ``LogError`` for what its author cannot enter."""
     act, seqs = meant.act, range(record.size + 1)
     _check_author(act, author)
-    if act.kind is Kind.STANDS:
+    if act.kind is ActKind.STANDS:
         if meant.move is None:
             raise _refused(
                 "this line says nothing that can be entered", "the move, which ends with against and the rules"
@@ -110,7 +110,7 @@ def message(record: Record, meant: Meant, author: Author) -> Any:
         data = record.game.position.encoded_move(meant.move)
         rule = log_pb2.Rule(accept=log_pb2.Accept(seat=act.seat, move=data, rule_ids=meant.broken))
         return table_messages.fill(rule, act, seqs)
-    if act.kind is Kind.FELL:
+    if act.kind is ActKind.FELL:
         raise _refused("the referee enters this itself, by its clock", f"arbiter: {str(act).partition(': ')[2]}")
     if act.is_ruling:
         return table_messages.ruling(act, seqs)
@@ -132,7 +132,7 @@ def check(record: Record, meant: Meant, author: Author) -> str:
     act = meant.act
     try:
         _check_author(act, author)
-        if act.kind is Kind.ABORT:
+        if act.kind is ActKind.ABORT:
             return "the game is over" if record.game.is_over else ""
         made = message(record, meant, author)
         judge_act(record.game, _event(record, meant, made, author), record.size)
@@ -148,15 +148,15 @@ def _event(record: Record, meant: Meant, made: Any, author: Author) -> events.Ta
         arbiter = Author(Role.ARBITER, act.arbiter)
         return read_rule(made, arbiter, record.game.position.decoded_move)
     match act.kind:
-        case Kind.RESIGN:
+        case ActKind.RESIGN:
             return events.Resigned(author, seat)
-        case Kind.TAKE_BACK:
+        case ActKind.TAKE_BACK:
             return events.TakeBackProposed(author, act.line, seat)
-        case Kind.AGREE:
+        case ActKind.AGREE:
             return events.Consented(author, made.to_seq, seat)
-        case Kind.PROTEST:
+        case ActKind.PROTEST:
             return events.Protested(author, act.line, act.rule_id, seat)
-        case Kind.APPEAL:
+        case ActKind.APPEAL:
             return events.Appealed(author, act.line, act.rule_id, seat)
         case _:
             return events.Corrected(author, act.line)
@@ -176,44 +176,44 @@ def consequence(record: Record, meant: Meant, taken_back: int) -> str:
     stay = "which stays" if taken_back == 1 else "which stay"
     back = f"takes back {counted(taken_back, 'entry', 'entries')}, {stay} in the log"
     match act.kind:
-        case Kind.RESIGN:
+        case ActKind.RESIGN:
             return f"seat {act.seat} gives up; {_after(record, _out(contest, act.seat, Ending.RESIGNED))}"
-        case Kind.FORFEIT:
+        case ActKind.FORFEIT:
             ending = act.ending or Ending.ADJUDICATED
             return f"seat {act.seat} is out ({ending.words}); {_after(record, _out(contest, act.seat, ending))}"
-        case Kind.TAKE_BACK:
+        case ActKind.TAKE_BACK:
             return f"seat {act.seat} asks to go back to entry {act.line}; when all have agreed, that {back}"
-        case Kind.AGREE:
+        case ActKind.AGREE:
             return f"seat {act.seat} agrees to go back"
-        case Kind.PROTEST | Kind.APPEAL:
+        case ActKind.PROTEST | ActKind.APPEAL:
             return f"seat {act.seat} {act.kind.value}s; no result is entered until an arbiter has ruled on it"
-        case Kind.CORRECT | Kind.RESTORE:
+        case ActKind.CORRECT | ActKind.RESTORE:
             return f"the game goes back to entry {act.line}: that {back}"
-        case Kind.PENALTY:
+        case ActKind.PENALTY:
             return f"seat {act.seat}: {_penalty(record, act)}"
-        case Kind.WARN:
+        case ActKind.WARN:
             return f"seat {act.seat}: a warning"
-        case Kind.CLOCK:
+        case ActKind.CLOCK:
             return f"the clock of seat {act.seat} is set to {in_words(act.time_ms)}"
-        case Kind.REINSTATE:
+        case ActKind.REINSTATE:
             return f"seat {act.seat} plays again"
-        case Kind.SKIP:
+        case ActKind.SKIP:
             return f"seat {act.seat} loses this move; the smallest legal one is entered for it"
-        case Kind.STANDS:
+        case ActKind.STANDS:
             return f"the move stands although it breaks {', '.join(meant.broken)}"
-        case Kind.RESULT:
+        case ActKind.RESULT:
             return "the game ends with this result, which is final"
-        case Kind.VOID:
+        case ActKind.VOID:
             return "the game ends and does not count"
-        case Kind.ABORT:
+        case ActKind.ABORT:
             return "the game ends without a result, which cannot be undone"
-        case Kind.PAUSE | Kind.ADJOURN:
+        case ActKind.PAUSE | ActKind.ADJOURN:
             return "nobody can move until an arbiter lets the game go on"
-        case Kind.RESUME:
+        case ActKind.RESUME:
             return "the game goes on"
-        case Kind.DISMISS:
+        case ActKind.DISMISS:
             return "the protest is turned down"
-        case Kind.FELL:
+        case ActKind.FELL:
             return ""
 
 

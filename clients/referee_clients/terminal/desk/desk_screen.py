@@ -11,8 +11,8 @@ from textual.binding import Binding, BindingType
 from referee.log.intent import Author, Role
 from referee.log.keys import PrivateKey
 from referee.log.note import VerifierKey
-from referee.text.notation import table_acts
-from referee.text.notation.table_acts import Kind, arbiter_name
+from referee.text.notation import table
+from referee.text.notation.table import ActKind, arbiter_name
 from referee_clients.sdk.errors import ClientError
 from referee_clients.sdk.organiser import organiser
 from referee_clients.terminal.desk import acts, offers
@@ -129,7 +129,7 @@ Esc goes back to the list of games, Ctrl+Q leaves the desk. What was accepted is
         if meant is None:
             return None
         why_not = self._why_not(meant)
-        to = meant.act.line if meant.act.kind in (Kind.CORRECT, Kind.RESTORE, Kind.TAKE_BACK) else -1
+        to = meant.act.line if meant.act.kind in (ActKind.CORRECT, ActKind.RESTORE, ActKind.TAKE_BACK) else -1
         gone = len(self.history.taken_back(to)) if to >= 0 and not why_not else 0
         does = acts.consequence(self.hand.ledger.record, meant, gone) if not why_not else ""
         return Intended(str(meant), does, why_not, partial(self._act, meant))
@@ -159,7 +159,7 @@ Esc goes back to the list of games, Ctrl+Q leaves the desk. What was accepted is
             return why
         if meant.act.is_ruling and self._arbiter() is None:
             return NO_KEY
-        if meant.act.kind is Kind.ABORT and not self._place.token:
+        if meant.act.kind is ActKind.ABORT and not self._place.token:
             return "only the organiser can break the game off; start the desk with the organiser's --token-file"
         return ""
 
@@ -171,7 +171,7 @@ Esc goes back to the list of games, Ctrl+Q leaves the desk. What was accepted is
         return NO_KEY if self._arbiter() is None else ""
 
     def fields(self, offer: Offer) -> Sequence[Field]:
-        act = table_acts.read_line(self._known.rules_id, offer.line)
+        act = table.read_line(self._known.rules_id, offer.line)
         assert act is not None  # noqa: S101 - only such lines are offered
         return fields_of(act, has_clock=self.hand.ledger.record.opened.terms.HasField("clock"))
 

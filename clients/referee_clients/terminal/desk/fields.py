@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from referee.text.notation.table_acts import RULINGS, Kind, TableAct, arbiter_name, plain_words
+from referee.text.notation.table import RULINGS, ActKind, TableAct, arbiter_name, plain_words
 from referee.text.notation.times import in_words
 
 
@@ -33,16 +33,16 @@ def fields_of(act: TableAct, *, has_clock: bool = True) -> list[Field]:
     seat, entry = str(act.seat), str(act.line)
     words = Field("words", '"{}"', act.words, "none")
     match act.kind:
-        case Kind.RESIGN | Kind.AGREE:
+        case ActKind.RESIGN | ActKind.AGREE:
             return [Field("seat", f"{{}}: {act.kind.value}", seat)]
-        case Kind.TAKE_BACK:
+        case ActKind.TAKE_BACK:
             return [Field("seat", "{}:", seat), Field("entry", "back to {}", entry)]
-        case Kind.PROTEST | Kind.APPEAL:
+        case ActKind.PROTEST | ActKind.APPEAL:
             about = [Field("entry", "{}", entry), Field("rule", "{}", act.rule_id)]
             return [Field("seat", f"{{}}: {act.kind.value} against", seat), *about, words]
-        case Kind.CORRECT:
+        case ActKind.CORRECT:
             return [Field("entry", "scribe: back to {}", entry)]
-        case Kind.FELL | Kind.ABORT:
+        case ActKind.FELL | ActKind.ABORT:
             return [Field("", str(act))]
         case _:
             decides = Field("decides", "decides {}", _number(act.decides), "the entry of a protest that this decides")
@@ -55,20 +55,20 @@ def _ruling(act: TableAct, *, has_clock: bool) -> list[Field]:
     said = Field("", f"{arbiter_name(act.arbiter)}: {act.kind.value}")
     seat, time = Field("seat", "seat {}", str(act.seat)), in_words(act.time_ms)
     match act.kind:
-        case Kind.WARN | Kind.REINSTATE | Kind.SKIP:
+        case ActKind.WARN | ActKind.REINSTATE | ActKind.SKIP:
             return [said, seat]
-        case Kind.PENALTY:
+        case ActKind.PENALTY:
             points = Field("points", "points {}", _number(act.number or None), "no points off")
             strikes = Field("strikes", "strikes {}", _number(act.strikes or None), "no strikes")
             off = Field("time", "time {}", time if act.time_ms else "", "no time off the clock; such as 30s")
             return [said, seat, points, strikes, *([off] if has_clock else [])]
-        case Kind.CLOCK:
+        case ActKind.CLOCK:
             return [said, seat, Field("time", "{}", time)]
-        case Kind.FORFEIT:
+        case ActKind.FORFEIT:
             return [said, seat, Field("how", "{}", act.ending.words if act.ending is not None else "")]
-        case Kind.RESTORE:
+        case ActKind.RESTORE:
             return [said, Field("entry", "to {}", str(act.line))]
-        case Kind.RESULT:
+        case ActKind.RESULT:
             places = Field("places", "places {}", " ".join(map(str, act.places)))
             return [said, places, Field("points", "points {}", " ".join(map(str, act.points)), "only places")]
         case _:

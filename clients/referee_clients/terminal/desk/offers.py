@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from referee.games.game import Decision
 from referee.log.intent import Author, Role
 from referee.log.replay import Record
-from referee.text.notation import table_acts
-from referee.text.notation.table_acts import arbiter_name
+from referee.text.notation import table
+from referee.text.notation.table import arbiter_name
 from referee_clients.terminal.desk.acts import Meant, check
 
 
@@ -125,6 +125,6 @@ def _rulings(record: Record) -> Sequence[tuple[str, str]]:
 
 def _line(text: str) -> Meant:
     """Of a line that is the same in every game."""
-    found = table_acts.read_line("kingdomino", text)
+    found = table.read_line("kingdomino", text)
     assert found is not None  # noqa: S101 - only lines about the table are made here
     return Meant(found)

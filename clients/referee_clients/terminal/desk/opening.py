@@ -20,9 +20,9 @@ from textual.widgets import Button, Footer, Input, Label, Select, Static
 
 from referee.games import registry
 from referee.text.notation import game_text, headers
-from referee.text.notation.errors import NotationError
 from referee.text.notation.headers import Setup
 from referee.text.notation.options import Option, options_of, plain, written
+from referee.text.notation.violations import NotationError
 from referee.wire.registry import codec
 from referee_clients.sdk.errors import ClientError
 from referee_clients.sdk.organiser import organiser

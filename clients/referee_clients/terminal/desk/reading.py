@@ -13,10 +13,9 @@ from typing import Any, Final
 
 from referee.games import registry
 from referee.games.game import Cell, Chance, Decision, Forced, ForcedPass, Over
-from referee.text.notation.errors import NotationError
 from referee.text.notation.game_text import line, read_line
-from referee.text.notation.grammar import grammar
-from referee.text.notation.sentences import sentence
+from referee.text.notation.grammar import grammar_of
+from referee.text.notation.violations import NotationError, sentence
 from referee.text.render.words import seat_words
 from referee_clients.terminal.desk.guide import guide
 
@@ -155,7 +154,7 @@ class Desk:
         if (begun := _BEGINNING.match(text)) is None:
             return False
         try:
-            grammar(self.rules_id).parse(begun[0], "act")
+            grammar_of(self.rules_id).parse(begun[0], "act")
         except NotationError as error:
             return error.is_unfinished
         return True

@@ -12,7 +12,7 @@ from referee.log.intent import Author, Role
 from referee.log.keys import PrivateKey
 from referee.log.note import VerifierKey
 from referee.log.v1 import log_pb2
-from referee.text.notation.table_acts import Kind
+from referee.text.notation.table import ActKind
 from referee_clients.sdk.channel import Security
 from referee_clients.sdk.errors import Denied
 from referee_clients.sdk.game_copy import GameCopy
@@ -79,7 +79,7 @@ class Scribe(Hand):
     async def act(self, meant: Meant, arbiter: PrivateKey | None, arbiter_token: str, organiser_token: str) -> int:
         """Enter what happened beside the moves. Return and raise as ``send`` does."""
         record, act = self.ledger.record, meant.act
-        if act.kind is Kind.ABORT:
+        if act.kind is ActKind.ABORT:
             async with organiser(self.address, organiser_token, self.security) as there:
                 return await there.abort(self.game_id)
         author, key, token = self.author, self._key, self.token

@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 from textual.binding import Binding, BindingType
 
 from referee.log.note import VerifierKey
-from referee.text.notation import table_acts
-from referee.text.notation.table_acts import Kind
+from referee.text.notation import table
+from referee.text.notation.table import ActKind
 from referee_clients.join import Join
 from referee_clients.sdk.channel import Security
 from referee_clients.sdk.errors import ClientError
@@ -130,7 +130,9 @@ Ctrl+Q leaves. The seat stays yours: start the same command again to go on. Your
         if meant is None:
             return None
         why_not = acts.check(self.hand.ledger.record, meant, self.hand.author)
-        gone = len(self.history.taken_back(meant.act.line)) if meant.act.kind is Kind.TAKE_BACK and not why_not else 0
+        gone = (
+            len(self.history.taken_back(meant.act.line)) if meant.act.kind is ActKind.TAKE_BACK and not why_not else 0
+        )
         does = acts.consequence(self.hand.ledger.record, meant, gone) if not why_not else ""
         return Intended(str(meant), does, why_not, partial(self.hand.act, meant))
 
@@ -156,7 +158,7 @@ Ctrl+Q leaves. The seat stays yours: start the same command again to go on. Your
             return [Field("why", f"{_CALL} {{}}")]
         if offer.line == _KEY:
             return [Field("", _KEY)]
-        act = table_acts.read_line(self.hand.ledger.record.opened.rules_id, offer.line)
+        act = table.read_line(self.hand.ledger.record.opened.rules_id, offer.line)
         assert act is not None  # noqa: S101 - only such lines are offered
         return [_fixed(field) if field.name == "seat" else field for field in fields_of(act)]
 

@@ -13,7 +13,7 @@ from referee.log.judge import judge_act
 from referee.log.keys import PrivateKey
 from referee.log.note import VerifierKey
 from referee.log.v1 import log_pb2
-from referee.text.notation.table_acts import Kind
+from referee.text.notation.table import ActKind
 from referee_clients.join import Join
 from referee_clients.sdk.arbiter import TRIES
 from referee_clients.sdk.channel import Security
@@ -75,10 +75,10 @@ class Seat(Hand):
             made = message(self.ledger.record, meant, self._author)
         except LogError as error:
             raise NotEntered(f"{error.what}; expected {error.expected}") from None
-        if act.kind is not Kind.RESIGN and not act.words:
+        if act.kind is not ActKind.RESIGN and not act.words:
             return await self.send(intent.act(self.ledger.record.place, self._author, self.key, made))
         # Words are sent beside the signed act, and who resigns means it wherever the game stands by then.
-        tries = TRIES if act.kind is Kind.RESIGN else 1
+        tries = TRIES if act.kind is ActKind.RESIGN else 1
         return await self.submit(self._author, self.key, self.token, made, act.words, tries=tries)
 
     async def change_key(self) -> str:

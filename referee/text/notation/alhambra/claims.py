@@ -23,7 +23,7 @@ from referee.games.alhambra.options import MAX_SEATS
 from referee.games.game import Cell
 from referee.text.notation.alhambra.inspect import cell, layout_names, tile_name, tile_names, written_layout
 from referee.text.notation.outcomes import counted
-from referee.text.notation.strict_json import QueryError, an_array, an_integer, an_object, only, required, shown
+from referee.text.notation.questions import QueryError, an_array, an_integer, an_object, only, required, shown
 from referee.wire.certificates.alhambra.claims import (
     MOST_TURNS,
     Add,

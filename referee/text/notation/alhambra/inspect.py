@@ -1,4 +1,7 @@
-"""Questions about Alhambra: is a layout legal and what can be done on it; what does a round score."""
+"""Questions about Alhambra, their tiles and layouts in JSON, and the answers.
+
+A question is about a layout (is it legal, and what can be done on it) or about a round (what does everybody score).
+"""
 
 from __future__ import annotations
 
@@ -16,9 +19,8 @@ from referee.games.alhambra.scoring import NEUTRAL, score_round
 from referee.games.alhambra.tiles import TYPES, E, N, S, W, tile_set
 from referee.games.alhambra.violations import layout_violations
 from referee.games.game import Cell, Violation
-from referee.text.notation.question_options import options_of_question
-from referee.text.notation.sentences import sentence
-from referee.text.notation.strict_json import (
+from referee.text.notation.options import options_of_question
+from referee.text.notation.questions import (
     QueryError,
     a_boolean,
     an_array,
@@ -28,6 +30,7 @@ from referee.text.notation.strict_json import (
     required,
     shown,
 )
+from referee.text.notation.violations import sentence
 
 TILE_SET: Final = tile_set()
 

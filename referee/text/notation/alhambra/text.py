@@ -45,11 +45,10 @@ from referee.games.alhambra.scoring import place_points, score_position
 from referee.games.alhambra.tiles import TYPES, tiles_of
 from referee.games.alhambra.violations import layout_violations
 from referee.games.game import Ending, Violation
-from referee.text.notation import accepted
+from referee.text.notation import grammar
 from referee.text.notation.alhambra.words import describe
-from referee.text.notation.errors import Kind, NotationError, either, illegal
-from referee.text.notation.grammar import cell, numbers, place_of, syntax_error
-from referee.text.notation.short import the_only
+from referee.text.notation.grammar import cell, numbers, place_of, syntax_error, the_only
+from referee.text.notation.violations import Kind, NotationError, either, illegal
 from referee.text.words.catalogue import Said
 
 TERMINALS: Final = {
@@ -177,7 +176,7 @@ def write_position(state: State) -> str:
 def write_laid(layout: Layout, state: State) -> str:
     """Return ``laid garden-8-NW 0,-1``."""
     laid = (f"{state.tile_set.names[tile]} {x},{y}" for (x, y), tile in layout.cells().items())
-    return _words("laid", laid) + accepted.write(layout_violations(layout))
+    return _words("laid", laid) + grammar.against(layout_violations(layout))
 
 
 def _words(first: str, rest: Iterable[Any]) -> str:
@@ -300,7 +299,7 @@ def read_laid(laid: Any, seat: int, state: State) -> None:
     layout = Layout.of(state.tile_set, cells)
     violations = layout_violations(layout)
     if mark is not None:
-        accepted.check(mark, f"seat {seat}: laid", violations, GAME.waivable)
+        grammar.check_against(mark, f"seat {seat}: laid", violations, GAME.waivable)
         layout = AsPlayed.of_layout(layout)
     elif violations:
         raise illegal(place_of(laid), f"seat {seat}: laid", violations, RULES)

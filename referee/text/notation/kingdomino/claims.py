@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from referee.games.kingdomino.dominoes import DOMINOES, Domino
 from referee.text.notation.kingdomino.inspect import domino_number, frame, placed, stated_dominoes
-from referee.text.notation.strict_json import QueryError, an_array, only, required
+from referee.text.notation.questions import QueryError, an_array, only, required
 from referee.wire.certificates.kingdomino.claims import Claim, DiscardClaim, Frame, Kingdom, Placed, PlacementClaim
 
 _FIELDS: Final = ("frame", "kingdom", "dominoes")

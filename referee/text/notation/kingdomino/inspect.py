@@ -1,4 +1,4 @@
-"""Questions about kingdoms: is it legal, what is it worth, and where does a domino go."""
+"""Questions about kingdoms, their frames and dominoes in JSON, and the answers: legality, worth, free places."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from referee.games.kingdomino import GAME
 from referee.games.kingdomino.catalogue import CATALOGUE
 from referee.games.kingdomino.dominoes import COUNT, DOMINOES, TERRAINS, Domino, parse_half
 from referee.games.kingdomino.kingdom import SIZES, Kingdom, Placed
-from referee.text.notation.sentences import sentence
-from referee.text.notation.strict_json import (
+from referee.text.notation.questions import (
     QueryError,
     a_boolean,
     an_array,
@@ -21,6 +20,7 @@ from referee.text.notation.strict_json import (
     required,
     shown,
 )
+from referee.text.notation.violations import sentence
 
 _RULES: Final = {rule.id: rule for rule in CATALOGUE}
 

@@ -35,11 +35,10 @@ from referee.games.kingdomino.moves import (
 )
 from referee.games.kingdomino.options import Frame, all_kings, kings_of
 from referee.games.kingdomino.phases import Phase
-from referee.text.notation import accepted
-from referee.text.notation.errors import Kind, NotationError, illegal
-from referee.text.notation.grammar import cell, numbers, place_of, shown, syntax_error
+from referee.text.notation import grammar
+from referee.text.notation.grammar import cell, numbers, place_of, shown, syntax_error, the_only
 from referee.text.notation.kingdomino.words import describe
-from referee.text.notation.short import the_only
+from referee.text.notation.violations import Kind, NotationError, illegal
 from referee.text.words.catalogue import Said
 
 RULES: Final = {rule.id: rule for rule in CATALOGUE}
@@ -130,7 +129,7 @@ def _placed(kingdom: Kingdom, state: State) -> Iterator[str]:
     before = Kingdom(kingdom.frame_size, kingdom.castle)
     for number, left, right in kingdom.dominoes:
         domino = state.domino_set.dominoes[number - 1]
-        mark = accepted.write(before.violations(domino, left, right))
+        mark = grammar.against(before.violations(domino, left, right))
         yield f"placed {number} {_cell(left)} {_cell(right)}{mark}"
         before = before.placed(domino, left, right)
 
@@ -209,7 +208,7 @@ def with_domino(kingdom: Kingdom, placed: Any, seat: int, state: State) -> Kingd
         _refuse(placed, f"domino {number}", "1 to 48")
     words, violations = f"seat {seat}: {domino} {_cell(left)}", kingdom.violations(domino, left, right)
     if (mark := placed.children[3]) is not None:
-        accepted.check(mark, words, violations, GAME.waivable)
+        grammar.check_against(mark, words, violations, GAME.waivable)
     elif violations:
         raise illegal(place_of(placed), words, violations, RULES)
     return kingdom.placed(domino, left, right)

@@ -1,4 +1,4 @@
-"""Questions about Roll & Write: what can a seat do with its dice; what does everybody score."""
+"""Questions about Roll & Write, their sheets and dice in JSON, and the answers: moves with the dice, and points."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from referee.games.rollwrite.sheet import (
     index_of,
     sheet,
 )
-from referee.text.notation import old_names
-from referee.text.notation.question_options import options_of_question
+from referee.text.notation import options
+from referee.text.notation.options import options_of_question
+from referee.text.notation.questions import QueryError, an_array, an_integer, an_object, only, required, shown
 from referee.text.notation.rollwrite.words import Scored, gain
-from referee.text.notation.strict_json import QueryError, an_array, an_integer, an_object, only, required, shown
 
 _MOVE_FIELDS: Final = frozenset(("sheet", "built", "dice", "coins", "circled"))
 _POINTS_FIELDS: Final = frozenset(("options", "sheet", "score"))
@@ -82,7 +82,7 @@ def _action(move: Move, state: State) -> dict[str, Any]:
 
 def _score(question: dict[str, Any], sheet: Sheet) -> dict[str, Any]:
     score = an_object(question["score"], "score")
-    given = an_object(question.get("options", {}), "options") | old_names.taken_from("rollwrite", score)
+    given = an_object(question.get("options", {}), "options") | options.taken_from("rollwrite", score)
     solo = options_of_question("rollwrite", Options, given, _OPTIONS).solo
     only(score, _SCORE_FIELDS, "score")
     counts = _counts(score)

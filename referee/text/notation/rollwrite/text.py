@@ -38,10 +38,10 @@ from referee.games.rollwrite.moves import (
 from referee.games.rollwrite.phases import Phase
 from referee.games.rollwrite.scoring import share
 from referee.games.rollwrite.sheet import SECOND_COST, START_COINS, cells_of, index_of
-from referee.text.notation.errors import Kind, NotationError
 from referee.text.notation.grammar import cell, numbers, place_of, shown, syntax_error
 from referee.text.notation.outcomes import named
 from referee.text.notation.rollwrite.words import gain, second
+from referee.text.notation.violations import Kind, NotationError
 
 RULES: Final = {rule.id: rule for rule in CATALOGUE}
 TERMINALS: Final = {

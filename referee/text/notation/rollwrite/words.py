@@ -1,4 +1,4 @@
-"""Roll & Write's events in words, one line each. Prints only; it judges nothing.
+"""Events and points of Roll & Write in words, one line each. Prints only; it judges nothing.
 
 A cell is what its dice show, the blue one first: ``3,5``.
 """
