@@ -16,9 +16,9 @@ from xml.etree import ElementTree
 import pytest
 
 from referee.games import registry
-from referee_clients.bot_check.asked import Asking
 from referee_clients.bot_check.catalogue import ASKED, CATALOGUE, PLAYED, Result, Status, as_json, as_junit
-from referee_clients.bot_check.played import Playing, ids
+from referee_clients.bot_check.network_checks import Playing, ids
+from referee_clients.bot_check.offline_checks import Asking
 from referee_clients.bot_check.positions import rare
 from referee_clients.bot_check.scene import Patience, Referee, Scene
 from referee_clients.bot_check.subject import Subject, subject

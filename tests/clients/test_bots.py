@@ -13,7 +13,6 @@ import pytest
 from referee.games import registry
 from referee.games.alhambra import Options
 from referee.games.game import Chance, Decision, Pending, UnknownRules
-from referee_clients.arena import groups, tournament, wilson
 from referee_clients.bots import Bot, UnknownBot, load, maker, names
 from referee_clients.bots.alhambra import Planner
 from referee_clients.bots.alhambra import Thinking as Alhambra
@@ -22,6 +21,7 @@ from referee_clients.bots.loading import _Chooser
 from referee_clients.bots.rollwrite import Thinking as RollWrite
 from referee_clients.bots.sampler import Sampler, Thinking
 from referee_clients.match import IllegalMove, play_game
+from referee_clients.match.arena import groups, tournament, wilson
 from tests.cli.inside import referee
 from tests.clients.referee_process import REFEREE
 from tests.sizes import Part, campaign, in_parts, sample_of

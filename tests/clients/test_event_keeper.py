@@ -31,7 +31,7 @@ from referee.v1.event_service_pb2_grpc import EventServiceStub
 from referee.v1.game_service_pb2 import Accepted, GetGameRequest, GetLogRequest, GetLogResponse, WatchGameRequest
 from referee.v1.game_service_pb2_grpc import GameServiceStub
 from referee_clients.sdk.errors import Denied, Distrust, Unreachable, WentOn
-from referee_clients.sdk.events import EventKeeper, PartlyEntered
+from referee_clients.sdk.tournament import EventKeeper, PartlyEntered
 from referee_clients.terminal.event_desk.app import EventDeskApp
 from tests.addresses import free_address
 from tests.cli.inside import referee as look

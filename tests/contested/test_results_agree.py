@@ -23,11 +23,11 @@ from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.v1 import game_pb2
 from referee_clients.bots.random_bot import RandomBot
-from referee_clients.docket import told as told_docket
 from referee_clients.join import Join
 from referee_clients.sdk.arbiter import arbiter
 from referee_clients.sdk.organiser import organiser
 from referee_clients.sdk.player import Player
+from referee_clients.status import told as told_docket
 from referee_clients.terminal.desk import standing
 from referee_clients.terminal.desk.reading import Desk
 from tests.cli.inside import referee

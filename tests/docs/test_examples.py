@@ -19,10 +19,10 @@ from google.protobuf import descriptor_pb2
 
 from referee.games import game, registry
 from referee.v1 import game_service_pb2 as pb
-from referee_clients.arena import tournament
 from referee_clients.bots import Table, load
 from referee_clients.bots.loading import _Chooser
 from referee_clients.match import play_game
+from referee_clients.match.arena import tournament
 from tests.sizes import campaign
 
 ROOT = Path(__file__).parent.parent.parent

@@ -358,7 +358,7 @@ CLIENTS: Final = (
     ),
     Fault(
         "too-few-bots-leave-seats-empty",
-        "clients/referee_clients/arena.py",
+        "clients/referee_clients/match/arena.py",
         "islice(cycle(bots), seats)",
         "islice(cycle(bots), len(bots))",
         ("tests/clients/test_bots.py::test_groups_let_everybody_meet_everybody",),
@@ -449,7 +449,7 @@ CLIENTS: Final = (
     ),
     Fault(
         "a-bare-number-is-of-seconds",
-        "clients/referee_clients/sdk/opening/times.py",
+        "clients/referee_clients/sdk/opening.py",
         'if ":" in base and more.isascii()',
         "if more.isascii()",
         ("tests/cli/shared/test_times.py::test_no_clocks",),

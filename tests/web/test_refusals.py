@@ -19,8 +19,7 @@ from referee.server.service.errors import status
 from referee.text.notation.violations import BadWord
 from referee.text.words.catalogue import ENGLISH, load, phrase
 from referee_clients.rulings import refused
-from referee_clients.sdk.opening.options import options
-from referee_clients.sdk.opening.times import milliseconds
+from referee_clients.sdk.opening import milliseconds, options
 from referee_clients.web import office, pages
 from referee_clients.web.errors import Refusal, refusal_of
 from referee_clients.web.given import Given, key_of
@@ -112,19 +111,18 @@ def test_what_forms_are_told_in_english_alone() -> None:
     """Words of a form that are wrong: by the file, and the word."""
     found = set()
     clients = pages.FOLDER.parent
-    for path in (path for part in ("sdk/opening", "web") for path in (clients / part).glob("*.py")):
+    for path in (clients / "sdk" / "opening.py", *(clients / "web").glob("*.py")):
         for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(call, ast.Call) and ast.unparse(call.func) == "BadWord":
                 word, what = call.args
                 if isinstance(what, ast.Constant | ast.JoinedStr) and isinstance(word, ast.Constant):
                     found.add((path.name, word.value))
     assert found == {
-        ("options.py", "options"),  # no JSON, which only a command takes
+        ("opening.py", "options"),  # no JSON, which only a command takes
         ("ruling.py", "move"),  # in notation, whose grammar tells what it expects
-        ("series.py", "series"),  # what only commands take
-        ("series.py", "series-of"),
-        ("wishes.py", "rules"),  # a name that pages have in a list
-        ("wishes.py", "series-of"),
+        ("opening.py", "series"),  # what only commands take
+        ("opening.py", "series-of"),
+        ("opening.py", "rules"),  # a name that pages have in a list
     }
 
 

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from referee_clients.bot_check.apart import telling
-from referee_clients.bot_check.asked import Asking
 from referee_clients.bot_check.catalogue import Result, as_row
-from referee_clients.bot_check.played import Playing
+from referee_clients.bot_check.network_checks import Playing
+from referee_clients.bot_check.offline_checks import Asking
 from referee_clients.bot_check.scene import Patience, Referee, Scene
 from referee_clients.bot_check.subject import named, subject
 from referee_clients.bots.bot import BrokenBot, UnknownBot

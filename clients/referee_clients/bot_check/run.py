@@ -8,10 +8,10 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 
-from referee_clients.bot_check import played
+from referee_clients.bot_check import network_checks
 from referee_clients.bot_check.apart import EndedEarly, told_by
-from referee_clients.bot_check.asked import Asking
 from referee_clients.bot_check.catalogue import ASKED, CATALOGUE, PLAYED, Result, Status, of_row
+from referee_clients.bot_check.offline_checks import Asking
 from referee_clients.bot_check.subject import Subject
 from referee_clients.bots.bot import BrokenBot, UnknownBot
 from referee_clients.children import ChildFailed
@@ -41,7 +41,7 @@ def _asked(subject: Subject, rules_id: str, how: How) -> list[str]:
 
 
 def _played(subject: Subject, rules_id: str, how: How) -> list[str]:
-    return [check for check in played.ids(rules_id, is_client=subject.is_client) if check in how.wanted]
+    return [check for check in network_checks.ids(rules_id, is_client=subject.is_client) if check in how.wanted]
 
 
 async def check(subject: Subject, rules_id: str, how: How) -> AsyncGenerator[Result, None]:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from referee.text.notation.questions import shown
 from referee.text.notation.violations import BadWord
 from referee.text.words.catalogue import Phrase, phrase
-from referee_clients.sdk.opening.times import milliseconds
+from referee_clients.sdk.opening import milliseconds
 
 _MOST: Final = (1 << 32) - 1
 _KEY_BYTES: Final = 32

@@ -30,8 +30,8 @@ from referee.v1 import game_service_pb2 as pb
 from referee_clients.join import format_link
 from referee_clients.rulings import NotAllowed
 from referee_clients.sdk.errors import answer_of
-from referee_clients.sdk.opening.wishes import MOST_EVENT, Proofs, Wishes
-from referee_clients.sdk.opening.wishes import bad_field as of_field
+from referee_clients.sdk.opening import MOST_EVENT, Proofs, Wishes
+from referee_clients.sdk.opening import bad_field as of_field
 from referee_clients.web.acting import as_json
 from referee_clients.web.bodies import question_of
 from referee_clients.web.errors import Refusal, bad_field

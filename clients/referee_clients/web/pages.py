@@ -27,7 +27,7 @@ from referee.text.render.registry import renderer
 from referee.text.words.catalogue import ENGLISH, Text, load, load_or_english, own_name
 from referee.text.words.catalogue import languages as spoken_in
 from referee.tournament.rules import TOURNAMENT
-from referee_clients.sdk.opening.options import choices_of
+from referee_clients.sdk.opening import choices_of
 from referee_clients.web.coding import BEST, LEAST_BYTES, takes
 from referee_clients.web.components import components
 from referee_clients.web.errors import Refusal, answer

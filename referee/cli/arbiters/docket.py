@@ -30,8 +30,8 @@ from referee.log.verdict import Finding, Verdict
 from referee.server.service.docket import docket_message
 from referee.telling.game_file import GameFile
 from referee.v1 import arbiter_service_pb2 as pb
-from referee_clients.docket import told
 from referee_clients.sdk.arbiter import arbiter
+from referee_clients.status import told
 
 _FINE = (Verdict.COMPLETE, Verdict.PREFIX)
 

@@ -24,7 +24,7 @@ from referee.telling.words import quoted
 from referee_clients.rulings import OF_POSITION, BadMove, Bench, Look, resting, standing_move
 from referee_clients.sdk.arbiter import arbiter
 from referee_clients.sdk.errors import ClientError, WentOn
-from referee_clients.sdk.opening.times import milliseconds
+from referee_clients.sdk.opening import milliseconds
 
 
 class _Rulings(TyperGroup):

@@ -18,9 +18,9 @@ from referee.process.bulk import options
 from referee.process.bulk.errors import BadOption, BulkError
 from referee.process.bulk.merge import Merged
 from referee.process.bulk.results import LOST, Line
-from referee_clients.arena import GAME, Terms, entrants, grouped, played, table
 from referee_clients.bots import UnknownBot
 from referee_clients.match import IllegalMove
+from referee_clients.match.arena import GAME, Terms, entrants, grouped, played, table
 
 
 def arena(  # noqa: PLR0917 - typer reads options from the signature

@@ -28,7 +28,7 @@ from referee_clients.bots import UnknownBot, load, names
 from referee_clients.bots.bot import BrokenBot
 from referee_clients.bots.program import Program, ProgramFailed
 from referee_clients.children import ChildFailed
-from referee_clients.sdk.opening.times import milliseconds
+from referee_clients.sdk.opening import milliseconds
 
 EXIT_FOUND = 3
 _COLOURS = {Status.PASSED: "green", Status.FAILED: "bold red", Status.SKIPPED: "dim"}

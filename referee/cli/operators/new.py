@@ -51,8 +51,7 @@ from referee.text.words.catalogue import ENGLISH
 from referee.v1 import game_service_pb2 as pb
 from referee_clients.join import format_join
 from referee_clients.sdk.channel import is_loopback
-from referee_clients.sdk.opening.options import options_of_games
-from referee_clients.sdk.opening.wishes import DEFAULT_RULES, Proofs, Wishes, game_of
+from referee_clients.sdk.opening import DEFAULT_RULES, Proofs, Wishes, game_of, options_of_games
 from referee_clients.web.cards import Card
 
 

@@ -41,8 +41,7 @@ from referee.v1 import status_service_pb2 as pb
 from referee.v1 import status_service_pb2_grpc
 from referee_clients.sdk.channel import bearer, open_channel
 from referee_clients.sdk.errors import answer_of
-from referee_clients.standing import how_it_stands
-from referee_clients.words import age, call_words
+from referee_clients.status import age, call_words, how_it_stands
 
 _TIMEOUT_S = 5.0
 _EVERY_S = 1.0

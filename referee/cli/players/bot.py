@@ -37,7 +37,7 @@ from referee_clients.bots.program import ProgramFailed
 from referee_clients.sdk.channel import Security
 from referee_clients.sdk.decisions import of_the_bot
 from referee_clients.sdk.ledger import Ledger
-from referee_clients.sdk.opening.times import milliseconds
+from referee_clients.sdk.opening import milliseconds
 from referee_clients.sdk.player import check_principal
 
 EXIT_BOT = 3

@@ -13,7 +13,7 @@ from referee.cli.shared.finding import whole_id
 from referee.server.live.calls import TEXT_EXPECTED, is_text
 from referee.v1 import arbiter_service_pb2 as pb
 from referee_clients.sdk.arbiter import arbiter
-from referee_clients.words import call_words
+from referee_clients.status import call_words
 
 
 def _call(

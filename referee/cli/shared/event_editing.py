@@ -18,7 +18,7 @@ from referee.log.verdict import Finding
 from referee.tournament.event_file import EventFile
 from referee.tournament.words import told_broken
 from referee_clients.sdk.errors import ClientError, Unreachable
-from referee_clients.sdk.events import EventKeeper
+from referee_clients.sdk.tournament import EventKeeper
 
 EventPath = Annotated[
     Path, typer.Argument(metavar="FILE", help="The event's file, such as spring.eventlog.", show_default=False)

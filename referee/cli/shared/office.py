@@ -23,7 +23,7 @@ from referee.v1 import game_service_pb2 as pb
 from referee_clients.join import format_join, format_link
 from referee_clients.sdk.channel import Security, bearer, open_channel
 from referee_clients.sdk.errors import answer_of
-from referee_clients.sdk.opening.wishes import bad_field
+from referee_clients.sdk.opening import bad_field
 from referee_clients.web.cards import Card, sheet
 
 _TIMEOUT_S = 15

@@ -20,7 +20,7 @@ from referee.server.live.errors import BadField
 from referee.server.live.opening import rehearse
 from referee.text.notation.violations import BadWord
 from referee.v1 import game_service_pb2 as pb
-from referee_clients.sdk.opening.wishes import Wishes, bad_field
+from referee_clients.sdk.opening import Wishes, bad_field
 
 _NUMBER = re.compile(r"[0-9]{1,20}\Z", re.ASCII)
 _OF_SEAT = re.compile(r"(seat|principal) ([0-9])\Z", re.ASCII)

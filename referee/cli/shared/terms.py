@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from referee_clients.sdk.opening.times import CLOCK_EXPECTED
+from referee_clients.sdk.opening import CLOCK_EXPECTED
 
 Clock = Annotated[
     str | None,

@@ -32,7 +32,7 @@ from referee.tournament.words import called
 from referee.v1 import game_pb2, game_service_pb2_grpc
 from referee.v1 import game_service_pb2 as pb
 from referee_clients.sdk.channel import Security, open_channel
-from referee_clients.sdk.opening.wishes import Wishes
+from referee_clients.sdk.opening import Wishes
 
 GAMES_SUFFIX: Final = ".games"
 """Of the folder beside an event's file that has the logs of its games."""

@@ -30,8 +30,7 @@ from referee.tournament.organiser import newest_round
 from referee.tournament.rules.acts import OpenTable
 from referee.tournament.typed import table_of
 from referee.tournament.words import lines
-from referee_clients.sdk.opening.options import options_of_games
-from referee_clients.sdk.opening.wishes import Wishes
+from referee_clients.sdk.opening import Wishes, options_of_games
 
 
 def open_(  # noqa: PLR0917 - typer reads options from the signature

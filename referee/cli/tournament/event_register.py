@@ -28,7 +28,7 @@ from referee.tournament.rules.acts import Absent, Act, CheckIn, Expel, Forbid, R
 from referee.tournament.rules.position import share_commitment
 from referee.tournament.rules.terms import DEFAULT_TIE_BREAKS, TieBreak
 from referee.tournament.typed import hexadecimal, numbers, parts, points_of, shares_of
-from referee_clients.sdk.events import EventKeeper
+from referee_clients.sdk.tournament import EventKeeper
 
 _Entrant = Annotated[str, typer.Argument(metavar="ENTRANT", help="Number or name.", show_default=False)]
 _TIE_BREAKS: Final = {each.id: each for each in TieBreak}

@@ -51,8 +51,8 @@ from referee.v1.access_service_pb2_grpc import AccessServiceStub
 from referee_clients import GameResult, Join, play_all
 from referee_clients.bots import UnknownBot, load, maker
 from referee_clients.sdk.channel import bearer, open_channel
-from referee_clients.sdk.events import PATIENCE_S
-from referee_clients.sdk.opening.wishes import Wishes
+from referee_clients.sdk.opening import Wishes
+from referee_clients.sdk.tournament import PATIENCE_S
 
 _TIMEOUT_S: Final = 15
 _LIFETIME_MS: Final = 24 * 3600 * 1000

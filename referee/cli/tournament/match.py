@@ -35,7 +35,7 @@ from referee_clients.match.schedule import Kind, placings, possible
 from referee_clients.match.sprt import Sprt, Verdict
 from referee_clients.match.statistics import Statistics, as_json, named, statistics
 from referee_clients.match.worker import Match, Played
-from referee_clients.sdk.opening.times import milliseconds
+from referee_clients.sdk.opening import milliseconds
 
 EXIT_H1: Final = 20
 EXIT_UNDECIDED: Final = 21

@@ -22,8 +22,7 @@ from referee.text.notation.violations import BadWord
 from referee.wire.registry import codec as wire
 from referee_clients import parse_join, play_async
 from referee_clients.bots import load
-from referee_clients.sdk.opening.options import options, options_of_games
-from referee_clients.sdk.opening.wishes import Wishes
+from referee_clients.sdk.opening import Wishes, options, options_of_games
 from referee_clients.sdk.organiser import organiser
 from tests.cli.inside import referee
 from tests.clients.referee_process import Referee

@@ -18,7 +18,7 @@ import pytest
 from referee.cli.operators.status import picture
 from referee.v1 import game_pb2
 from referee.v1 import status_service_pb2 as pb
-from referee_clients.standing import how_it_stands
+from referee_clients.status import how_it_stands
 from tests.addresses import free_address
 from tests.cli.command import NOBODY, REFEREE
 from tests.cli.inside import referee

@@ -8,8 +8,7 @@ from referee.log.terms import MAX_BUDGET_MS
 from referee.log.v1 import log_pb2
 from referee.text.notation.times import in_words
 from referee.text.notation.violations import BadWord
-from referee_clients.sdk.opening.terms import terms
-from referee_clients.sdk.opening.times import clock, clock_in_words, milliseconds
+from referee_clients.sdk.opening import clock, clock_in_words, milliseconds, terms
 
 
 @pytest.mark.parametrize(

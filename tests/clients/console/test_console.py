@@ -17,9 +17,9 @@ from referee.log.keys import PrivateKey
 from referee.log.v1 import log_pb2
 from referee.server.service.server import Server
 from referee.v1 import access_service_pb2, access_service_pb2_grpc
-from referee_clients.docket import told
 from referee_clients.rulings import Bench, NotAllowed
 from referee_clients.sdk.arbiter import Arbiter
+from referee_clients.status import told
 from referee_clients.terminal.console.app import ConsoleApp
 from referee_clients.terminal.console.games import Games
 from referee_clients.terminal.console.kinds import KINDS

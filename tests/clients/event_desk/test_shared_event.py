@@ -16,7 +16,7 @@ from referee.tournament.organiser import enter_players
 from referee.tournament.rules import Terms
 from referee.tournament.rules.acts import Act, CheckIn, EnterResult, Result, Withdraw
 from referee.v1.game_service_pb2 import GetGameRequest
-from referee_clients.sdk.events import EventKeeper
+from referee_clients.sdk.tournament import EventKeeper
 from referee_clients.terminal.event_desk.app import EventDeskApp
 from referee_clients.terminal.event_desk.preview import Preview
 from tests.addresses import free_address

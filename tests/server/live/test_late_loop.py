@@ -15,7 +15,7 @@ from referee.log.v1 import log_pb2
 from referee.server.live.answers import Accepted
 from referee.server.live.timing import TICK_MS
 from referee.server.service.docket import docket_message
-from referee_clients.docket import told
+from referee_clients.status import told
 from tests.server.live.clocked import Clocked
 from tests.sizes import campaign
 

@@ -22,7 +22,7 @@ from referee_clients.join import Join
 from referee_clients.sdk.arbiter import arbiter
 from referee_clients.sdk.ledger import Ledger
 from referee_clients.sdk.player import Player
-from referee_clients.standing import how_it_stands
+from referee_clients.status import how_it_stands
 from tests.log.games import key
 from tests.server.service.arbiter import ARBITERS, RULE, Table
 from tests.server.service.clocks import START_MS, timed

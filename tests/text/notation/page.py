@@ -269,7 +269,7 @@ the report has the salt that proves whose. `referee report final.gamelog --html`
 with the audit's verdict at its top.
 
 A running referee does the same over gRPC for callers with a token: AdjudicateRecord, ScorePosition and ReportGame of
-[AdjudicationService](../proto/referee/v1/adjudication_service.proto), in Python `referee_clients.sdk.adjudication`.
+[AdjudicationService](../proto/referee/v1/adjudication_service.proto), in Python `referee_clients.sdk.solver`.
 Rulings by line are `AdjudicateRecordRequest.rulings`. The service takes no keys and writes no log; use `--out` where you have the keys.
 
 ## Scoring a final position

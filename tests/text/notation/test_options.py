@@ -26,8 +26,8 @@ from referee.text.notation.headers import Setup
 from referee.text.notation.options import Option, chosen, options_of, plain, words, written
 from referee.text.notation.violations import NotationError
 from referee.text.report.model import about
-from referee_clients.sdk.opening.options import options as of_json
-from referee_clients.sdk.opening.options import options_of_games
+from referee_clients.sdk.opening import options as of_json
+from referee_clients.sdk.opening import options_of_games
 from referee_clients.terminal.desk.guide import guide
 from referee_clients.terminal.desk.opening import _field
 from tests.docs.messages import HEADING

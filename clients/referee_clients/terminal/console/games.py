@@ -16,10 +16,10 @@ from textual.widgets.option_list import Option
 
 from referee.text.notation.outcomes import counted
 from referee.v1 import game_service_pb2
-from referee_clients.docket import told
 from referee_clients.sdk.connection import Connection
 from referee_clients.sdk.errors import ClientError, Unreachable
 from referee_clients.sdk.ledger import Ledger
+from referee_clients.status import call_words, told
 from referee_clients.terminal.console.kinds import KINDS, Kind
 from referee_clients.terminal.console.post import Case, Post
 from referee_clients.terminal.console.ruling import RulingScreen
@@ -27,7 +27,6 @@ from referee_clients.terminal.desk.beside import Beside
 from referee_clients.terminal.desk.help import Help
 from referee_clients.terminal.desk.history import History
 from referee_clients.terminal.desk.offers import Offer, of_arbiter
-from referee_clients.words import call_words
 
 EVERY_S = 2.0
 """Time from one look at all games to the next. The selected game is followed without a pause."""

@@ -17,8 +17,7 @@ from referee_clients.rulings import Bench
 from referee_clients.sdk.arbiter import Arbiter
 from referee_clients.sdk.channel import Security, bearer, open_channel
 from referee_clients.sdk.errors import Unreachable, answer_of, denied
-from referee_clients.standing import how_it_stands, time_left
-from referee_clients.words import age, call_words
+from referee_clients.status import age, call_words, how_it_stands, time_left
 
 _CALL_S = 5.0
 _PAGE = 1000

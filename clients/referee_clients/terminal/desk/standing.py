@@ -10,7 +10,7 @@ from referee.log.replay import Record
 from referee.text.notation.outcomes import named, needs_words, outcome
 from referee.text.render.words import seat_words
 from referee.v1 import game_pb2
-from referee_clients.standing import time_left
+from referee_clients.status import time_left
 from referee_clients.terminal.desk.reading import Desk, seat_name
 
 

@@ -1,6 +1,6 @@
-"""An event that a referee keeps, from its organiser's side: begun, followed, and its acts sent, each entered once.
+"""A tournament that a referee keeps, from its organiser's side: begun, followed, and each of its acts sent once.
 
-Calls block, as commands and the desk wait for what became of an act. Raises ``ClientError``.
+Calls block, as commands and the desk wait for the result of an act. Raises ``ClientError``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A tournament of bots without a server: ``referee arena``.
+"""The arena, ``referee arena``: a quick tournament of bots without a folder, in one process or many.
 
 Every group of bots plays the same deals, and every deal once from each seat, so that neither luck of the deal nor the
 first turn favours anybody. The same seed gives the same results, with any number of processes.

@@ -1,4 +1,4 @@
-"""Asks a bot for moves, without a referee: whether they are legal, how long it takes, what it does with its lines."""
+"""The checks that need no referee: the bot's moves are legal and in time, and it reads its lines as it should."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plays against a bot over gRPC: whether it plays, and goes on whatever happens to the way, the referee and itself."""
+"""The checks over gRPC: the bot plays, and goes on after faults of the network, of the referee and of its process."""
 
 from __future__ import annotations
 
