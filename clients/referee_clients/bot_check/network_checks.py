@@ -78,11 +78,7 @@ class Playing:
 
     async def _result(self, check: str) -> Result:
         began = time.monotonic()
-        made: Callable[[], Awaitable[str]] = (
-            partial(self._seldom, check)
-            if check in reached(self._rules_id)
-            else getattr(self, f"_{check.replace('-', '_')}")
-        )
+        made = partial(self._seldom, check) if check in reached(self._rules_id) else self._checks()[check]
         try:
             status, told = Status.PASSED, await made()
         except Wrong as wrong:
@@ -90,6 +86,28 @@ class Playing:
         except Skipped as skipped:
             status, told = Status.SKIPPED, str(skipped)
         return Result(CATALOGUE[check], self._rules_id, status, told, time.monotonic() - began)
+
+    def _checks(self) -> dict[str, Callable[[], Awaitable[str]]]:
+        """Return what makes each check that needs no position of its own."""
+        return {
+            "joins": self._joins,
+            "plays": self._plays,
+            "clock": self._clock,
+            "stale-head": self._stale_head,
+            "cuts": self._cuts,
+            "closings": self._closings,
+            "draining": self._draining,
+            "restart": self._restart,
+            "resumes": self._resumes,
+            "refused": self._refused,
+            "garbage": self._garbage,
+            "unknown-fields": self._unknown_fields,
+            "silence": self._silence,
+            "paces": self._paces,
+            "two-games": self._two_games,
+            "same-bytes": self._same_bytes,
+            "secrets": self._secrets,
+        }
 
     # --- the checks ----------------------------------------------------------------------------------------------
 
