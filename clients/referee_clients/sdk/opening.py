@@ -18,9 +18,9 @@ from referee.games.game import UnknownRules
 from referee.log.replay import Record
 from referee.log.terms import MAX_BUDGET_MS
 from referee.log.v1 import log_pb2
-from referee.text.notation.violations import BadWord, cut
 from referee.text.notation.options import Option, OptionError, options_of
 from referee.text.notation.times import duration_ms, in_words
+from referee.text.notation.violations import BadWord, cut
 from referee.text.words.catalogue import Phrase, phrase
 from referee.v1 import game_service_pb2 as pb
 from referee.wire.registry import Codec, codec
