@@ -51,7 +51,7 @@ PANELS: Final[Mapping[str, Mapping[str, str]]] = {
         "call": "players.call",
     },
     "Bots and engines of your own": {
-        "bot-lint": "bots.bot_lint",
+        "bot-lint": "bots.bot_check",
         "bot-check": "bots.bot_check",
         "vectors": "bots.vectors",
         "arena": "bots.arena",

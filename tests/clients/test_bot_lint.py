@@ -1,10 +1,11 @@
-"""``referee bot-lint``: what it finds in bots that are wrong, and nothing in those that are right."""
+"""``referee bot-check --lint``: what it finds in bots that are wrong, and nothing in those that are right."""
 
 from __future__ import annotations
 
 import json
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -66,17 +67,36 @@ def test_programs_are_looked_at_as_well(tmp_path: Path) -> None:
     assert "answered" in found(f"exec:{shlex.join([sys.executable, str(tmp_path / 'bot.py')])}")["raises"]
 
 
-def test_the_command_shows_rule_and_page() -> None:
-    done = referee("bot-lint", "tests.clients.planted:AsyncChoose", "--game", "kingdomino")
+def test_bot_lint_says_what_it_is_a_part_of() -> None:
+    words = "greedy", "--game", "kingdomino"
+    done = referee("bot-lint", *words)
+    assert done.stderr == "bot-lint is a part of bot-check: referee bot-check BOT --game GAME --lint\n"
+    assert done.stdout == referee("bot-check", *words, "--lint").stdout == "nothing was found\n"
+
+
+@pytest.mark.parametrize("words", [(), ("--game", "kingdomino", "--game", "alhambra")])
+def test_a_look_is_in_one_game(words: Sequence[str]) -> None:
+    done = referee("bot-check", "greedy", "--lint", *words)
+    assert (done.returncode, "--lint: in which game?" in done.stderr) == (2, True)
+
+
+def test_a_look_makes_no_checks() -> None:
+    done = referee("bot-check", "greedy", "--game", "kingdomino", "--lint", "--move-limit", "2s")
+    assert (done.returncode, "--move-limit: --lint makes no checks" in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("words", [("bot-lint",), ("bot-check", "--lint")])
+def test_the_command_shows_rule_and_page(words: Sequence[str]) -> None:
+    done = referee(*words, "tests.clients.planted:AsyncChoose", "--game", "kingdomino")
     assert done.returncode == 3
     assert done.stdout.splitlines()[-3:] == [
         "signature: choose is async; expected a function that returns",
         f"  {RULES['signature'].rule} See docs/bots.md#what-you-get",
         "1 found",
     ]
-    clean = referee("bot-lint", "greedy", "--game", "kingdomino", "--json")
+    clean = referee(*words, "greedy", "--game", "kingdomino", "--json")
     assert (clean.returncode, json.loads(clean.stdout)["found"]) == (0, [])
-    wrong = referee("bot-lint", "greedy", "--game", "chess")
+    wrong = referee(*words, "greedy", "--game", "chess")
     assert (wrong.returncode, wrong.stdout) == (2, "")
     assert "--game chess: expected one of alhambra" in wrong.stderr
 

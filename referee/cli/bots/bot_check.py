@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import sys
+from asyncio import timeout
 from collections.abc import Sequence
 from contextlib import aclosing
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Annotated
 
 import typer
@@ -21,7 +25,9 @@ from referee.cli.shared.failure import EXIT_FAILED, EXIT_USAGE, Failure
 from referee.console import printable
 from referee.games import registry
 from referee.games.game import UnknownRules
+from referee_clients.bot_check.apart import EndedEarly, told_by
 from referee_clients.bot_check.catalogue import ASKED, CATALOGUE, Result, Status, as_json, as_junit, has_failed
+from referee_clients.bot_check.lint import RULES
 from referee_clients.bot_check.run import How, check, checks_of
 from referee_clients.bot_check.subject import Subject, named
 from referee_clients.bots import UnknownBot, load, names
@@ -35,6 +41,7 @@ _COLOURS = {Status.PASSED: "green", Status.FAILED: "bold red", Status.SKIPPED: "
 
 
 def bot_check(  # noqa: PLR0917 - typer reads options from the signature
+    context: typer.Context,
     bot: Annotated[
         str,
         typer.Argument(
@@ -58,6 +65,10 @@ def bot_check(  # noqa: PLR0917 - typer reads options from the signature
     junit: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the results as JUnit XML as well.", show_default=False)
     ] = None,
+    lint: Annotated[
+        bool,
+        typer.Option("--lint", help="Only look at the bot, without playing: takes seconds, in one game."),
+    ] = False,
     as_json_: Annotated[bool, typer.Option("--json", help="Print one JSON document instead of the table.")] = False,
 ) -> None:
     """Check a bot: in rare positions, and in games at a referee of its own, where everything goes wrong that may.
@@ -74,6 +85,12 @@ def bot_check(  # noqa: PLR0917 - typer reads options from the signature
     Examples: `referee bot-check mybot:Bot --game kingdomino`, `referee bot-check 'exec:./mybot'`, `referee bot-check
     'grpc:node bot.mjs --join @{join} --key {key}' --game alhambra --junit checks.xml`
     """
+    if lint:
+        _check_only_lint(context)
+        if len(game or ()) != 1:
+            raise Failure(f"--lint: in which game? expected one --game, of {', '.join(registry.names())}", EXIT_USAGE)
+        _lint(bot, *game or (), as_json=as_json_)
+        return
     p99_s, limit_s = milliseconds("p99", p99) / 1000, milliseconds("move-limit", move_limit) / 1000
     for unknown in set(only or ()) - set(CATALOGUE):
         raise Failure(f"--only {unknown}: no such check; expected one of {', '.join(CATALOGUE)}", EXIT_USAGE)
@@ -167,3 +184,74 @@ def _show(bot: str, results: Sequence[Result]) -> None:
     passed = sum(result.status is Status.PASSED for result in results)
     skipped = len(results) - passed - len(failed)
     console.print(f"{passed} passed, {len(failed)} failed, {skipped} skipped", highlight=False)
+
+
+_WAIT_S = 120.0
+_LOOK = "referee_clients.bot_check.lint"
+_OF_LINT = frozenset({"bot", "game", "lint", "as_json_"})
+"""Parameters that a look without playing has."""
+
+
+def bot_lint(
+    bot: Annotated[
+        str,
+        typer.Argument(help="A name, module:attribute or 'exec:COMMAND' as for `referee bot`.", show_default=False),
+    ],
+    game: Annotated[str, typer.Option(help=f"One of {', '.join(registry.names())}.", show_default=False)],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """Look at a bot without playing: imports, signatures, determinism, state that games share.
+
+    It is imported, and asked for the first moves of two games, in a process of its own, which runs as you.
+
+    Exit codes: 0 nothing was found; 1 it could not be looked at; 2 wrong usage, or no such bot; 3 something was found.
+
+    Example: `referee bot-lint mybot:Bot --game kingdomino`
+    """
+    print("bot-lint is a part of bot-check: referee bot-check BOT --game GAME --lint", file=sys.stderr)
+    _lint(bot, game, as_json=as_json)
+
+
+def _check_only_lint(context: typer.Context) -> None:
+    """Raise ``Failure`` for options of the checks, of which a look makes none."""
+    for name in context.params:
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE" and name not in _OF_LINT:
+            raise Failure(f"--{name.replace('_', '-')}: --lint makes no checks; leave this option out", EXIT_USAGE)
+
+
+def _lint(bot: str, game: str, *, as_json: bool) -> None:
+    """Print what a look at the bot finds. Raise ``Failure``, and ``typer.Exit`` if it finds something."""
+    if game not in registry.names():
+        raise Failure(f"--game {game}: expected one of {', '.join(registry.names())}", EXIT_USAGE)
+    found = asyncio.run(_found(bot, game))
+    if as_json:
+        rows = [{**each, "rule": RULES[each["id"]].rule, "page": RULES[each["id"]].page} for each in found]
+        output.write(json.dumps({"bot": bot, "game": game, "found": rows}, indent=2) + "\n")
+    else:
+        for each in found:
+            rule = RULES[each["id"]]
+            print(f"{rule.id}: {printable(each['told'])}\n  {rule.rule} See docs/{rule.page}")
+        print(f"{len(found)} found" if found else "nothing was found")
+    if found:
+        raise typer.Exit(EXIT_FOUND)
+
+
+async def _found(bot: str, game: str) -> list[dict[str, str]]:
+    """Return what is found, by id. Raise ``Failure``."""
+    found = []
+    with TemporaryFile() as printed:
+        try:
+            async with timeout(_WAIT_S), aclosing(told_by(_LOOK, [bot, game], printed)) as answers:
+                async for told in answers:
+                    if "unknown" in told:
+                        raise Failure(told["unknown"], EXIT_USAGE)
+                    found.append(told)
+        except TimeoutError:
+            raise Failure(f"the bot gave no answer within {_WAIT_S:.0f} s", EXIT_FAILED) from None
+        except EndedEarly as ended:
+            printed.seek(0)
+            last = printed.read().decode(errors="replace").strip().rpartition("\n")[2]
+            why = f"the bot ended the process that looked at it: {ended}"
+            raise Failure(why + (f": {printable(last)}" if last else ""), EXIT_FAILED) from None
+    return found
