@@ -144,10 +144,10 @@ fuzz: $(GENERATED) ## Fuzz every parser (ARGS="--seconds 60 --only frames")
 	@$(BIN)/python -m tests.fuzz $(ARGS)
 
 differential: $(GENERATED) ## Hold the engine against the solver, a million verdicts (ARGS="--seed 5000 --verdicts 20000")
-	@$(BIN)/python -m tests.solver.differential $(ARGS)
+	@$(BIN)/python -m tests.laboratory.differential.run $(ARGS)
 
 theorems: $(GENERATED) ## Prove the theorems about the engine, the slow ones too (ARGS="--only no-pinch-5x5")
-	@$(BIN)/python -m referee_solver.alhambra.theorems --slow $(ARGS)
+	@$(BIN)/python -m tests.laboratory.theorems --slow $(ARGS)
 
 faults: $(GENERATED) ## Plant faults in a copy, one in each package at least: the tests find each (ARGS="--only NAME")
 	@$(BIN)/python -m tests.planted $(ARGS)

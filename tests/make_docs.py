@@ -13,8 +13,8 @@ from referee.games import forfeits, registry, table_rules
 from referee.games.game import Kind, Rule
 from referee.log.endings import CONSEQUENCES
 from referee.tournament.rules import TOURNAMENT
-from referee_solver.alhambra.theorems import THEOREMS
 from tests.docs.messages import log_format_page
+from tests.laboratory.theorems import THEOREMS
 from tests.rules_pages import tournament
 from tests.text.notation.page import notation_page
 

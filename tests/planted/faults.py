@@ -327,7 +327,7 @@ SOLVER: Final = (
     ),
     Fault(
         "a-theorem-is-asked-without-its-first-condition",
-        "solver/referee_solver/alhambra/theorems/theorem.py",
+        "tests/laboratory/theorems/theorem.py",
         "solver.add(*question.facts)",
         "solver.add(*question.facts[1:])",
         ("tests/solver/test_theorems.py::test_the_command",),

@@ -12,10 +12,10 @@ import pytest
 from referee.games.game import Violation
 from referee.wire.certificates.alhambra.claims import Layout, Place, Remove, Step, Swap
 from referee_solver.alhambra import building
-from referee_solver.alhambra.differential import compare, engine, grown, shrunk
 from referee_solver.alhambra.proving import broken_rules
+from tests.laboratory.differential.alhambra import compare, engine, grown, shrunk
+from tests.laboratory.differential.run import picture
 from tests.sizes import campaign, sample_of
-from tests.solver.differential import picture
 
 RULES = {"legal", *(f"ALH-A{i}" for i in (2, 3, 4, 5, 6, 8, 9)), "ALH-D1", "ALH-D2"}
 
@@ -103,7 +103,7 @@ def test_a_wrong_statement_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_command_says_what_it_met() -> None:
-    command = [sys.executable, "-m", "tests.solver.differential", "--seed", "7", "--verdicts", "50"]
+    command = [sys.executable, "-m", "tests.laboratory.differential.run", "--seed", "7", "--verdicts", "50"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "60 verdicts, 0 disagreements" in done.stdout

@@ -14,11 +14,11 @@ from referee.games.game import Cell, Violation
 from referee.games.kingdomino.dominoes import DOMINOES
 from referee.wire.certificates.kingdomino.claims import Frame, Kingdom, Placed, PlacementClaim, beside
 from referee_solver.kingdomino import placing
-from referee_solver.kingdomino.differential import Step, Verdict, compare, engine, grown
 from referee_solver.kingdomino.proving import broken_rules, prove
 from referee_solver.z3run import SolverFailed
+from tests.laboratory.differential.kingdomino import Step, Verdict, compare, engine, grown
+from tests.laboratory.differential.run import main
 from tests.sizes import campaign, sample_of
-from tests.solver.differential import main
 
 RULES = {"legal", "discard", *(f"KDO-{i}" for i in (14, 16, 18, 19))}
 

@@ -20,10 +20,10 @@ from referee.wire.certificates.certificate import MAX_BYTES, BadCertificate
 from referee.wire.certificates.kingdomino.certificate import check, check_legal
 from referee.wire.certificates.kingdomino.claims import Claim, DiscardClaim, Frame, Kingdom, Placed, PlacementClaim
 from referee.wire.certificates.kingdomino.wire import claim_of, message_of
-from referee_solver.kingdomino.differential import grown, steps
 from referee_solver.kingdomino.proving import prove
 from referee_solver.z3run import DEFAULT_RLIMIT, Budget
 from tests.games.slow_kingdomino import SlowKingdom
+from tests.laboratory.differential.kingdomino import grown, steps
 from tests.sizes import Part, in_parts
 
 

@@ -26,9 +26,9 @@ from referee.wire.certificates.alhambra.claims import (
     TurnMove,
 )
 from referee_solver.alhambra.building import Ground, obeys, walls_of
-from referee_solver.alhambra.differential import grown
 from referee_solver.alhambra.proving import prove
 from referee_solver.z3run import Budget, SolverFailed
+from tests.laboratory.differential.alhambra import grown
 
 # Three tiles east of the fountain, the middle one with a wall to the north.
 ROW = {(1, 0): "arcades-9", (2, 0): "garden-10-N", (3, 0): "tower-11"}

@@ -11,9 +11,9 @@ import pytest
 from referee.games.alhambra.layout import FOUNTAIN, STRIDE, Layout, index_of
 from referee.games.alhambra.tiles import E, N, S, W
 from referee.games.alhambra.violations import layout_violations
-from referee_solver.alhambra.theorems import THEOREMS, Theorem, boxes, counting
-from referee_solver.alhambra.theorems.__main__ import main
-from referee_solver.alhambra.theorems.engine import every_mask
+from tests.laboratory.theorems import THEOREMS, Theorem, boxes, counting
+from tests.laboratory.theorems.__main__ import main
+from tests.laboratory.theorems.engine import every_mask
 from tests.sizes import campaign, sample_of
 
 BY_NAME: Final = {theorem.name: theorem for theorem in THEOREMS}

@@ -34,9 +34,9 @@ from referee.wire.certificates.alhambra.claims import (
 from referee.wire.certificates.alhambra.wire import claim_of, message_of
 from referee.wire.certificates.certificate import MAX_BYTES, BadCertificate
 from referee_solver.alhambra import evidence
-from referee_solver.alhambra.differential import engine, grown, steps
 from referee_solver.alhambra.evidence import check_legal
 from referee_solver.alhambra.proving import prove
+from tests.laboratory.differential.alhambra import engine, grown, steps
 from tests.sizes import campaign
 
 ROW = {(1, 0): "arcades-9", (2, 0): "garden-10-N", (3, 0): "tower-11"}

@@ -75,7 +75,7 @@ def compare(
     How often which rule was broken, or none ("legal"), and each disagreement, made as small as it goes. Without a
     ``solver`` it is the one described above.
     """
-    rng = random.Random(seed)  # noqa: S311 - no secret
+    rng = random.Random(seed)
     layout = grown(rng)
     check_legal(f"seed {seed}", layout)
     half = solver or partial(broken_rules, budget=Budget(DEFAULT_RLIMIT))
@@ -174,7 +174,7 @@ def _count(taken: set[Cell], at: Cell, ways: Sequence[Cell]) -> int:
     return sum((at[0] + dx, at[1] + dy) in taken for dx, dy in ways)
 
 
-def _anywhere(taken: set[Cell], at: Cell) -> int:  # noqa: ARG001 - a taste
+def _anywhere(taken: set[Cell], at: Cell) -> int:
     return 0
 
 

@@ -15,8 +15,8 @@ import z3
 
 from referee.games.alhambra.layout import REACH
 from referee.games.game import Cell
-from referee_solver.alhambra.theorems.engine import NO, RING, SIDES, Board, Formula, names, near, new_tile
-from referee_solver.alhambra.theorems.theorem import ANY_SIZE, Question, Theorem, counterexample
+from tests.laboratory.theorems.engine import NO, RING, SIDES, Board, Formula, names, near, new_tile
+from tests.laboratory.theorems.theorem import ANY_SIZE, Question, Theorem, counterexample
 
 FOUNTAIN: Final = (0, 0)
 PLACES: Final[tuple[Cell, ...]] = (

@@ -9,7 +9,7 @@ import z3
 
 from referee.games.alhambra.tiles import E, N, S, W
 from referee.games.game import Cell
-from referee_solver.alhambra.theorems.engine import Board, Formula, Walls
+from tests.laboratory.theorems.engine import Board, Formula, Walls
 
 ANY_SIZE = "any layout, of any size"
 MAX_MEMORY_MB = 2048

@@ -11,8 +11,8 @@ from typing import Final
 
 from referee.games.alhambra.layout import REACH, STRIDE, cell_of, index_of
 from referee.games.game import Cell
-from referee_solver.alhambra.theorems.engine import OPPOSITE, RING, SIDES, Bits, run_engine
-from referee_solver.alhambra.theorems.theorem import Theorem
+from tests.laboratory.theorems.engine import OPPOSITE, RING, SIDES, Bits, run_engine
+from tests.laboratory.theorems.theorem import Theorem
 
 _AROUND: Final = ((0, 0), *RING)
 _FACING: Final = {(step, OPPOSITE[side]) for side, step in SIDES.items()}

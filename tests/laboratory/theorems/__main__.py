@@ -1,4 +1,4 @@
-"""Proves the theorems and prints each: ``python -m referee_solver.alhambra.theorems [--slow] [--only NAME]``.
+"""Proves the theorems and prints each: ``python -m tests.laboratory.theorems [--slow] [--only NAME]``.
 
 Exit status 1 if one is refuted or undecided.
 """
@@ -10,13 +10,13 @@ import sys
 from textwrap import fill, indent
 from time import process_time
 
-from referee_solver.alhambra.theorems import THEOREMS, Theorem, Undecided
+from tests.laboratory.theorems import THEOREMS, Theorem, Undecided
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the theorems and return the exit status."""
     parser = argparse.ArgumentParser(
-        prog="python -m referee_solver.alhambra.theorems", description="Theorems about the engine."
+        prog="python -m tests.laboratory.theorems", description="Theorems about the engine."
     )
     parser.add_argument("--slow", action="store_true", help="those too that take up to a minute")
     parser.add_argument("--only", metavar="NAME", action="append", help="this one; may be given several times")

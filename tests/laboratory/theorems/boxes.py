@@ -14,8 +14,8 @@ from typing import Final
 import z3
 
 from referee.games.game import Cell
-from referee_solver.alhambra.theorems.engine import SIDES, Board, Formula, near, new_tile
-from referee_solver.alhambra.theorems.theorem import Question, Theorem, counterexample
+from tests.laboratory.theorems.engine import SIDES, Board, Formula, near, new_tile
+from tests.laboratory.theorems.theorem import Question, Theorem, counterexample
 
 ORIGIN: Final = (3, 2)
 """The north-west cell of the box: away from the board's own fountain, as the fountain may be any cell of the box."""

@@ -1,4 +1,4 @@
-"""``python -m tests.solver.differential``: the engine against Z3, as many verdicts as wanted."""
+"""``python -m tests.laboratory.differential.run``: the engine against Z3, as many verdicts as wanted."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from referee.process.bulk.progress import metered
 from referee.process.bulk.run import Done, run
 from referee.text.render.alhambra.boxes import text
 from referee.wire.certificates.alhambra.claims import Remove
-from referee_solver.alhambra.differential import Disagreement
+from tests.laboratory.differential.alhambra import Disagreement
 
 STEPS = 20
 """Verdicts of a seed, in every game."""
@@ -35,7 +35,7 @@ def main(
 
     A seed is a task, so whatever is wrong with one is repeated with it alone: --seed N --verdicts 20.
     """
-    compare = registry.part("referee_solver", game, "differential").compare
+    compare = registry.part(__package__, game).compare
     shown = picture if game == "alhambra" else str
     part = options.shard_of(shard)
     seeds = [each for each in range(seed, seed - (-verdicts // STEPS)) if part.has(str(each))]

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from referee_solver.alhambra.theorems import boxes, counting, everywhere, windows
-from referee_solver.alhambra.theorems.theorem import Theorem, Undecided
+from tests.laboratory.theorems import boxes, counting, everywhere, windows
+from tests.laboratory.theorems.theorem import Theorem, Undecided
 
 __all__ = ["THEOREMS", "Theorem", "Undecided"]
 

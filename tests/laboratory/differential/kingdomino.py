@@ -78,7 +78,7 @@ def compare(seed: int, *, judge: Judge = engine) -> tuple[Counter[str], list[Dis
     How often which rule was broken, or none ("legal"), or there was no place ("discard"); and each disagreement, made
     as small as it goes.
     """
-    rng = random.Random(seed)  # noqa: S311 - no secret
+    rng = random.Random(seed)
     kingdom, left = grown(rng)
     check_legal(kingdom)
     budget = Budget(DEFAULT_RLIMIT)
@@ -169,7 +169,7 @@ def _dominoes(rng: random.Random) -> list[Domino]:
 
 
 def _half(budget: Budget, kingdom: Kingdom, step: Step) -> Verdict:
-    assert isinstance(step, Placed)  # noqa: S101 - of a domino there is no half of a proof
+    assert isinstance(step, Placed)
     return broken_rules(kingdom, step, budget)
 
 
@@ -189,11 +189,11 @@ def _names(verdict: Verdict) -> list[str]:
 # Tastes, by the cells that are taken and a placement
 
 
-def _anywhere(taken: set[Cell], at: tuple[int, int, int, int]) -> int:  # noqa: ARG001 - a taste
+def _anywhere(taken: set[Cell], at: tuple[int, int, int, int]) -> int:
     return 0
 
 
-def _long(taken: set[Cell], at: tuple[int, int, int, int]) -> int:  # noqa: ARG001 - a taste
+def _long(taken: set[Cell], at: tuple[int, int, int, int]) -> int:
     """Return the distance to the ends of the frame."""
     return max(map(abs, at))
 

@@ -13,8 +13,8 @@ from typing import Final
 
 from referee.games.alhambra.layout import Layout, index_of
 from referee.games.game import Cell
-from referee_solver.alhambra.theorems.engine import OPPOSITE, SIDES, every_mask, near
-from referee_solver.alhambra.theorems.theorem import Theorem, picture
+from tests.laboratory.theorems.engine import OPPOSITE, SIDES, every_mask, near
+from tests.laboratory.theorems.theorem import Theorem, picture
 
 Footprint = frozenset[Cell]
 Side = tuple[Cell, int]

@@ -1,0 +1,1 @@
+"""What is compared or proved at length, beside the tests: nothing of it is in the wheel."""
