@@ -15,8 +15,7 @@ from referee.games import registry
 from referee.games.game import InputError, UnknownRules, Violation
 from referee.v1 import game_pb2
 from referee.v1 import solver_service_pb2 as pb
-from referee_solver.proof import Proof
-from referee_solver.z3run import fused
+from referee_solver.z3run import Proof, fused
 
 Method = tuple[type[Message], Callable[[Any, float], Iterator[Message]]]
 """The class of a request, and a function that answers one within this many seconds."""

@@ -1,4 +1,4 @@
-"""Z3 on SMT-LIB text, within a budget."""
+"""Z3 on SMT-LIB text and on clauses, within a budget, and the values in which it answers."""
 
 from __future__ import annotations
 
@@ -8,8 +8,12 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from math import inf
 from time import monotonic
+from typing import Any
 
 import z3
+
+from referee.games.game import Violation
+from referee_solver.cnf import Clauses
 
 DEFAULT_RLIMIT = 50_000_000
 """Z3's unit of work. The rules of one layout take some ten thousand."""
@@ -168,3 +172,71 @@ def _true(model: z3.ModelRef) -> frozenset[str]:
 def _first_line(error: z3.Z3Exception) -> str:
     text = error.value.decode() if isinstance(error.value, bytes) else str(error.value)
     return text.strip().splitlines()[0]
+
+
+@dataclass(frozen=True, slots=True)
+class SmtFile:
+    """A question as SMT-LIB 2 text, and what every correct solver answers: "sat" or "unsat"."""
+
+    name: str
+    text: str
+    expected: str
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What was found out about a claim."""
+
+    claim: Any
+    """One of the game's ``claims``."""
+    holds: bool | None
+    """None: the budget ran out first."""
+    violations: tuple[Violation, ...] = ()
+    """Every rule that is broken."""
+    core: tuple[str, ...] = ()
+    """A minimal set of instances of one broken rule that contradict the claim: rule id and cell each."""
+    certificate: bytes = b""
+    """Empty if undecided."""
+    smt_lib: tuple[SmtFile, ...] = ()
+    counterexample: Any = None
+    """The first placement that is legal, if it was claimed that there is none."""
+
+
+class Sat:
+    """Clauses, asked whether they have a model. Clauses may be added between one answer and the next."""
+
+    def __init__(self, clauses: Clauses, *, seed: int = 0, memory_mb: int | None = MAX_MEMORY_MB) -> None:
+        """``memory_mb``: for all that Z3 has in this process; None: as much as there is."""
+        self.refuted = False
+        """There is no model."""
+        self._clauses = clauses
+        self._sent = 0
+        self._solver = z3.SolverFor("QF_FD", ctx=z3.Context())
+        self._solver.set("random_seed", seed)
+        if memory_mb is not None:
+            self._solver.set("max_memory", memory_mb)
+        self._solver.set("ctrl_c", False)  # Z3 would keep the signal to itself
+
+    def step(self, budget: Budget, at_most: int = UNLIMITED) -> frozenset[int] | None:
+        """Work for at most ``at_most``, in Z3's unit: return the true variables of a model, or None. Then see
+        ``refuted``.
+
+        Raise ``OutOfBudget`` before it asks, and ``SolverFailed``.
+        """
+        text = self._clauses.dimacs(self._sent)
+        self._sent = len(self._clauses)
+        result = budget.check(self._solver, text, at_most)
+        self.refuted = result == z3.unsat
+        if result != z3.sat:
+            return None
+        model = self._solver.model()
+        # A number names the variable that the text calls so.
+        return frozenset(int(each.name()[2:]) for each in model.decls() if z3.is_true(model[each]))
+
+    def solve(self, budget: Budget) -> frozenset[int] | None:
+        """Return the true variables of a model; None if there is none. Raise ``OutOfBudget`` and ``SolverFailed``."""
+        model = self.step(budget)
+        if model is None and not self.refuted:
+            budget.left = 0
+            raise OutOfBudget
+        return model

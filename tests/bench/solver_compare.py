@@ -21,7 +21,7 @@ from rich.table import Table
 
 from referee.games.alhambra.tiles import NAMES, parse_tile
 from referee_solver.alhambra.wall_clauses import Question
-from referee_solver.alhambra.walls import asking, longest_wall
+from referee_solver.alhambra.walls import longest_wall, proofs
 from referee_solver.z3run import Budget, OutOfBudget
 
 OTHERS = Path(__file__).parent.parent.parent / ".venv" / "compare" / "bin" / "python"
@@ -59,7 +59,7 @@ def learnt(masks: list[int], target: int, region: int, seconds: float) -> str | 
     """The clauses with all that had to be added; None if the time is over first."""
     question = Question(masks, target, region)
     with suppress(OutOfBudget):
-        asking.answer(question, Budget(None, seconds))
+        proofs.answer(question, Budget(None, seconds))
         return question.clauses.dimacs()
     return None
 

@@ -54,7 +54,7 @@ from referee.wire.certificates.alhambra.claims import Add, DistanceClaim, Swap
 from referee.wire.certificates.kingdomino import certificate
 from referee.wire.certificates.kingdomino.claims import DiscardClaim, Frame, Kingdom
 from referee.wire.schema import MAX_REPEATED
-from referee_solver.alhambra import evidence
+from referee_solver.alhambra import building
 from tests.log import registered
 from tests.log.games import SIGNER, Played, join_and_reveal, seat_key, small_header, step
 from tests.log.registered import at_random, attempt
@@ -336,7 +336,7 @@ def distances(size: int) -> bytes:
     def certificates() -> Iterator[bytes]:
         for turns in range(1000):
             claim = DistanceClaim({}, tuple(stock), {}, 1000 - turns)
-            data = evidence.of_distance(claim, steps, 0)
+            data = building.of_distance(claim, steps, 0)
             assert len(data) < MAX_IGNORABLE_BYTES - 100, len(data)
             yield data
 

@@ -320,7 +320,7 @@ SOLVER: Final = (
     ),
     Fault(
         "a-tie-gives-the-tile-to-all",
-        "solver/referee_solver/alhambra/hand_out.py",
+        "solver/referee_solver/alhambra/proving.py",
         'f"(> {_money(slot, seat)} {_money(slot, other)})"',
         'f"(>= {_money(slot, seat)} {_money(slot, other)})"',
         ("tests/solver/test_hand_out.py::test_an_allocation",),
@@ -334,14 +334,14 @@ SOLVER: Final = (
     ),
     Fault(
         "the-fountain-is-no-tile",
-        "solver/referee_solver/alhambra/walls/loops.py",
+        "solver/referee_solver/alhambra/walls/search.py",
         "        stock[0] += 1  # the fountain\n",
         "",
         ("tests/solver/test_loops.py::test_around_the_fountain",),
     ),
     Fault(
         "a-domino-covers-two-cells-of-one-colour",
-        "solver/referee_solver/kingdomino/bounds.py",
+        "solver/referee_solver/kingdomino/annealing.py",
         "return min(sum(cells), len(cells) - sum(cells))",
         "return len(cells) // 2",
         ("tests/solver/test_kingdomino_best.py::test_how_many_dominoes_a_frame_holds",),

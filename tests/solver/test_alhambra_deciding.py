@@ -25,10 +25,8 @@ from referee.games.alhambra.tiles import NAMES, bits_of, tile_set
 from referee.games.game import Chance, Forced, ForcedPass, Over
 from referee.harness import Shuffler, evenly
 from referee_solver.alhambra import deciding
-from referee_solver.alhambra.endings import ends
-from referee_solver.alhambra.last_actions import after_actions
-from referee_solver.alhambra.majorities import lead, widest
-from referee_solver.alhambra.runs import longest_after, longest_at_least, runs
+from referee_solver.alhambra.deciding import after_actions
+from referee_solver.alhambra.endings import ends, lead, longest_after, longest_at_least, runs, widest
 from referee_solver.deciding import Decided, Open, decide
 from tests.games.positions import DEAR_MARKET, number, position
 from tests.sizes import campaign

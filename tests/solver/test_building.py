@@ -10,7 +10,7 @@ from referee.games.alhambra.layout import Layout, cell_of, index_of
 from referee.games.alhambra.tiles import SIDE_LETTERS, tile_set
 from referee.games.alhambra.violations import layout_violations, placement_violations
 from referee.games.game import Cell
-from referee_solver.alhambra import evidence
+from referee_solver.alhambra import building
 from referee_solver.alhambra.building import Ground, breaks, obeys
 from referee_solver.z3run import DEFAULT_RLIMIT, Budget
 from tests.sizes import sample_of
@@ -25,7 +25,7 @@ def walls(tile: int) -> str:
 def broken_rules(layout: dict[Cell, str]) -> set[str]:
     """The rules that Z3 says are broken: just these, and nothing less or more; and not all can be obeyed."""
     ground = Ground(dict(sorted([((0, 0), ""), *layout.items()])))
-    broken = set(evidence.broken(ground, evidence.steps_of(ground)))
+    broken = set(building.broken(ground, building.steps_of(ground)))
     assert not satisfiable(breaks(ground, broken))
     assert satisfiable(obeys(ground)) is not bool(broken)
     cells = {

@@ -19,7 +19,7 @@ from referee.games.kingdomino import GAME, Options, State
 from referee.games.kingdomino.phases import Phase
 from referee.games.results import Contest
 from referee.harness import Shuffler
-from referee_solver.alhambra.runs import longest_after, longest_at_least
+from referee_solver.alhambra.endings import longest_after, longest_at_least
 from tests.games.alhambra_boards import as_played, illegal_boards
 from tests.games.layouts import REAL
 from tests.games.rulings import standing

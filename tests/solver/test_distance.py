@@ -15,8 +15,7 @@ from referee.games.alhambra.tiles import NAMES, parse_tile
 from referee.games.game import Cell
 from referee.wire.certificates.alhambra import certificate
 from referee.wire.certificates.alhambra.claims import Add, DistanceClaim, Remove, Swap
-from referee_solver.alhambra.distance import Distance, distance, prove
-from referee_solver.alhambra.ways import way
+from referee_solver.alhambra.distance import Distance, distance, prove, way
 from referee_solver.z3run import DEFAULT_RLIMIT, Budget
 from tests.bench import solver_turns
 from tests.games import oracle
@@ -134,7 +133,7 @@ def test_the_question_is_the_same_in_every_process() -> None:
     said = """
 from hashlib import sha256
 from referee_solver.alhambra.distance import _with_walls
-from referee_solver.alhambra.ways import _Question
+from referee_solver.alhambra.distance import _Question
 from referee_solver.z3run import Budget
 from tests.bench.solver_turns import ends
 start, reserve, goal = ends(1, 6, 0)

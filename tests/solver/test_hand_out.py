@@ -20,8 +20,8 @@ from referee.wire.certificates.alhambra.certificate import check
 from referee.wire.certificates.alhambra.claims import HandOutClaim, Slot
 from referee.wire.certificates.alhambra.wire import message_of
 from referee.wire.certificates.certificate import BadCertificate
-from referee_solver.alhambra.hand_out import prove
 from referee_solver.alhambra.proving import prove as prove_any
+from referee_solver.alhambra.proving import prove_hand_out
 from tests.sizes import campaign, sample_of
 
 TILES = ("garden-10-N", "tower-12", "arcades-9", "pavilion-8")
@@ -58,7 +58,7 @@ def wrong(slot: int, seat: int | str, expected: int | str, money: str) -> Violat
     ],
 )
 def test_an_allocation(seats: tuple[int | None, ...], violations: tuple[Violation, ...]) -> None:
-    proof = prove(claim(*seats))
+    proof = prove_hand_out(claim(*seats))
     assert (proof.holds, proof.violations) == (not violations, violations)
     checked = check(proof.certificate)
     assert (checked.claim, checked.holds, checked.violations) == (claim(*seats), proof.holds, violations)
@@ -67,12 +67,12 @@ def test_an_allocation(seats: tuple[int | None, ...], violations: tuple[Violatio
 
 def test_nobody_holds_any_money() -> None:
     empty = HandOutClaim(((), ()), (Slot(0, "tower-12", None),))
-    assert prove(empty).holds
-    assert not prove(replace(empty, slots=(Slot(0, "tower-12", 1),))).holds
+    assert prove_hand_out(empty).holds
+    assert not prove_hand_out(replace(empty, slots=(Slot(0, "tower-12", 1),))).holds
 
 
 def test_the_core_names_what_contradicts_the_claim() -> None:
-    assert prove(claim(None, None, 0, 2)).core in {("ALH-F9 ducat seat 0",), ("ALH-F9 ducat seat 1",)}
+    assert prove_hand_out(claim(None, None, 0, 2)).core in {("ALH-F9 ducat seat 0",), ("ALH-F9 ducat seat 1",)}
 
 
 def test_the_questions_can_be_read_by_any_solver() -> None:
@@ -88,7 +88,7 @@ def test_the_questions_can_be_read_by_any_solver() -> None:
 
 
 def test_a_budget_that_runs_out_leaves_it_undecided() -> None:
-    proof = prove(claim(None, None, 1, 2), rlimit=1)
+    proof = prove_hand_out(claim(None, None, 1, 2), rlimit=1)
     assert (proof.holds, proof.certificate) == (None, b"")
 
 
@@ -138,12 +138,12 @@ def changed(rng: random.Random, right: HandOutClaim) -> HandOutClaim:
 def test_what_the_engine_hands_out_is_the_only_allocation(count: int) -> None:
     nobody = some = 0
     for rng, right in handed_out(seed=1, count=count):
-        assert prove(right).holds, right
+        assert prove_hand_out(right).holds, right
         nobody += any(slot.seat is None for slot in right.slots)
         some += any(slot.seat is not None for slot in right.slots)
         if right.slots:
             other = changed(rng, right)
-            found = prove(other).violations
+            found = prove_hand_out(other).violations
             expected = [("nobody" if slot.seat is None else slot.seat) for slot in right.slots]
             differ = [slot.tile for slot, before in zip(other.slots, right.slots, strict=True) if slot != before]
             assert [violation.facts["tile"] for violation in found] == differ
@@ -199,12 +199,12 @@ BAD = {
 def test_what_no_game_has_is_one_line(name: str) -> None:
     bad, words = BAD[name]
     with pytest.raises(ValueError, match=re.escape(words)) as raised:
-        prove(bad)
+        prove_hand_out(bad)
     assert "\n" not in str(raised.value)
 
 
 def test_a_hostile_certificate_is_refused() -> None:
-    good = pb.Certificate.FromString(prove(claim(None, None, 1, 2)).certificate)
+    good = pb.Certificate.FromString(prove_hand_out(claim(None, None, 1, 2)).certificate)
 
     def refused(change: str, edit: pb.Certificate) -> None:
         with pytest.raises(BadCertificate) as raised:

@@ -12,13 +12,11 @@ from referee.games.game import Cell
 from referee.games.kingdomino.dominoes import DOMINOES, Domino, parse_half
 from referee.games.kingdomino.scoring import in_one_area
 from referee.wire.certificates.kingdomino.claims import Frame, Kingdom, Placed
-from referee_solver.kingdomino import bounds
+from referee_solver.kingdomino import annealing
 from referee_solver.kingdomino.annealing import anneal, in_order, tiling
-from referee_solver.kingdomino.best_kingdom import Found, best_kingdom
-from referee_solver.kingdomino.judge import points
+from referee_solver.kingdomino.best_kingdom import Found, best_kingdom, points
 from referee_solver.kingdomino.question import Question
-from referee_solver.sat import Sat
-from referee_solver.z3run import Budget
+from referee_solver.z3run import Budget, Sat
 from tests.games.slow_kingdomino import SlowKingdom
 
 
@@ -138,7 +136,7 @@ def test_no_question_refutes_what_there_is(seed: int) -> None:
     ("size", "castle", "room"), [(5, (0, 0), 12), (5, (0, 1), 11), (5, (2, 2), 12), (7, (3, 3), 24), (7, (0, 1), 23)]
 )
 def test_how_many_dominoes_a_frame_holds(size: int, castle: Cell, room: int) -> None:
-    assert bounds.capacity(size, castle) == room
+    assert annealing.capacity(size, castle) == room
     for seed in range(5):
         slots = tiling(size, castle, random.Random(seed))
         assert len({cell for slot in slots for cell in slot} - {castle}) == 2 * len(slots) == 2 * room
@@ -150,10 +148,10 @@ def test_a_bound_is_not_too_low(seed: int) -> None:
     rng = random.Random(seed)
     dominoes, room = rng.sample(DOMINOES, 9), rng.randint(1, 8)
     exact = max(in_one_area(choice) for choice in combinations(dominoes, room))
-    bound, chosen = bounds.most(dominoes, room)
+    bound, chosen = annealing.most(dominoes, room)
     assert bound == in_one_area(chosen) == exact
     assert len(chosen) == len({each.number for each in chosen} & {each.number for each in dominoes}) == room
-    choice = bounds.Choice(dominoes, room)
+    choice = annealing.Choice(dominoes, room)
     before = choice.bound
     while not choice.done:
         assert choice.bound >= exact
@@ -163,9 +161,9 @@ def test_a_bound_is_not_too_low(seed: int) -> None:
 
 
 def test_twelve_of_all() -> None:
-    bound, chosen = bounds.most(DOMINOES, 12)
+    bound, chosen = annealing.most(DOMINOES, 12)
     assert bound == in_one_area(chosen) == 128
-    assert bounds.most(DOMINOES, 48) == (in_one_area(DOMINOES), [*DOMINOES])
+    assert annealing.most(DOMINOES, 48) == (in_one_area(DOMINOES), [*DOMINOES])
 
 
 def test_what_cannot_be_laid_is_left_out() -> None:

@@ -13,10 +13,8 @@ from referee.games.game import Cell
 from referee.games.kingdomino.dominoes import DOMINOES, TERRAINS, Domino, Half, parse_half
 from referee.games.kingdomino.scoring import in_one_area
 from referee.wire.certificates.kingdomino.claims import Frame, Kingdom
-from referee_solver.kingdomino import bounds
-from referee_solver.kingdomino.best_kingdom import best_kingdom
-from referee_solver.kingdomino.filling import fillings, least_lacking
-from referee_solver.kingdomino.judge import points
+from referee_solver.kingdomino import annealing
+from referee_solver.kingdomino.best_kingdom import best_kingdom, fillings, least_lacking, points
 from tests.games.slow_kingdomino import SlowKingdom
 from tests.sizes import sample_of
 
@@ -111,7 +109,7 @@ def test_no_other_dominoes_come_near() -> None:
     """In the middle 128 is refuted, and what is lacking is 2 at least; eleven dominoes are worth 116 at most."""
     assert in_one_area(TWELVE) == 128
     assert least_lacking(TWELVE) == 2
-    assert bounds.most(DOMINOES, 11)[0] == 116
+    assert annealing.most(DOMINOES, 11)[0] == 116
 
 
 @pytest.mark.long

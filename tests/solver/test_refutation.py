@@ -18,8 +18,8 @@ from referee_solver.alhambra.cuts import CutOff, Pocket
 from referee_solver.alhambra.judge import FOUNTAIN, outline, wall_length
 from referee_solver.alhambra.refutation import Part, Refutation, masks_of
 from referee_solver.alhambra.wall_clauses import Closed, Cut, Question
-from referee_solver.alhambra.walls import refutation, refuting
-from referee_solver.alhambra.walls.refuting import part
+from referee_solver.alhambra.walls import proofs, refutation
+from referee_solver.alhambra.walls.proofs import part
 from referee_solver.z3run import Budget
 from tests.sizes import sample_of
 from tests.solver.walls import layouts, walls_of
@@ -145,15 +145,15 @@ def test_without_a_cut_the_proof_fails(five_by_four: Part) -> None:
 def test_steps_that_are_left_out_are_found_again(monkeypatch: pytest.MonkeyPatch, five_by_four: Part) -> None:
     """Z3 leaves out a step now and then; here half of them are taken away from its first proof."""
     dimacs = Refutation(tuple(TEN), 19, None, ()).dimacs(five_by_four)
-    whole = refuting._z3
+    whole = proofs._z3
 
     def leaky(dimacs: str, steps: list[str], seed: int) -> list[str]:
         lines = whole(dimacs, steps, seed)
         return lines if seed else lines[::2]
 
-    monkeypatch.setattr(refuting, "_z3", leaky)
+    monkeypatch.setattr(proofs, "_z3", leaky)
     assert not drat.following(dimacs, leaky(dimacs, [], 0))[1]
-    assert drat.check(dimacs, refuting._proof(dimacs)) > 100
+    assert drat.check(dimacs, proofs._proof(dimacs)) > 100
 
 
 def test_the_check_needs_no_solver(tmp_path: Path, evidence: Refutation) -> None:

@@ -7,8 +7,7 @@ from itertools import product
 import pytest
 
 from referee_solver.cnf import Clauses
-from referee_solver.sat import Sat
-from referee_solver.z3run import Budget, OutOfBudget, SolverFailed
+from referee_solver.z3run import Budget, OutOfBudget, Sat, SolverFailed
 from tests.sizes import Part, in_parts
 
 

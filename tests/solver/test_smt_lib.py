@@ -8,8 +8,7 @@ import pytest
 
 from referee.wire.certificates.alhambra.claims import Claim, NoPlacementClaim, Place, Remove, StepClaim, TurnClaim
 from referee_solver.alhambra.proving import prove
-from referee_solver.proof import SmtFile
-from referee_solver.z3run import DEFAULT_RLIMIT, Budget
+from referee_solver.z3run import DEFAULT_RLIMIT, Budget, SmtFile
 from tests.laboratory.differential.alhambra import grown, steps
 
 cvc5 = pytest.importorskip("cvc5", reason="cvc5 is not installed: nobody else to ask")

@@ -15,9 +15,8 @@ from referee.games.game import Cell
 from referee_solver.alhambra.judge import FOUNTAIN, IllegalLayout, wall_length
 from referee_solver.alhambra.wall_clauses import Question
 from referee_solver.alhambra.walls import longest_wall
-from referee_solver.alhambra.walls.asking import answer
-from referee_solver.alhambra.walls.losing import Losing, losses
-from referee_solver.alhambra.walls.winding import wind
+from referee_solver.alhambra.walls.proofs import answer
+from referee_solver.alhambra.walls.winding import Losing, losses, wind
 from referee_solver.z3run import Budget
 from tests.sizes import campaign, sample_of
 from tests.solver.walls import layouts, walls_of

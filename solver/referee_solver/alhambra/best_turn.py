@@ -31,7 +31,7 @@ from referee.wire.certificates.alhambra.claims import (
     check_claim,
 )
 from referee_solver.alhambra.better_turn import improvement
-from referee_solver.alhambra.evidence import check_legal
+from referee_solver.alhambra.building import check_legal
 from referee_solver.alhambra.judge import wall_length
 from referee_solver.z3run import DEFAULT_RLIMIT, Budget, OutOfBudget, SolverFailed, seconds_left
 

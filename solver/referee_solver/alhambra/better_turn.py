@@ -27,8 +27,7 @@ from referee.games.game import Cell
 from referee_solver.alhambra import cuts
 from referee_solver.alhambra.judge import FOUNTAIN, IllegalLayout, beside, wall_length
 from referee_solver.cnf import FALSE, TRUE, Clauses, is_true
-from referee_solver.sat import Sat
-from referee_solver.z3run import Budget
+from referee_solver.z3run import Budget, Sat
 
 Masks = Mapping[Cell, int]
 """Walls by cell, bit ``1 << side``, sides clockwise from the north; the fountain, without walls, is implied."""

@@ -1,4 +1,4 @@
-"""How a game can end of which no action is left: bought tiles are placed, money and tiles drawn, the rest handed out.
+"""The ends of a game of which no action is left: bought tiles are placed, money and tiles drawn, the rest handed out.
 
 Everything is looked at: each order in which the tiles of the bag can come to the market, each way in which each seat
 can dispose of its tiles. So what is found is exact, with two exceptions that make it wider: a round whose card comes in
@@ -10,17 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import permutations, product
+from functools import lru_cache
+from itertools import groupby, permutations, product
 
 from referee.games.alhambra import State
 from referee.games.alhambra.layout import Layout, index_of, wall_points
 from referee.games.alhambra.money import sums
-from referee.games.alhambra.options import EndRule
+from referee.games.alhambra.options import EndRule, LoopRule
+from referee.games.alhambra.outline import outline
 from referee.games.alhambra.phases import FREE, SLOTS, Phase
 from referee.games.alhambra.piles import scoring_cards_fit
+from referee.games.alhambra.scoring import award_type
 from referee.games.alhambra.tiles import TYPES, tiles_of
-from referee_solver.alhambra.majorities import points
-from referee_solver.alhambra.runs import longest_after, longest_at_least
+from referee.games.alhambra.violations import layout_violations
 
 LAYOUT = 100
 """What looking at one layout costs of the budget, in Z3's unit of work: about as long."""
@@ -239,3 +241,127 @@ class Endings:
 def _subsets(tiles: Sequence[int]) -> Iterator[tuple[int, ...]]:
     for chosen in product((False, True), repeat=len(tiles)):
         yield tuple(tile for tile, is_in in zip(tiles, chosen, strict=True) if is_in)
+
+
+# How far one seat can end ahead of another in the places of one round, if counts of tiles are known to some extent.
+#
+# More tiles of a type never lower a seat's points and never raise another's; so of two seats only the most of the one
+# and the least of the other matter. What a third has can matter either way.
+
+Range = tuple[int, int]
+"""The fewest and the most tiles of one type that somebody can have."""
+
+
+@lru_cache(maxsize=1 << 16)
+def points(round_: int, type_: int, counts: tuple[int, ...]) -> tuple[int, ...]:
+    """Return what each seat gets for the type. The neutral player is one more seat here: it takes places."""
+    won = [0] * len(counts)
+    for line in award_type(round_, type_, counts):
+        for player in line.players:
+            won[player] = line.each
+    return tuple(won)
+
+
+@lru_cache(maxsize=1 << 16)
+def lead(round_: int, type_: int, ahead: int, behind: int, others: tuple[Range, ...]) -> int:
+    """Return the most points of a seat with ``ahead`` tiles of the type, less those of one with ``behind``.
+
+    ``others``: all the others, the neutral player among them; each may have what suits the first seat best.
+    """
+    everybody = [(ahead, behind, *counts) for counts in _choices(ahead, behind, others)]
+    return max(won[0] - won[1] for won in (points(round_, type_, counts) for counts in everybody))
+
+
+def _choices(ahead: int, behind: int, others: Sequence[Range]) -> set[tuple[int, ...]]:
+    """Count of the others: of those that compare alike with both seats' only one."""
+    found: set[tuple[int, ...]] = {()}
+    for fewest, most in others:
+        near = {min(max(count, fewest), most) for base in (ahead, behind) for count in (base - 1, base, base + 1)}
+        alike = {(_compared(count, ahead), _compared(count, behind)): count for count in sorted(near)}
+        found = {tuple(sorted((*counts, count))) for counts in found for count in alike.values()}
+    return found
+
+
+def _compared(one: int, other: int) -> int:
+    return (one > other) - (one < other)
+
+
+def widest(
+    round_: int,
+    *,
+    most: Sequence[int],
+    added: Sequence[int],
+    additions: int,
+    least: Sequence[int],
+    removals: int,
+    others: Sequence[Sequence[Range]],
+) -> int:
+    """Return the most that a seat can end ahead in the places of all types together.
+
+    By type: ``most`` that the seat can have, before so many ``additions`` of ``added`` tiles of its reserve in all; the
+    ``least`` that the other has, before so many ``removals`` in all; and the ranges of the ``others``.
+    """
+    free_additions, free_removals = additions >= sum(added), removals >= sum(least)
+    best = {(0, 0): 0}
+    for type_ in range(len(TYPES)):
+        mine = (added[type_],) if free_additions else range(min(additions, added[type_]) + 1)
+        theirs = (least[type_],) if free_removals else range(min(removals, least[type_]) + 1)
+        after: dict[tuple[int, int], int] = {}
+        for plus, minus in product(mine, theirs):
+            gain = lead(round_, type_, most[type_] + plus, least[type_] - minus, tuple(others[type_]))
+            for (used_plus, used_minus), value in best.items():
+                used = used_plus + plus, used_minus + minus
+                within = (free_additions or used[0] <= additions) and (free_removals or used[1] <= removals)
+                if within and after.get(used, value + gain - 1) < value + gain:
+                    after[used] = value + gain
+        best = after
+    return max(best.values())
+
+
+# How long the longest wall can be after a few changes of a layout, wherever they are made.
+#
+# The outline is one closed curve (ALH-B4). A tile that is placed, or taken away, replaces one stretch of it: of three
+# sides at the most, as one side of the tile at least leads on to the rest. A tile that is exchanged changes the sides
+# of its cell that lie outside, again three at the most, in two stretches at the most.
+#
+# Where something illegal stands, none of this holds; then walls are counted, wherever they are.
+
+_SIDES = 3
+"""Sides of the outline that one change replaces, and that it makes."""
+_PLACING, _REBUILD = 1, 2
+"""Stretches that one change replaces."""
+
+
+def runs(layout: Layout) -> list[int]:
+    """Return lengths of all walls along the outline, the longest first."""
+    cells = layout.cells()
+    walled = [bool(cell in cells and layout.tile_set.walls[cells[cell]] & side) for cell, side in outline(layout)]
+    if not all(walled):  # from a gap on, no wall runs across the end
+        gap = walled.index(False)
+        walled = walled[gap:] + walled[:gap]
+    return sorted((len(list(sides)) for is_wall, sides in groupby(walled) if is_wall), reverse=True)
+
+
+def longest_after(layout: Layout, placed: Sequence[int], rebuilds: int) -> int:
+    """Return a length that no wall exceeds after tiles with these many walls, or some of them, are placed and
+    ``rebuilds`` made.
+
+    A new stretch joins what lies at its two ends.
+    """
+    if layout_violations(layout):
+        joined = [layout.tile_set.walls[tile].bit_count() for tile in layout.tiles.values()]
+    else:
+        joined = runs(layout)[: 1 + _PLACING * len(placed) + _REBUILD * rebuilds]
+    return sum(joined) + sum(placed) + _SIDES * rebuilds
+
+
+def longest_at_least(layout: Layout, placings: int, rebuilds: int, rule: LoopRule) -> int:
+    """Return a length below which the longest wall never falls after at most this many tiles placed and rebuilds made:
+    the longest wall loses only a limited number of sides, and falls into a limited number of pieces.
+    """
+    if layout_violations(layout):
+        return 0
+    changes, cuts = placings + rebuilds, _PLACING * placings + _REBUILD * rebuilds
+    left = max(0, layout.wall()[0] - _SIDES * changes)
+    longest = -(-left // (cuts + 1))
+    return max(0, longest - (rule is LoopRule.ONE_LESS))

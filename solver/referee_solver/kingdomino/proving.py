@@ -1,27 +1,28 @@
 """Proves or refutes claims about Kingdomino's rules of placement with Z3, and writes the certificates.
 
-Each placement is asked about twice (``placing``), and so is whether there is any; the two answers, the rules that are
+Each placement is asked about twice, and so is whether there is any; the two answers, the rules that are
 broken according to the models, and what the solver-free checker finds have to agree, or ``SolverFailed`` is raised.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from referee.games.game import Violation
+from referee.games.game import Cell, Violation
 from referee.games.kingdomino.dominoes import Domino
 from referee.wire.certificates.kingdomino import certificate
 from referee.wire.certificates.kingdomino.claims import (
+    CASTLE,
     Claim,
     DiscardClaim,
+    Frame,
     Kingdom,
     Placed,
     PlacementClaim,
     check_claim,
 )
-from referee_solver.kingdomino import placing
-from referee_solver.proof import Proof, SmtFile
-from referee_solver.z3run import DEFAULT_RLIMIT, Answer, Budget, OutOfBudget, SolverFailed
+from referee_solver.z3run import DEFAULT_RLIMIT, Answer, Budget, OutOfBudget, Proof, SmtFile, SolverFailed
 
 
 def prove(claim: Claim, *, rlimit: int = DEFAULT_RLIMIT, smt_lib: bool = False) -> Proof:
@@ -75,13 +76,13 @@ class _Questions:
 def _placement(questions: _Questions, claim: PlacementClaim) -> Proof:
     """Ask the rules of placement both ways."""
     kingdom, placed = claim.kingdom, claim.placed
-    legal = questions.ask("obeys", placing.obeys(kingdom, placed)).satisfiable
+    legal = questions.ask("obeys", obeys(kingdom, placed)).satisfiable
     violations = _broken(questions, kingdom, placed)
     if legal == bool(violations):
         raise SolverFailed(f"Z3 contradicts itself: legal {legal}, broken {violations}")
     core: tuple[str, ...] = ()
     if violations:
-        reason = questions.ask("reason", placing.obeys(kingdom, placed, {violations[0].rule_id}), core=True)
+        reason = questions.ask("reason", obeys(kingdom, placed, {violations[0].rule_id}), core=True)
         if reason.satisfiable:
             raise SolverFailed(f"Z3 contradicts itself: {violations[0].rule_id} is broken and is not")
         core = reason.core
@@ -92,7 +93,7 @@ def _discard(questions: _Questions, claim: DiscardClaim) -> Proof:
     """Ask both ways whether there is any placement; find the first one by looking for one before it."""
     kingdom, domino = claim.kingdom, claim.domino
     first = found = _somewhere(questions, kingdom, domino, None)
-    if questions.ask("unbroken", placing.unbroken(kingdom, domino)).satisfiable is (found is None):
+    if questions.ask("unbroken", unbroken(kingdom, domino)).satisfiable is (found is None):
         raise SolverFailed(f"Z3 contradicts itself: a placement {found}, by the other statement the opposite")
     while found is not None:
         first, found = found, _somewhere(questions, kingdom, domino, found)
@@ -101,11 +102,215 @@ def _discard(questions: _Questions, claim: DiscardClaim) -> Proof:
 
 def _somewhere(questions: _Questions, kingdom: Kingdom, domino: Domino, before: Placed | None) -> Placed | None:
     name = f"somewhere-{len(questions.files)}"
-    answer = questions.ask(name, placing.somewhere(kingdom, domino, before), model=True)
-    return Placed(domino, *placing.cells_of(answer.true)) if answer.satisfiable else None
+    answer = questions.ask(name, somewhere(kingdom, domino, before), model=True)
+    return Placed(domino, *cells_of(answer.true)) if answer.satisfiable else None
 
 
 def _broken(questions: _Questions, kingdom: Kingdom, placed: Placed) -> tuple[Violation, ...]:
     """Return every rule that is broken, from the model of the question whether one is."""
-    answer = questions.ask("breaks", placing.breaks(kingdom, placed), model=True)
-    return placing.violations([name for name in answer.true if name.startswith("KDO-")], placed)
+    answer = questions.ask("breaks", breaks(kingdom, placed), model=True)
+    return violations([name for name in answer.true if name.startswith("KDO-")], placed)
+
+
+# Kingdomino's rules of placement as questions for a solver, stated from the rule text: a second opinion.
+#
+# Knows the names of the rules and nothing of the engine that decides moves. ``ax``, ``ay``, ``bx`` and ``by`` are the
+# cells of the left and the right half, given or free. A placement is asked about twice, in SMT-LIB 2:
+#
+# - ``obeys`` is satisfiable exactly if every rule is obeyed: lengths of ways on the board, and somewhere a window of
+#   the frame's size. One named assertion for each rule and what it speaks of.
+# - ``breaks`` is satisfiable exactly if one is broken: cell by cell, and squares too far apart. Its variables are named
+#   like the rules and the halves; each is true exactly if that is broken, so its one model has all that is.
+#
+# If both were satisfiable, or neither, one would be wrong. With free cells both ask about all places at once: whether
+# the domino may be placed anywhere.
+
+RULES = ("KDO-14", "KDO-16", "KDO-18", "KDO-19")
+_HALVES = (("left", "ax", "ay"), ("right", "bx", "by"))
+_AROUND = ((0, -1), (1, 0), (0, 1), (-1, 0))
+
+
+def obeys(kingdom: Kingdom, placed: Placed, rules: Collection[str] = RULES) -> str:
+    """State the question whether the placement obeys the rules: satisfiable exactly if it does."""
+    named = (line for rule, line in _obeyed(kingdom, placed.domino) if rule in rules)
+    return _text(["(set-option :produce-unsat-cores true)", *_HEAD, *_window(kingdom.frame), *_given(placed), *named])
+
+
+def breaks(kingdom: Kingdom, placed: Placed) -> str:
+    """State the question whether the placement breaks a rule: satisfiable exactly if it does."""
+    names, lines = _breaks(kingdom, placed.domino)
+    return _text([*_HEAD, *_given(placed), *lines, f"(assert (or {_bars(names)}))"])
+
+
+def somewhere(kingdom: Kingdom, domino: Domino, before: Placed | None = None) -> str:
+    """State the question whether the domino may be placed anywhere; with ``before``, at a place that comes before that
+    one.
+
+    ``|left x y|`` and ``|right x y|`` tell where.
+    """
+    named = (line for _, line in _obeyed(kingdom, domino))
+    order = [] if before is None else [f"(assert {_less(before)})"]
+    return _text([*_HEAD, *_window(kingdom.frame), *named, *order, *_told(kingdom.frame)])
+
+
+def unbroken(kingdom: Kingdom, domino: Domino) -> str:
+    """State the same question from the other statement: whether there are cells for which nothing is broken."""
+    names, lines = _breaks(kingdom, domino)
+    return _text([*_HEAD, *lines, f"(assert (not (or {_bars(names)})))"])
+
+
+def violations(broken: Collection[str], placed: Placed) -> tuple[Violation, ...]:
+    """Return the rules that are broken, from the names of all broken instances."""
+    halves: dict[str, set[str]] = {rule: set() for rule in RULES}
+    for name in broken:
+        rule, *half = name.split()
+        halves[rule] |= {*half} or {"both"}
+    both = (placed.left, placed.right)
+    found = []
+    for rule, named in halves.items():
+        single = tuple(dict.fromkeys(cell for half, cell in zip(("left", "right"), both, strict=True) if half in named))
+        if named:
+            found.append(Violation(rule, single or both))
+    return tuple(found)
+
+
+def cells_of(true: Collection[str]) -> tuple[Cell, Cell]:
+    """Return where ``somewhere`` found room, from the names that are true in its model."""
+    found = {name.split()[0]: name.split()[1:] for name in true if name.startswith(("left ", "right "))}
+    (ax, ay), (bx, by) = (map(int, found[half]) for half in ("left", "right"))
+    return (ax, ay), (bx, by)
+
+
+# Obeyed
+
+
+def _obeyed(kingdom: Kingdom, domino: Domino) -> Iterator[tuple[str, str]]:
+    """Yield each rule with a named assertion, one for each thing that the rule speaks of."""
+    squares, frame = kingdom.squares(), kingdom.frame
+    yield "KDO-19", _named("KDO-19", f"(= 1 {_way('ax', 'ay', 'bx', 'by')})")
+    for x, y in (CASTLE, *squares):
+        free = " ".join(f"(< 0 {_way(hx, hy, x, y)})" for _, hx, hy in _HALVES)
+        yield "KDO-18", _named(f"KDO-18 {x} {y}", f"(and {free})")
+    for half, hx, hy in _HALVES:
+        yield "KDO-16", _named(f"KDO-16 {half}", _within(frame, hx, hy))
+    if frame.castle is None:
+        for x, y in (CASTLE, *squares):
+            yield "KDO-16", _named(f"KDO-16 {x} {y}", _within(frame, x, y))
+    touching = [
+        f"(= 1 {_way(hx, hy, x, y)})"
+        for (_, hx, hy), half in zip(_HALVES, (domino.left, domino.right), strict=True)
+        for x, y in (CASTLE, *(cell for cell, square in squares.items() if square.terrain == half.terrain))
+    ]
+    yield "KDO-14", _named("KDO-14", f"(or {' '.join(touching)})")
+
+
+def _window(frame: Frame) -> list[str]:
+    """State where the frame's first column and row lie."""
+    if frame.castle is None:
+        return ["(declare-const west Int)", "(declare-const north Int)"]
+    column, row = frame.castle
+    return [f"(define-fun west () Int {_int(-column)})", f"(define-fun north () Int {_int(-row)})"]
+
+
+def _within(frame: Frame, x: object, y: object) -> str:
+    x, y = _int(x), _int(y)
+    return f"(and (<= west {x}) (< {x} (+ west {frame.size})) (<= north {y}) (< {y} (+ north {frame.size})))"
+
+
+def _way(ax: object, ay: object, bx: object, by: object) -> str:
+    """Return how many sides one crosses from a cell to another."""
+    return f"(+ (abs (- {_int(ax)} {_int(bx)})) (abs (- {_int(ay)} {_int(by)})))"
+
+
+# Broken
+
+
+def _breaks(kingdom: Kingdom, domino: Domino) -> tuple[list[str], list[str]]:
+    """Name of what can be broken, and what each means."""
+    squares, frame = kingdom.squares(), kingdom.frame
+    cells = [CASTLE, *squares]
+    means = {"KDO-19": f"(not {_beside('ax', 'ay', [('bx', 'by')])})"}
+    means |= {f"KDO-18 {half}": _on(hx, hy, cells) for half, hx, hy in _HALVES}
+    if frame.castle is not None:
+        column, row = frame.castle
+        inside = [(x - column, y - row) for x in range(frame.size) for y in range(frame.size)]
+        means |= {f"KDO-16 {half}": f"(not {_on(hx, hy, inside)})" for half, hx, hy in _HALVES}
+    else:
+        means |= {f"KDO-16 {half}": _apart(hx, hy, cells, frame.size) for half, hx, hy in _HALVES}
+        means["KDO-16"] = _apart("ax", "ay", [("bx", "by")], frame.size)
+    fitting = []
+    for (_, hx, hy), half in zip(_HALVES, (domino.left, domino.right), strict=True):
+        like = [CASTLE, *(cell for cell, square in squares.items() if square.terrain == half.terrain)]
+        fitting.append(_beside(hx, hy, like))
+    means["KDO-14"] = f"(not (or {' '.join(fitting)}))"
+    lines = []
+    for name, text in means.items():
+        lines += [f"(declare-const |{name}| Bool)", f"(assert (= |{name}| {text}))"]
+    return list(means), lines
+
+
+def _apart(x: str, y: str, cells: Collection[tuple[object, object]], size: int) -> str:
+    """State that the cell is too far from one of these to lie in one window with it, in one direction or the other."""
+    ways = sorted({(here, _int(there)) for cell in cells for here, there in zip((x, y), cell, strict=True)})
+    return f"(or {' '.join(f'(<= {size} (- {a} {b})) (<= {size} (- {b} {a}))' for a, b in ways)})"
+
+
+def _on(x: str, y: str, cells: Collection[Cell]) -> str:
+    """State that the cell is one of these."""
+    return f"(or false {' '.join(f'(and (= {x} {_int(cx)}) (= {y} {_int(cy)}))' for cx, cy in cells)})"
+
+
+def _beside(x: str, y: str, cells: Collection[tuple[object, object]]) -> str:
+    """State that the cell to the north, east, south or west of it is one of these."""
+    ways = (
+        f"(and (= (+ {x} {_int(dx)}) {_int(cx)}) (= (+ {y} {_int(dy)}) {_int(cy)}))"
+        for cx, cy in cells
+        for dx, dy in _AROUND
+    )
+    return f"(or {' '.join(ways)})"
+
+
+# Both
+
+_HEAD = ("(set-logic QF_LIA)", *(f"(declare-const {name} Int)" for _, *half in _HALVES for name in half))
+
+
+def _given(placed: Placed) -> list[str]:
+    ends = zip(_HALVES, (placed.left, placed.right), strict=True)
+    return [f"(assert (and (= {hx} {_int(x)}) (= {hy} {_int(y)})))" for (_, hx, hy), (x, y) in ends]
+
+
+def _less(placed: Placed) -> str:
+    """State that the cells come before these: by the left half's x and y, then the right half's."""
+    text = "false"
+    for name, value in reversed([*zip(("ax", "ay", "bx", "by"), (*placed.left, *placed.right), strict=True)]):
+        text = f"(or (< {name} {_int(value)}) (and (= {name} {_int(value)}) {text}))"
+    return text
+
+
+def _told(frame: Frame) -> Iterator[str]:
+    """Name for the cells that can lie in one frame with the castle."""
+    reach = range(1 - frame.size, frame.size)
+    for half, hx, hy in _HALVES:
+        for x in reach:
+            for y in reach:
+                name = f"|{half} {x} {y}|"
+                yield f"(declare-const {name} Bool)"
+                yield f"(assert (= {name} (and (= {hx} {_int(x)}) (= {hy} {_int(y)}))))"
+
+
+def _named(name: str, text: str) -> str:
+    return f"(assert (! {text} :named |{name}|))"
+
+
+def _bars(names: Collection[str]) -> str:
+    return " ".join(f"|{name}|" for name in names)
+
+
+def _int(value: object) -> str:
+    """Return a variable as it is; a negative number as SMT-LIB writes it."""
+    return f"(- {-value})" if isinstance(value, int) and value < 0 else str(value)
+
+
+def _text(lines: Collection[str]) -> str:
+    return "\n".join([*lines, "(check-sat)", ""])

@@ -19,8 +19,7 @@ from referee.games.alhambra.tiles import NAMES, tile_set
 from referee.games.alhambra.violations import placement_violations, removal_violations, swap_violations
 from referee.games.game import Cell, InputError, Violation
 from referee.wire.certificates.alhambra.claims import Layout, Place, Remove, Step, StepClaim, Swap
-from referee_solver.alhambra.building import Ground, walls_of
-from referee_solver.alhambra.evidence import check_legal
+from referee_solver.alhambra.building import Ground, check_legal, walls_of
 from referee_solver.alhambra.proving import broken_rules, prove
 from referee_solver.z3run import DEFAULT_RLIMIT, Budget
 

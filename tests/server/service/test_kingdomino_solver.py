@@ -18,7 +18,7 @@ from referee.v1 import solver_service_pb2 as pb
 from referee.wire.certificates.kingdomino.claims import DiscardClaim, Frame, Kingdom, Placed, PlacementClaim
 from referee.wire.certificates.kingdomino.wire import domino_message, frame_message, message_of, placed_of
 from referee_clients.sdk.solver import Solver
-from referee_solver.kingdomino.judge import points
+from referee_solver.kingdomino.best_kingdom import points
 from tests.server.service.conftest import running
 from tests.server.service.player import Play, refused
 from tests.server.service.solver import a_game, solving

@@ -33,8 +33,8 @@ from referee.wire.certificates.alhambra.claims import (
 )
 from referee.wire.certificates.alhambra.wire import claim_of, message_of
 from referee.wire.certificates.certificate import MAX_BYTES, BadCertificate
-from referee_solver.alhambra import evidence
-from referee_solver.alhambra.evidence import check_legal
+from referee_solver.alhambra import building
+from referee_solver.alhambra.building import check_legal
 from referee_solver.alhambra.proving import prove
 from tests.laboratory.differential.alhambra import engine, grown, steps
 from tests.sizes import campaign
@@ -83,7 +83,7 @@ DISTANCES = (
 
 @cache
 def certificates() -> tuple[bytes, ...]:
-    return (*(prove(claim).certificate for claim in CLAIMS), *(evidence.of_distance(*each) for each in DISTANCES))
+    return (*(prove(claim).certificate for claim in CLAIMS), *(building.of_distance(*each) for each in DISTANCES))
 
 
 def rule_ids(violations: tuple[Violation, ...]) -> list[str]:
@@ -176,44 +176,44 @@ def test_every_number_counts() -> None:
                 for other in {0, 1, number - 1, number + 1, 2**32 - 1} - {number, -1}:
                     numbers[at] = other
                     with pytest.raises(BadCertificate):
-                        check(evidence.serialized(message))
+                        check(building.serialized(message))
                     tried += 1
                 numbers[at] = number
             for changed in ([*kept, 1], [*kept, 0], kept[:-1]):
                 if changed != kept:
                     numbers[:] = changed
                     with pytest.raises(BadCertificate):
-                        check(evidence.serialized(message))
+                        check(building.serialized(message))
             numbers[:] = kept
-        assert evidence.serialized(message) == data
+        assert building.serialized(message) == data
     assert tried > 300
 
 
 def test_no_legal_cell_is_passed_over() -> None:
     """Evidence for every cell, a legal one among them, does not prove that there is none."""
     claim = NoPlacementClaim(ROW, "pavilion-8")
-    layouts = [evidence.of_layout({**ROW, cell: "pavilion-8"}) for cell in candidates(claim)]
+    layouts = [building.of_layout({**ROW, cell: "pavilion-8"}) for cell in candidates(claim)]
     assert len(layouts) > 2
     for count in range(len(layouts) + 1):
         message = pb.Certificate(claim=message_of(claim))
         message.no_placement.cells.extend(layouts[:count])
         message.no_placement.SetInParent()
         if count == 1:
-            assert check(evidence.serialized(message)).counterexample == Place("pavilion-8", candidates(claim)[0])
+            assert check(building.serialized(message)).counterexample == Place("pavilion-8", candidates(claim)[0])
         else:
             with pytest.raises(BadCertificate, match=r"no placement: \d+ layouts"):
-                check(evidence.serialized(message))
+                check(building.serialized(message))
 
 
 def test_a_cell_left_out_leaves_it_open() -> None:
     message = pb.Certificate.FromString(prove(NoPlacementClaim(POCKET, "seraglio-8-S")).certificate)
-    whole = evidence.serialized(message)
+    whole = building.serialized(message)
     for cells in ([], [*message.no_placement.cells] * 2):
         message = pb.Certificate.FromString(whole)
         del message.no_placement.cells[:]
         message.no_placement.cells.extend(cells)
         with pytest.raises(BadCertificate, match=r"no placement: \d+ layouts"):
-            check(evidence.serialized(message))
+            check(building.serialized(message))
 
 
 def test_layouts_of_a_turn_are_neither_too_few_nor_too_many() -> None:
@@ -224,7 +224,7 @@ def test_layouts_of_a_turn_are_neither_too_few_nor_too_many() -> None:
         del message.turn.steps[:]
         message.turn.steps.extend(layouts)
         with pytest.raises(BadCertificate, match="turn: "):
-            check(evidence.serialized(message))
+            check(building.serialized(message))
 
 
 @pytest.mark.parametrize(
@@ -244,7 +244,7 @@ def test_layouts_of_a_turn_are_neither_too_few_nor_too_many() -> None:
     ],
 )
 def test_distances_that_are_not_shown(turns: int, moves: tuple[Add | Remove | Swap, ...], below: int) -> None:
-    data = evidence.of_distance(DistanceClaim(ROW, ("pavilion-8",), IN_REACH, turns), moves, below)
+    data = building.of_distance(DistanceClaim(ROW, ("pavilion-8",), IN_REACH, turns), moves, below)
     with pytest.raises(BadCertificate):
         check(data)
 
@@ -252,12 +252,12 @@ def test_distances_that_are_not_shown(turns: int, moves: tuple[Add | Remove | Sw
 def test_a_tile_that_was_taken_away_can_be_laid_again() -> None:
     goal = {(1, 0): "arcades-9", (2, 0): "garden-10-N", (0, 1): "tower-11"}
     claim = DistanceClaim(ROW, (), goal, 2)
-    checked = check(evidence.of_distance(claim, [Remove((3, 0)), Add("tower-11", (0, 1))], 2))
+    checked = check(building.of_distance(claim, [Remove((3, 0)), Add("tower-11", (0, 1))], 2))
     assert checked.holds
     assert not checked.assumed, "two cells differ, and a turn changes one"
     claim = DistanceClaim(ROW, ("pavilion-8",), goal, 3)
     way = (Swap("pavilion-8", (3, 0)), Remove((3, 0)), Add("tower-11", (0, 1)))
-    assert "fewer than 3" in check(evidence.of_distance(claim, way, 3)).assumed
+    assert "fewer than 3" in check(building.of_distance(claim, way, 3)).assumed
 
 
 @pytest.mark.parametrize("turns", [2, 4])
@@ -265,15 +265,15 @@ def test_a_way_in_circles_is_not_a_shortest_one(turns: int) -> None:
     claim = DistanceClaim({}, ("tower-12",), {}, turns)
     way = (Add("tower-12", (1, 0)), Remove((1, 0))) * (turns // 2)
     with pytest.raises(BadCertificate, match=r"moves\[1\]: leads back to an earlier layout"):
-        check(evidence.of_distance(claim, way, turns))
+        check(building.of_distance(claim, way, turns))
 
 
 def test_a_layout_that_broke_a_rule_before_proves_nothing() -> None:
     layout = {(1, 0): "arcades-9", (2, 0): "tower-10-W"}
     claim = StepClaim(layout, Place("pavilion-8", (0, 1)))
-    message = pb.Certificate(claim=message_of(claim), step=evidence.of_layout({**layout, (0, 1): "pavilion-8"}))
+    message = pb.Certificate(claim=message_of(claim), step=building.of_layout({**layout, (0, 1): "pavilion-8"}))
     with pytest.raises(BadCertificate, match="expected a layout that was legal"):
-        check(evidence.serialized(message))
+        check(building.serialized(message))
 
 
 def test_nobody_has_money_of_the_currency() -> None:
@@ -290,7 +290,7 @@ def test_evidence_of_another_claim_is_refused() -> None:
             mixed.claim.CopyFrom(claim.claim)
             if mixed != claim:
                 # Numbers may fit by chance, if the layouts are alike; what is said then is true all the same.
-                accepted_is_true(evidence.serialized(mixed))
+                accepted_is_true(building.serialized(mixed))
 
 
 numbers = st.lists(st.integers(0, 6) | st.integers(0, 2**32 - 1), max_size=12)
@@ -314,7 +314,7 @@ def check_evidence(seed: int, which: int, foot: list[int], touch: list[int], out
     layout = grown(rng)
     step = list(steps(rng, layout))[which]
     claim = StepClaim(layout, step)
-    true = evidence.of_layout(after) if (after := laid(claim)) is not None else pb.LayoutEvidence()
+    true = building.of_layout(after) if (after := laid(claim)) is not None else pb.LayoutEvidence()
     for numbers in (
         pb.LayoutEvidence(foot=foot, touch=touch, out=out, corner=corner),
         pb.LayoutEvidence(foot=true.foot, touch=touch, out=out, corner=corner),
@@ -323,7 +323,7 @@ def check_evidence(seed: int, which: int, foot: list[int], touch: list[int], out
         true,
     ):
         try:
-            checked = check(evidence.serialized(pb.Certificate(claim=message_of(claim), step=numbers)))
+            checked = check(building.serialized(pb.Certificate(claim=message_of(claim), step=numbers)))
         except BadCertificate:
             assert numbers is not true
         else:
@@ -401,7 +401,7 @@ def test_what_is_wrong_is_said(change: Any, words: str) -> None:
     message = pb.Certificate.FromString(certificates()[0])
     change(message)
     with pytest.raises(BadCertificate, match=words):
-        check(evidence.serialized(message))
+        check(building.serialized(message))
 
 
 def test_claims_are_read_as_they_were_written() -> None:
