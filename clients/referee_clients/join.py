@@ -1,9 +1,9 @@
-"""What an organiser hands to a player: where the game is, which seat, and the token that admits to it.
+"""Join strings and seat links, which an organiser hands to players: address, game, seat, and the token that admits.
 
 A join string is for programs, ``127.0.0.1:50051/0f3a…/2#TOKEN``: address, game id (32 hexadecimal digits), seat and,
 after ``#``, the token. The address of a referee that speaks TLS begins with ``grpcs://``. A seat link is for browsers,
 ``https://club.example/seat#0f3a…/2/TOKEN``: the origin of the referee's pages and, after ``#``, where browsers send
-nothing to the server, the same three. Knows no network.
+nothing to the server, the same three. The module knows no network.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ def _awaited(game: pb.GameStatus, now_ms: int) -> Text:
     return text or Text("the referee")
 
 
-def told(found: arbiter_pb.Docket) -> list[str]:
+def docket_lines(found: arbiter_pb.Docket) -> list[str]:
     """Return a line for everything."""
     lines = [f"game {found.game_id}, {counted(found.size, 'entry', 'entries')}"]
     if found.HasField("result"):

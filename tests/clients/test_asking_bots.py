@@ -19,7 +19,7 @@ from referee_clients.bots import Ending, Happening, Proposal, Protest, Table, Ta
 from referee_clients.match import IllegalMove, play_game
 from referee_clients.sdk.errors import BadMove
 from referee_clients.sdk.player import GameResult
-from tests.clients.programs import python
+from tests.clients.bots import python
 from tests.clients.referee_process import Referee
 from tests.clients.seats_that_end import opened
 from tests.waiting import MOST_S, until

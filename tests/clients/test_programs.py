@@ -24,7 +24,7 @@ from referee_clients.bots import RESIGN, Ending, Table, UnknownBot, load
 from referee_clients.bots.program import Program, ProgramFailed, ProgramLate
 from referee_clients.match import IllegalMove, Outcome, play_game
 from referee_clients.sdk.organiser import organiser
-from tests.clients.programs import python
+from tests.clients.bots import python
 from tests.clients.referee_process import Referee
 from tests.waiting import until
 

@@ -40,8 +40,8 @@ from referee_clients.sdk.connection import Connection
 from referee_clients.sdk.errors import Answer, denied
 from referee_clients.sdk.ledger import Ledger
 from referee_clients.sdk.organiser import Opened, organiser
+from tests.clients.bots import Stopped, StopsAt
 from tests.clients.referee_process import Referee
-from tests.clients.sdk import Stopped, StopsAt
 from tests.rig.network import Network, cutting
 from tests.server.service.access import Office
 from tests.server.service.conftest import running

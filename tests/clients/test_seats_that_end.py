@@ -15,8 +15,8 @@ from referee_clients import BotFailed, Denied, play_async
 from referee_clients.bots import load
 from referee_clients.join import Join
 from referee_clients.sdk.player import Player
+from tests.clients.bots import Stopped, StopsAt
 from tests.clients.referee_process import Referee
-from tests.clients.sdk import Stopped, StopsAt
 from tests.clients.seats_that_end import done, opened
 from tests.waiting import until, waiting_for
 

@@ -27,7 +27,7 @@ from referee_clients.join import Join
 from referee_clients.sdk.arbiter import arbiter
 from referee_clients.sdk.organiser import organiser
 from referee_clients.sdk.player import Player
-from referee_clients.status import told as told_docket
+from referee_clients.status import docket_lines
 from referee_clients.terminal.desk import standing
 from referee_clients.terminal.desk.reading import Desk
 from tests.cli.inside import referee
@@ -213,7 +213,7 @@ async def test_tools_of_a_server_agree(tmp_path: Path, part: Part) -> None:
             game_id = row.made.played.record.game_id.hex()
             game = await calls.game(game_id)
             async with arbiter(server.address, game_id) as there:
-                docket = in_text("\n".join(told_docket(await there.docket())))
+                docket = in_text("\n".join(docket_lines(await there.docket())))
             is_over = game.state == game_pb2.GAME_STATE_OVER
             said = {"docket of a game": docket}
             if is_over:

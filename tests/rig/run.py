@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -19,7 +20,7 @@ from referee.log.verdict import Verdict
 from referee.v1 import game_service_pb2 as pb
 from referee.v1.game_service_pb2_grpc import GameServiceStub
 from referee_clients import ClientError, Join
-from referee_clients.bot_check.relay import MOST_DAMAGE, Fault, Party, Plan, Relay, Way, random_plan
+from referee_clients.bot_check.relay import MOST_DAMAGE, Fault, Party, Plan, Relay, Way
 from referee_clients.sdk.channel import bearer
 from tests.rig.check import check
 from tests.rig.history import History
@@ -29,6 +30,16 @@ from tests.rig.witness import Witness
 
 SILENCE_S = 2.0
 """When a client gives up a stream; the referee says something every 0.25 s."""
+
+
+def random_plan(seed: object, gap: int) -> Plan:
+    """About every ``gap``-th message suffers something."""
+
+    def plan(way: Way, number: int) -> Fault | None:
+        rng = random.Random(f"{seed}/{way.name}/{number}")
+        return rng.choice(list(Fault)) if not rng.randrange(gap) else None
+
+    return plan
 
 
 @dataclass(slots=True)

@@ -1,1 +1,1 @@
-"""Check of a bot: scripted games at a referee of its own, positions that are rare, and whatever a network does."""
+"""The check of a bot: scripted games at a referee of its own, rare positions, and faults of the network."""

@@ -1,4 +1,4 @@
-"""Positions to ask a bot in: of random games, of the transcripts, and those that seldom come. Knows no bot."""
+"""Positions to ask a bot in: from random games, from the transcripts, and rare ones. The module knows no bot."""
 
 from __future__ import annotations
 

@@ -232,16 +232,6 @@ Plan = Callable[[Way, int], Fault | None]
 """What happens to the nth message that way, from 0 on."""
 
 
-def random_plan(seed: object, gap: int) -> Plan:
-    """About every ``gap``-th message suffers something."""
-
-    def plan(way: Way, number: int) -> Fault | None:
-        rng = random.Random(f"{seed}/{way.name}/{number}")
-        return rng.choice(list(Fault)) if not rng.randrange(gap) else None
-
-    return plan
-
-
 def single(way: Way, number: int, fault: Fault) -> Plan:
     """One fault at one message."""
     return lambda at, index: fault if (at, index) == (way, number) else None

@@ -1,4 +1,4 @@
-"""The checks of one game, from the first question to the last process that is ended."""
+"""The run of all checks of one game, from the first question to the end of the last process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which bot is checked, and how it is started: in Python, as a program, or as a client of its own over gRPC."""
+"""The bot that is checked, and its start: in Python, as a program, or as a client of its own over gRPC."""
 
 from __future__ import annotations
 

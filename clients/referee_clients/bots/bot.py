@@ -1,4 +1,4 @@
-"""What a bot is: something that chooses a move. It needs to know neither network nor keys nor logs."""
+"""A bot: an object that chooses a move. The module knows neither network nor keys nor logs."""
 
 from __future__ import annotations
 

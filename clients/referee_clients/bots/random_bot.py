@@ -1,4 +1,4 @@
-"""The weakest bot: any legal move will do. Plays every game that the referee knows."""
+"""The weakest bot: it makes any legal move, and plays every game that the referee knows."""
 
 from __future__ import annotations
 

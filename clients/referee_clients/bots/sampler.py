@@ -1,6 +1,6 @@
 """A bot that plays its promising moves on in the same sampled futures, and makes the one that leads most.
 
-It knows no game. What it has to know of one is a ``Thinking``, which each game has in its ``thinking.py``.
+The module knows no game. A game gives it a ``Thinking``, which stands beside the game's other bots.
 """
 
 from __future__ import annotations

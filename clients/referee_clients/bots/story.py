@@ -1,4 +1,4 @@
-"""What happened in a game, as a bot is told of it: since its seat's last decision. Knows no network."""
+"""The story of a game since a seat's last decision, as its bot is told. The module knows no network."""
 
 from __future__ import annotations
 

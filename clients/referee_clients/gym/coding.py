@@ -1,4 +1,4 @@
-"""Numbers for moves, and arrays for positions: what an environment's game has to offer."""
+"""The coding of an environment's game: a number for each move, and an array for each position."""
 
 from __future__ import annotations
 

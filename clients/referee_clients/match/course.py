@@ -18,7 +18,7 @@ from typing import Any, Final
 from referee_clients.match.journal import Game, Journal, JournalError
 from referee_clients.match.limits import Limits
 from referee_clients.match.pool import Pool
-from referee_clients.match.replaying import Keys, Logs, keep, path_of
+from referee_clients.match.replay import Keys, Logs, keep, path_of
 from referee_clients.match.schedule import Group, Kind, Rounds, groups, placing_share, rotations, sample, whole
 from referee_clients.match.sprt import Sprt, Trial, Verdict
 from referee_clients.match.worker import Match, Played, Task

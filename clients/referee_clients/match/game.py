@@ -1,4 +1,4 @@
-"""One game between bots: no server, no log, nothing to wait for."""
+"""One game between bots, without server and log."""
 
 from __future__ import annotations
 

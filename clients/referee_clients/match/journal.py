@@ -1,7 +1,7 @@
 """The journal of a match, ``games.jsonl``: its first line is the configuration, every other one a game that is over.
 
-It is all that a match keeps; whatever is reported is computed from it. A line is on disk before the game counts, and
-games stand in the order of the schedule: so what is missing is what comes after the last line.
+A match keeps nothing else; every report is computed from the journal. A line is on disk before the game counts, and
+games stand in the order of the schedule: so the games after the last line are missing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a bot may take in a match, and a bot that is held to it."""
+"""The limits of a bot in a match, and a bot that is held to them."""
 
 from __future__ import annotations
 

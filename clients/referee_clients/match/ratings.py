@@ -1,8 +1,8 @@
-"""How strong bots are, from the places they took: the Plackett-Luce model, of all games at once.
+"""The strength of bots, computed from their places: the Plackett-Luce model, of all games at once.
 
 The chance that a bot is placed before the others still to be placed is its strength over the sum of all of theirs. Bots
 that share a place count as each order of them, all to the same part: so two that always share are equally strong. The
-result depends on the games, not on their order. Knows numbers of bots; a unit is what luck is the same for, a block.
+result depends on the games, not on their order. Bots are numbers here; a unit of luck is a block.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""A test that ends by itself: is the first bot better than the others at its table by so much, or not (Wald's SPRT).
+"""A sequential test: is the first bot better than the others at its table by so much, or not (Wald's SPRT)?
 
-A sample is one block: the bot's share of first places in it, or its points or places against the others'. How likely a
-hypothesis makes the samples is told by the best distribution over the values seen that has the mean it claims, so that
-a skew is taken into account.
+A sample is one block: the bot's share of first places in it, or its points or places against the others'. The
+likelihood of the samples under a hypothesis is that of the best distribution over the values seen that has the mean it
+claims, so that a skew is taken into account.
 """
 
 from __future__ import annotations

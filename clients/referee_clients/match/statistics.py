@@ -1,4 +1,4 @@
-"""What a match says of its bots: counts, means with their intervals, ratings, who beats whom. All of it from games."""
+"""The statistics of a match, computed from its games: counts, means with intervals, ratings, and meetings of pairs."""
 
 from __future__ import annotations
 

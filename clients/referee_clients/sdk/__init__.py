@@ -1,1 +1,1 @@
-"""A seat at the referee's table: connection, keys, signatures and checks, so that a bot is only its ``choose``."""
+"""The player's side of a referee: connection, keys, signatures and checks, so that a bot is only its ``choose``."""

@@ -1,4 +1,4 @@
-"""The table of a game, beside its moves: acts of seats, scribes and arbiters, with their words, and how it stands."""
+"""The calls of ArbiterService: acts of seats, scribes and arbiters beside the moves, with their words; the docket."""
 
 from __future__ import annotations
 

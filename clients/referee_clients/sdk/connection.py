@@ -1,6 +1,6 @@
-"""The way to the referee: one game's stream, which goes on by itself after any break, and acts on it.
+"""The connection of a seat: one game's stream, which survives breaks of the network, and acts on it.
 
-Knows messages and time, not what a game or a signature is.
+The module knows messages and time, neither games nor signatures.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What can go wrong between a player and the referee, in plain words. Knows gRPC's errors, not games."""
+"""The errors between a player and the referee, in plain words, and how gRPC's errors become these. Knows no game."""
 
 from __future__ import annotations
 

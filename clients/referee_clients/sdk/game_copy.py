@@ -1,6 +1,7 @@
 """A seat's own copy of its game, beside its key: a game file that grows while the seat plays.
 
-The newest checkpoint in it is shown to the referee, which so learns what it has lost, and the file brings that back.
+The client shows its newest checkpoint to the referee, which so learns of entries that it has lost, and the file brings
+them back.
 """
 
 from __future__ import annotations

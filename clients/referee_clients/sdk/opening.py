@@ -84,18 +84,6 @@ def _part(word: str, text: str, part: str) -> int:
     return found
 
 
-def clock_in_words(terms: log_pb2.ClockTerms) -> str:
-    """Return the clock as ``clock`` reads it."""
-    kind = terms.WhichOneof("control")
-    if kind == "per_move":
-        return f"{in_words(terms.per_move.move_ms)}/move"
-    if kind == "increment":
-        return f"{in_words(terms.increment.base_ms)}+{in_words(terms.increment.increment_ms)}"
-    if kind == "delay":
-        return f"{in_words(terms.delay.base_ms)} d{in_words(terms.delay.delay_ms)}"
-    return f"{terms.correspondence.days}d/move"
-
-
 _AGE_ORDER = "age_order"
 
 

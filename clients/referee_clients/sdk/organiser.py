@@ -1,4 +1,4 @@
-"""What an organiser does: open a game, hand out its seats, fetch its log. Plays nothing and signs nothing."""
+"""The organiser's calls: open a game, hand out its seats, fetch its log. The module plays and signs nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A referee's solver: proofs, explanations and searches over gRPC. What is proved is checked here, without a solver."""
+"""A referee's solver: proofs, explanations and searches over gRPC. The client checks each proof, without a solver."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ from referee.server.service.docket import docket_message
 from referee.telling.game_file import GameFile
 from referee.v1 import arbiter_service_pb2 as pb
 from referee_clients.sdk.arbiter import arbiter
-from referee_clients.status import told
+from referee_clients.status import docket_lines
 
 _FINE = (Verdict.COMPLETE, Verdict.PREFIX)
 
@@ -66,7 +66,7 @@ def docket(  # noqa: PLR0917 - typer reads options from the signature
     path = Path(game)
     if path.is_file() or path.suffix:
         found, checked = _of_file(path, key)
-        output.write("".join(f"{line}\n" for line in (*checked, *told(found))))
+        output.write("".join(f"{line}\n" for line in (*checked, *docket_lines(found))))
         return
     if key is not None:
         raise Failure(
@@ -80,7 +80,7 @@ def docket(  # noqa: PLR0917 - typer reads options from the signature
         async with arbiter(server, game, security=secured) as calls:
             return await calls.docket()
 
-    output.write("".join(f"{line}\n" for line in told(called(server, ask))))
+    output.write("".join(f"{line}\n" for line in docket_lines(called(server, ask))))
 
 
 def _of_file(path: Path, key: str | None) -> tuple[pb.Docket, list[str]]:

@@ -30,7 +30,7 @@ from referee_clients.match.journal import Game, Journal, JournalError, read
 from referee_clients.match.limits import Limits, probe
 from referee_clients.match.pool import WorkerDied
 from referee_clients.match.ratings import SCALE, Evidence, strengths
-from referee_clients.match.replaying import VERIFIER, Keys, Logs, keep, trace
+from referee_clients.match.replay import VERIFIER, Keys, Logs, keep, trace
 from referee_clients.match.schedule import Kind, placings, possible
 from referee_clients.match.sprt import Sprt, Verdict
 from referee_clients.match.statistics import Statistics, as_json, named, statistics

@@ -19,7 +19,7 @@ from referee.server.service.server import Server
 from referee.v1 import access_service_pb2, access_service_pb2_grpc
 from referee_clients.rulings import Bench, NotAllowed
 from referee_clients.sdk.arbiter import Arbiter
-from referee_clients.status import told
+from referee_clients.status import docket_lines
 from referee_clients.terminal.console.app import ConsoleApp
 from referee_clients.terminal.console.games import Games
 from referee_clients.terminal.console.kinds import KINDS
@@ -150,7 +150,7 @@ async def test_calls_come_first_and_a_ruling_takes_three_keys(client: Client, ad
         await table.play.catch_up(size + 1)
         # As `referee docket` has it; the entries as the desk lists them.
         await until(lambda: "the game is paused" in arbiter.text("facts"), "the docket")
-        assert arbiter.text("facts").splitlines()[:-1] == told(await table.docket())
+        assert arbiter.text("facts").splitlines()[:-1] == docket_lines(await table.docket())
         await until(lambda: "arbiter: pause" in arbiter.text("history"), "the entry")
         assert arbiter.text("history").splitlines()[-1] == f"{size:>4}  arbiter: pause"
 

@@ -22,7 +22,7 @@ from referee_clients.match.game import milliseconds
 from referee_clients.match.journal import Game
 from referee_clients.match.limits import Limits
 from referee_clients.match.pool import Pool
-from referee_clients.match.replaying import Keys, keep, trace
+from referee_clients.match.replay import Keys, keep, trace
 from referee_clients.match.worker import Match, Played, Task
 from tests.clients.match.planted import START_S
 from tests.docs.shell import ROOT

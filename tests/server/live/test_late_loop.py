@@ -15,7 +15,7 @@ from referee.log.v1 import log_pb2
 from referee.server.live.answers import Accepted
 from referee.server.live.timing import TICK_MS
 from referee.server.service.docket import docket_message
-from referee_clients.status import told
+from referee_clients.status import docket_lines
 from tests.server.live.clocked import Clocked
 from tests.sizes import campaign
 
@@ -105,7 +105,7 @@ async def test_the_docket_names_a_long_stall(tmp_path: Path) -> None:
         docket = docket_message(game.record, {})
         took = f"{answer.clock.overhead_ms / 1000:.1f}"
         line = f"entry {answer.seq}: the referee took {took} s itself, and the clock of seat {seat} did not run"
-        assert line in told(docket)
+        assert line in docket_lines(docket)
         await game.check()
     finally:
         await game.close()

@@ -19,7 +19,7 @@ from referee.v1 import game_service_pb2
 from referee_clients.sdk.connection import Connection
 from referee_clients.sdk.errors import ClientError, Unreachable
 from referee_clients.sdk.ledger import Ledger
-from referee_clients.status import call_words, told
+from referee_clients.status import call_words, docket_lines
 from referee_clients.terminal.console.kinds import KINDS, Kind
 from referee_clients.terminal.console.post import Case, Post
 from referee_clients.terminal.console.ruling import RulingScreen
@@ -205,7 +205,7 @@ class Games(Screen[None]):
             return
         if self._docket != (case.game_id, case.signs) or not self._words:
             try:
-                self._words = told(await self._post.calls(case).docket())
+                self._words = docket_lines(await self._post.calls(case).docket())
                 self._docket = case.game_id, case.signs
             except ClientError as error:
                 self._words = [f"The docket cannot be shown: {error}."]

@@ -1,8 +1,11 @@
-"""Breakpoints of the SDK's connection."""
+"""Bots that tests of players need: one that stops, and programs in Python."""
 
 from __future__ import annotations
 
+import shlex
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from referee_clients.bots import load
@@ -24,3 +27,9 @@ class StopsAt:
         if not self._left:
             raise Stopped
         return self._bot.choose(observation, legal_moves)
+
+
+def python(folder: Path, code: str, name: str = "bot.py") -> str:
+    """The name of a bot of this code."""
+    (folder / name).write_text(code)
+    return f"exec:{shlex.quote(sys.executable)} {shlex.quote(str(folder / name))}"

@@ -1,7 +1,7 @@
-"""Plays a game of the journal again, from its deal and its acts: to look at it, and as a signed log for the auditor.
+"""The replay of a game of the journal, from its deal and its acts: as lines to read, and as a signed log.
 
 The log is a declared game: seats sign their moves, the match is the scribe of the deal and the arbiter of faults. All
-keys are the match's own: a log proves what was played and that it was not changed since, not who played.
+keys are the match's own: a log proves the moves, and that it was not changed since, not the players.
 """
 
 from __future__ import annotations
