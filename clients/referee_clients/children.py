@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from referee_clients.signals import send
+from referee.process import child as processes
+from referee.process.lifetime import ending
 
 STOP_S = 5.0
 """A child that was asked to stop may take so long; then it is killed."""
@@ -27,7 +28,7 @@ class Child:
     """One process and the file that its output goes to."""
 
     name: str
-    process: asyncio.subprocess.Process
+    process: processes.Child
     output: Path
 
     async def line(self) -> str:
@@ -43,9 +44,7 @@ class Child:
         return "\n".join(f"  | {line}" for line in lines[-LAST_LINES:]) or "  | (it said nothing)"
 
     def failure(self) -> ChildFailed:
-        code = self.process.returncode
-        how = f"was killed by {signal.Signals(-code).name}" if code and code < 0 else f"ended with exit code {code}"
-        return ChildFailed(f"{self.name} {how}; its last lines:\n{self.last_lines()}")
+        return ChildFailed(f"{self.name} {ending(self.process.exit_code or 0)}; its last lines:\n{self.last_lines()}")
 
 
 class Children:
@@ -59,15 +58,7 @@ class Children:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        running = [child.process for child in self._all if child.process.returncode is None]
-        for process in running:
-            send(process, signal.SIGTERM)
-        for process in running:
-            try:
-                await asyncio.wait_for(process.wait(), STOP_S)
-            except TimeoutError:
-                send(process, signal.SIGKILL)
-                await process.wait()
+        await asyncio.gather(*(child.process.stop(STOP_S) for child in self._all))
 
     async def start(self, name: str, words: Sequence[str], stdin: str = "", *, speaks: bool = False) -> Child:
         """Start ``referee`` with these words. ``stdin`` is where secrets go: a process list shows words.
@@ -76,21 +67,18 @@ class Children:
         """
         output = self._folder / f"{len(self._all)}-{name.split(maxsplit=1)[0]}.log"
         with output.open("wb") as file:
-            process = await asyncio.create_subprocess_exec(
-                sys.executable,
-                *("-c", "from referee.cli import main; main()"),
-                *words,
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE if speaks else file,
+            started = await processes.Child.start(
+                [sys.executable, "-c", "from referee.cli import main; main()", *words],
+                stdin=processes.PIPE,
+                stdout=processes.PIPE if speaks else file,
                 stderr=file,
                 env=os.environ | {"PYTHONUNBUFFERED": "1"},
-                start_new_session=True,  # Ctrl-C in the terminal is for the parent, which then stops its children
             )
-        child = Child(name, process, output)
+        child = Child(name, started, output)
         self._all.append(child)
-        if process.stdin is not None:
-            process.stdin.write(stdin.encode())
-            process.stdin.close()
+        if started.stdin is not None:
+            started.stdin.write(stdin.encode())
+            started.stdin.close()
         return child
 
     async def start_referee(self, *words: str) -> dict[str, str]:
@@ -102,19 +90,15 @@ class Children:
 
     async def first_failure(self) -> ChildFailed:
         """Wait until a child has failed; one that ended well is not awaited any more."""
-        waiting = {asyncio.create_task(child.process.wait()): child for child in self._all}
-        try:
-            while waiting:
-                done, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-                for task in done:
-                    child = waiting.pop(task)
-                    if child.process.returncode:
-                        return child.failure()
-            await asyncio.Event().wait()
-            raise AssertionError
-        finally:
-            for task in waiting:
-                task.cancel()
+        waiting = {child.process.ended: child for child in self._all}
+        while waiting:
+            done, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                child = waiting.pop(task)
+                if child.process.exit_code:
+                    return child.failure()
+        await asyncio.Event().wait()
+        raise AssertionError
 
 
 def read(path: str) -> str:

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 import sys
-from asyncio.subprocess import DEVNULL, PIPE, Process, SubprocessStreamProtocol
 from collections import Counter
 from collections.abc import AsyncGenerator
-from contextlib import suppress
 
-from referee.process.errors import BadQuestion
-from referee.process.worker import LENGTH, MAX_FRAME_BYTES, Reply, pack_request
+from referee.process.child import DEVNULL, PIPE, Child
+from referee.process.frames import LENGTH, MAX_FRAME_BYTES, BadQuestion, Reply, framed, pack_request
+from referee.process.lifetime import ending
 
 MEMORY_MIB = 1024
 START_S = 60.0
@@ -24,7 +22,6 @@ START_S = 60.0
 _MOST_SLACK_S = 1.0
 _GONE_S = 5.0
 """For a process that was killed to be gone."""
-_BUFFER_BYTES = 64 << 10
 _ENVIRONMENT = {"LC_ALL": "C.UTF-8"}
 _REPLIES = frozenset(Reply)
 
@@ -123,30 +120,22 @@ class Workers:
         self._idle.append(await self._start())
 
     async def _start(self) -> _Worker:
-        loop = asyncio.get_running_loop()
+        words = ["-m", "referee.process.worker", self._module, str(self._memory_mib), str(os.getpid())]
         try:
-            transport, protocol = await loop.subprocess_exec(
-                lambda: SubprocessStreamProtocol(limit=_BUFFER_BYTES, loop=loop),
-                *(
-                    sys.executable,
-                    *(() if self._at_home else ("-I",)),
-                    "-m",
-                    "referee.process.worker",
-                    self._module,
-                    str(self._memory_mib),
-                    str(os.getpid()),
-                    *(("at-home",) if self._at_home else ()),
-                ),
-                stdin=PIPE,
-                stdout=PIPE,
-                stderr=None if self._at_home else DEVNULL,
-                cwd=None if self._at_home else "/",
-                env=None if self._at_home else _ENVIRONMENT,
-                start_new_session=True,  # Ctrl-C at the referee's terminal is not for its workers
-            )
+            if self._at_home:
+                child = await Child.start([sys.executable, *words, "at-home"], stdin=PIPE, stdout=PIPE)
+            else:
+                child = await Child.start(
+                    [sys.executable, "-I", *words],
+                    stdin=PIPE,
+                    stdout=PIPE,
+                    stderr=DEVNULL,
+                    cwd="/",
+                    env=_ENVIRONMENT,
+                )
         except OSError as error:
             raise WorkerFailed("late", f"no worker can be started ({error.strerror})", "ask again later") from error
-        worker = _Worker(transport, Process(transport, protocol, loop), self._memory_mib)
+        worker = _Worker(child, self._memory_mib)
         self.started += 1
         self._all.add(worker)
         if self._is_stopped:
@@ -174,20 +163,18 @@ class Workers:
 class _Worker:
     """One process, from this side."""
 
-    def __init__(self, transport: asyncio.SubprocessTransport, process: Process, memory_mib: int) -> None:
-        assert process.stdin is not None  # noqa: S101 - both are pipes
-        assert process.stdout is not None  # noqa: S101
-        self._transport = transport
+    def __init__(self, child: Child, memory_mib: int) -> None:
+        assert child.stdin is not None  # noqa: S101 - both are pipes
+        assert child.stdout is not None  # noqa: S101
         self._memory_mib = memory_mib
-        self._requests, self._replies = process.stdin, process.stdout
+        self._requests, self._replies = child.stdin, child.stdout
         self._is_ready = False
         self._start_s = asyncio.get_running_loop().time() + START_S
         self._reading: asyncio.Task[tuple[int, bytes]] | None = None
-        self.pid = process.pid
-        self._handle = _handle_of(process.pid)
-        self.ended = asyncio.create_task(process.wait())
+        self.pid = child.pid
+        self.ended = child.ended
         """With its exit code."""
-        self.ended.add_done_callback(lambda _: self._let_go())
+        self.kill = child.kill
 
     async def ready(self, until_s: float) -> None:
         """Return when it takes questions. Raise ``WorkerFailed`` (``late``) if that is not by then."""
@@ -206,8 +193,7 @@ class _Worker:
     def ask(self, method: str, message: bytes, until_s: float) -> None:
         """Send the question."""
         left_s = max(0.0, until_s - asyncio.get_running_loop().time())
-        frame = pack_request(method, message, left_s - min(_MOST_SLACK_S, left_s / 4))
-        self._requests.write(LENGTH.pack(len(frame)) + frame)
+        self._requests.write(framed(pack_request(method, message, left_s - min(_MOST_SLACK_S, left_s / 4))))
 
     async def reply(self, until_s: float, beat_s: float | None) -> tuple[Reply, bytes] | None:
         """Return the next one to a question; None if it takes longer than ``beat_s``."""
@@ -250,38 +236,9 @@ class _Worker:
         except asyncio.IncompleteReadError:
             self.kill()  # it may have closed its pipe and live on
             code = await asyncio.shield(self.ended)
-            raise WorkerFailed("died", f"the worker {_how(code)}", "ask again") from None
+            raise WorkerFailed("died", f"the worker {ending(code)}", "ask again") from None
         return frame[0], frame[1:]
-
-    def kill(self) -> None:
-        """Kill the process at once; it is gone when ``ended`` is done. A read under way ends by that."""
-        # Not by the transport: it looks first whether the process has ended, and takes its exit code from who waits.
-        if self._handle is not None:
-            with suppress(ProcessLookupError):
-                signal.pidfd_send_signal(self._handle, signal.SIGKILL)
-        for descriptor in (0, 1):
-            pipe = self._transport.get_pipe_transport(descriptor)
-            if pipe is not None:
-                pipe.close()  # while nobody reads, its end would not be noticed
-
-    def _let_go(self) -> None:
-        if self._handle is not None:
-            os.close(self._handle)
-            self._handle = None
-
-
-def _handle_of(pid: int) -> int | None:
-    """Return what always means this process and never another of the same number; None if it has ended."""
-    try:
-        return os.pidfd_open(pid)
-    except ProcessLookupError:
-        return None
 
 
 def _garbled() -> WorkerFailed:
     return WorkerFailed("garbled", "the worker's answer cannot be read", "ask again")
-
-
-def _how(code: int) -> str:
-    """Return a process ended."""
-    return f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"

@@ -7,29 +7,21 @@ descriptor of their own.
 
 from __future__ import annotations
 
-import ctypes
 import os
 import resource
 import signal
-import struct
 import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from enum import IntEnum
 from importlib import import_module
 from pathlib import Path
 from typing import BinaryIO
 
-from referee.process.errors import BadQuestion
+from referee.process.frames import BadQuestion, Reply, framed, read_frame, unpack_request
+from referee.process.lifetime import end_with
 
-MAX_FRAME_BYTES = 8 << 20
-LENGTH = struct.Struct(">I")
-"""The length of what follows it. A request: seconds, the length of the method's name, the name, the message. A reply:
-its kind, then what belongs to it.
-"""
-_REQUEST = struct.Struct(">dB")
 _SPARE_BYTES = 64 << 20
 """Above the limit, so that a worker out of memory can still say so."""
 _MEMORY = ("out of memory", "max. memory exceeded")
@@ -38,41 +30,17 @@ _NICE = 10
 _AUTOGROUP_S = 0.1
 """As often one of all processes without privileges may ask for another priority of its session."""
 _OOM_SCORE = "1000"
-_PR_SET_PDEATHSIG = 1
-
-
-class Reply(IntEnum):
-    """What a frame of a worker says."""
-
-    READY = 1
-    """Requests are taken; once, first."""
-    MESSAGE = 2
-    """Bytes of an answer; any number of them for a request."""
-    DONE = 3
-    """That was all; the next request is taken."""
-    REFUSED = 4
-    """``BadQuestion``: what is wrong with the request. The next one is taken."""
-    FAILED = 5
-    """Text for the operator: what went wrong here. The worker ends."""
-    OUT_OF_MEMORY = 6
-    """The worker ends."""
 
 
 Answers = Callable[[str, bytes, float], Iterator[bytes]]
 """From a method, its request and the seconds that there are, to its answers. Raises ``BadQuestion`` for who asks."""
 
 
-def pack_request(method: str, message: bytes, seconds: float) -> bytes:
-    """Return the frame, without its length."""
-    name = method.encode()
-    return _REQUEST.pack(seconds, len(name)) + name + message
-
-
 def serve(load: Callable[[], Answers], requests: BinaryIO, replies: BinaryIO) -> None:
     """Serve until there are no more requests, or until something has gone wrong that may leave its traces."""
 
     def send(kind: Reply, payload: bytes = b"") -> None:
-        replies.write(LENGTH.pack(len(payload) + 1) + bytes([kind]) + payload)
+        replies.write(framed(bytes([kind]) + payload))
         replies.flush()
 
     try:
@@ -80,12 +48,10 @@ def serve(load: Callable[[], Answers], requests: BinaryIO, replies: BinaryIO) ->
     except Exception:  # noqa: BLE001 - whatever it is, somebody waits to be told
         return send(Reply.FAILED, traceback.format_exc().encode())
     send(Reply.READY)
-    while len(head := requests.read(LENGTH.size)) == LENGTH.size:
-        frame = requests.read(*LENGTH.unpack(head))
-        seconds, length = _REQUEST.unpack_from(frame)
-        name_end = _REQUEST.size + length
+    while (frame := read_frame(requests)) is not None:
+        method, question, seconds = unpack_request(frame)
         try:
-            for message in answers(frame[_REQUEST.size : name_end].decode(), frame[name_end:], seconds):
+            for message in answers(method, question, seconds):
                 send(Reply.MESSAGE, message)
         except BadQuestion as error:
             send(Reply.REFUSED, error.packed())
@@ -105,7 +71,7 @@ def main(module: str, memory_mib: int, parent: int, *, at_home: bool = False) ->
     ``module`` has ``answers``; ``memory_mib`` limits the address space, 0 for no limit; it ends with ``parent``.
     ``at_home``: what is printed goes to standard error instead of nowhere.
     """
-    _die_with(parent)
+    end_with(parent)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # meant for the referee, which ends its workers
         signal.signal(number, signal.SIG_IGN)
     with os.fdopen(os.dup(0), "rb") as requests, os.fdopen(os.dup(1), "wb") as replies:
@@ -119,14 +85,6 @@ def main(module: str, memory_mib: int, parent: int, *, at_home: bool = False) ->
         with suppress(BrokenPipeError):
             serve(lambda: import_module(module).answers, requests, replies)
     os._exit(0)  # what a solver would tidy up ends with the process
-
-
-def _die_with(parent: int) -> None:
-    """End with the parent, also in the middle of a query. Elsewhere than on Linux: with the next frame."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:
-            os._exit(0)
 
 
 def _confine(memory_mib: int) -> None:

@@ -302,7 +302,7 @@ def of_command(bot: str, *only: str) -> tuple[int, dict[str, tuple[str, str]]]:
 def test_a_bot_that_ends_the_process_fails_the_check_that_asked_it() -> None:
     code, made = of_command("tests.clients.planted:EndsTheProcess", "starts", "castle")
     assert code == 3
-    assert made["starts"] == ("failed", "the bot ended the process that asked it: exit code 0; expected an answer")
+    assert made["starts"] == ("failed", "the process that asked the bot ended with exit code 0; expected an answer")
     assert made["castle"][0] == "skipped"
 
 

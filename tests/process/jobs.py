@@ -14,7 +14,7 @@ from itertools import count as count_up
 from itertools import repeat
 from pathlib import Path
 
-from referee.process.errors import BadQuestion
+from referee.process.frames import BadQuestion
 
 
 def answers(method: str, request: bytes, seconds: float) -> Iterator[bytes]:

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from referee.process import pool as workers
-from referee.process.errors import BadQuestion
+from referee.process.frames import BadQuestion
 from referee.process.pool import WorkerFailed, WorkerFault, Workers
 from tests.waiting import is_there
 from tests.waiting import until as facts

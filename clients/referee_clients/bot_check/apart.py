@@ -6,19 +6,17 @@ What the process tells comes in lines of JSON. With it ends whatever was started
 from __future__ import annotations
 
 import asyncio
-import ctypes
 import json
 import os
 import signal
 import sys
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import IO, Any, Final, NoReturn
 
-from referee_clients.match.worker import adopt, end_children
-from referee_clients.signals import send
+from referee.process.child import PIPE, Child
+from referee.process.lifetime import adopt_orphans, end_children, end_with, ending, own_output
 
-_PR_SET_PDEATHSIG: Final = 1
 _LINE_BYTES: Final = 64 << 20
 _STOP_S: Final = 10.0
 """For its way out, before it is killed."""
@@ -34,42 +32,21 @@ async def told_by(module: str, words: Sequence[str], stderr: IO[bytes] | None = 
 
     ``stderr``: where it goes that the bot prints; None: to ours.
     """
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", module, *words),
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=stderr,
-        limit=_LINE_BYTES,
-        start_new_session=True,  # Ctrl-C in the terminal is for the parent, which then stops it
+    process = await Child.start(
+        [sys.executable, "-m", module, *words], stdout=PIPE, stderr=stderr, buffer_bytes=_LINE_BYTES
     )
     assert process.stdout is not None  # noqa: S101 - a pipe
-    ended = asyncio.create_task(_ended(process))
+    # What is left of its group would keep its output open.
+    process.ended.add_done_callback(lambda _: process.signal_group())
     try:
         async for line in process.stdout:
             told = json.loads(line)
             if told == _END:
                 return
             yield told
-        raise EndedEarly(_how(await ended))
+        raise EndedEarly(ending(await process.wait()))
     finally:
-        send(process, signal.SIGTERM)
-        try:
-            await asyncio.wait_for(asyncio.shield(ended), _STOP_S)
-        except TimeoutError:
-            send(process, signal.SIGKILL)
-            await ended
-
-
-async def _ended(process: asyncio.subprocess.Process) -> int:
-    """Wait for its end. Who is left of its group would keep its output open."""
-    code = await process.wait()
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
-    return code
-
-
-def _how(code: int) -> str:
-    return f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+        await process.stop(_STOP_S)
 
 
 @contextmanager
@@ -78,13 +55,10 @@ def telling() -> Iterator[Callable[[Any], None]]:
 
     What is printed goes to standard error. SIGTERM, which comes with the parent's end, too, ends everything at once.
     """
-    with os.fdopen(os.dup(1), "w", encoding="ascii") as out:
-        os.dup2(2, 1)
-        sys.stdout = sys.stderr
+    with os.fdopen(own_output(), "w", encoding="ascii") as out:
         signal.signal(signal.SIGTERM, _leave)
-        with suppress(OSError, AttributeError):
-            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-        adopt()
+        end_with(os.getppid(), signal.SIGTERM)
+        adopt_orphans()
 
         def tell(told: Any) -> None:
             out.write(json.dumps(told) + "\n")

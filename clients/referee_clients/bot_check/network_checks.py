@@ -180,7 +180,7 @@ class Playing:
         try:
             await self._finished(play)
         except Wrong:
-            code = play.process.returncode if play.process is not None else None
+            code = play.process.exit_code if play.process is not None else None
             if not code or code < 0:
                 raise
             return f"it ends with exit code {code}{play.last_words()}"
@@ -313,8 +313,8 @@ class Playing:
         """Wait for it. Raise ``Wrong``."""
         until = time.monotonic() + self._patience.game_s
         while not is_there():
-            if play.process is not None and play.process.returncode is not None:
-                raise Wrong(f"it ended with exit code {play.process.returncode} and {not_yet}{play.last_words()}")
+            if play.process is not None and play.process.exit_code is not None:
+                raise Wrong(f"it ended with exit code {play.process.exit_code} and {not_yet}{play.last_words()}")
             if time.monotonic() > until:
                 raise Wrong(f"it {not_yet} after {self._patience.game_s:g} s{play.last_words()}")
             await asyncio.sleep(0.05)

@@ -67,12 +67,12 @@ async def check(subject: Subject, rules_id: str, how: How) -> AsyncGenerator[Res
                 async for result in results:
                     yield result
         except EndedEarly as ended:
-            raise ChildFailed(f"the process that makes the checks ended: {ended}") from None
+            raise ChildFailed(f"the process that makes the checks {ended}") from None
 
 
 def _unmade(rules_id: str, left: Sequence[str], ended: EndedEarly) -> list[Result]:
     """Return what comes of the checks in whose first one the bot ended the process."""
-    told = f"the bot ended the process that asked it: {ended}; expected an answer"
+    told = f"the process that asked the bot {ended}; expected an answer"
     failed = [Result(CATALOGUE[check], rules_id, Status.FAILED, told) for check in left[:1]]
     why = "the bot ended the process that asked it, and is not asked again"
     return [*failed, *(Result(CATALOGUE[check], rules_id, Status.SKIPPED, why) for check in left[1:])]

@@ -10,7 +10,7 @@ import json
 import os
 import signal
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from referee.log.errors import LogError
 from referee.log.intent import Author, Place, Role, SignedIntent, decode_intent
 from referee.log.keys import PrivateKey
 from referee.log.v1 import log_pb2
+from referee.process.child import Child as ChildProcess
 from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import game_service_pb2_grpc as pb_grpc
@@ -40,7 +41,6 @@ from referee_clients.sdk.errors import Denied, answer_of, denied
 from referee_clients.sdk.ledger import Ledger
 from referee_clients.sdk.organiser import Opened, organiser
 from referee_clients.sdk.player import GameResult, Player
-from referee_clients.signals import send
 
 OUTPUT_BYTES = 1 << 20
 """Of what a bot writes, that is looked at."""
@@ -128,7 +128,7 @@ class Play:
     """Entries that were there before the bot was started for the first time."""
     size: int = 0
     """Entries, as the opponent has seen them."""
-    process: asyncio.subprocess.Process | None = None
+    process: ChildProcess | None = None
     result: asyncio.Task[GameResult] | None = None
     grown: asyncio.Condition = field(default_factory=asyncio.Condition)
     _told: asyncio.Task[None] | None = None
@@ -146,22 +146,14 @@ class Play:
         """Start the bot, for the first time or again. Raise ``Wrong``."""
         with (self.folder / "output").open("ab") as output:
             try:
-                self.process = await asyncio.create_subprocess_exec(
-                    *self.command,
-                    stdin=asyncio.subprocess.DEVNULL,
-                    stdout=output,
-                    stderr=output,
-                    env=self.env,
-                    start_new_session=True,
-                )
+                self.process = await ChildProcess.start(self.command, stdout=output, stderr=output, env=self.env)
             except OSError as error:
                 raise Wrong(f"it cannot be started: {error.strerror}") from None
 
     def stop(self, how: signal.Signals = signal.SIGKILL) -> None:
         """End the bot and whatever it has started."""
         if self.process is not None:
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.process.pid, how)
+            self.process.signal_group(how)
 
     async def reached(self, size: int) -> None:
         """Wait until the game has so many entries."""
@@ -218,7 +210,7 @@ class Referee:
     async def restart(self, how: signal.Signals) -> None:
         """End it, and start it again at the same address."""
         async with self._restarts:
-            send(self._child.process, how)
+            self._child.process.send(how)
             await self._child.process.wait()
             await self.begin()
 

@@ -7,7 +7,6 @@ It runs as whoever starts it; that is no sandbox. What it answers is read strict
 from __future__ import annotations
 
 import copyreg
-import ctypes
 import os
 import pickle
 import random
@@ -27,6 +26,8 @@ from io import BytesIO
 from typing import Any, Final, NoReturn
 
 from referee.console import printable
+from referee.process.frames import LENGTH, framed, read_frame
+from referee.process.lifetime import end_with, ending, signal_group, usage
 from referee.wire import registry as wire
 from referee.wire.strict import MalformedError
 from referee_clients.bots.bot import RESIGN, Bot, BrokenBot, Ending, Happening, Table, UnknownBot, begin, end
@@ -40,15 +41,12 @@ from referee_clients.bots.program import (
     ProgramFailed,
     ProgramIllegal,
     ProgramLate,
-    taken_by,
 )
 
-_LENGTH: Final = struct.Struct(">I")
 _INDEX: Final = struct.Struct(">I")
 _TAIL_BYTES: Final = 1000
 _LOOK_S: Final = 0.2
 _WEIGH_S: Final = 0.5
-_PR_SET_PDEATHSIG: Final = 1
 _LASTING: Final = ("components", "options")
 _READY, _NUMBER, _MOVE, _RESIGN, _ERROR, _UNKNOWN = b"k", b"n", b"m", b"r", b"e", b"u"
 
@@ -93,9 +91,10 @@ class Forked:
         self._socket, theirs = socket.socketpair()
         self._output, their_output = os.pipe()
         told = replace(table, left_ms=_none, since=tuple, seed=self._seed)
+        parent = os.getpid()
         self._pid = os.fork()
         if self._pid == 0:
-            _be_the_bot(theirs, their_output, self._name, told, self._memory_bytes)
+            _be_the_bot(theirs, their_output, self._name, told, self._memory_bytes, parent=parent)
         theirs.close()
         os.close(their_output)
         self._socket.setblocking(False)
@@ -151,7 +150,7 @@ class Forked:
     # --- bytes -----------------------------------------------------------------------------------------------
 
     def _send(self, data: bytes, until: float | None) -> None:
-        frame = memoryview(_LENGTH.pack(len(data)) + data)
+        frame = memoryview(framed(data))
         while frame:
             try:
                 frame = frame[self._socket.send(frame) :]
@@ -161,7 +160,7 @@ class Forked:
                 raise self._ended() from None
 
     def _reply(self, until: float | None, expected: str) -> tuple[bytes, bytes]:
-        data, length = b"", _LENGTH.size
+        data, length = b"", LENGTH.size
         while len(data) < length:
             try:
                 more = self._socket.recv(length - len(data))
@@ -173,9 +172,9 @@ class Forked:
             if not more:
                 raise self._ended()
             data += more
-            if len(data) == _LENGTH.size == length:
-                length += _LENGTH.unpack(data)[0]
-                if not _LENGTH.size < length <= LINE_BYTES:
+            if len(data) == LENGTH.size == length:
+                length += LENGTH.unpack(data)[0]
+                if not LENGTH.size < length <= LINE_BYTES:
                     raise ProgramFailed(f"{self._shown} wrote to the wrong file; expected a move")
         kind, payload = data[4:5], data[5:]
         if kind == _UNKNOWN:
@@ -192,7 +191,7 @@ class Forked:
             raise ProgramLate(f"{self._shown} took too long; expected {expected} by then")
         if now > self._weighed_s + _WEIGH_S:
             self._weighed_s = now
-            taken, processes = taken_by(self._pid)
+            taken, processes = usage(self._pid)
             if taken > self._memory_bytes:
                 most = self._memory_bytes >> 20
                 raise ProgramFailed(f"{self._shown} takes {taken >> 20} MiB of memory; expected at most {most}")
@@ -230,12 +229,9 @@ class Forked:
         if not found:
             self._pid = pid
             how = "closed its connection"
-        elif (code := os.waitstatus_to_exitcode(status)) < 0:
-            how = f"was killed by {signal.Signals(-code).name}"
         else:
-            how = f"ended with exit code {code}"
-        if found:
-            self._group_gone(pid)
+            how = ending(os.waitstatus_to_exitcode(status))
+            signal_group(pid)
             self._close()
         last = self.told.strip().rpartition("\n")[2]
         return ProgramFailed(f"{self._shown} {how}" + (f": {printable(last)}" if last else ""))
@@ -243,16 +239,11 @@ class Forked:
     def _kill(self) -> None:
         pid, self._pid = self._pid, 0
         self._drain()
-        self._group_gone(pid)
+        signal_group(pid)
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)  # it may not have come as far as to have a group
         os.waitpid(pid, 0)
         self._close()
-
-    @staticmethod
-    def _group_gone(group: int) -> None:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(group, signal.SIGKILL)
 
     def _close(self) -> None:
         self._selector.close()
@@ -297,13 +288,15 @@ def _none() -> int | None:
     return None
 
 
-def _be_the_bot(connection: socket.socket, output: int, name: str, table: Table, memory_bytes: int) -> NoReturn:
+def _be_the_bot(
+    connection: socket.socket, output: int, name: str, table: Table, memory_bytes: int, *, parent: int
+) -> NoReturn:
     """Play one game, and end."""
     global _table_here  # noqa: PLW0603 - the process has one game
     _table_here = table
     code = 1
     try:
-        kept = _confine(connection, output, memory_bytes)
+        kept = _confine(connection, output, memory_bytes, parent)
         random.seed(table.seed)
         code = _serve(kept, name, table)
     except SystemExit as error:
@@ -318,10 +311,9 @@ def _be_the_bot(connection: socket.socket, output: int, name: str, table: Table,
         os._exit(code)
 
 
-def _confine(connection: socket.socket, output: int, memory_bytes: int) -> socket.socket:
+def _confine(connection: socket.socket, output: int, memory_bytes: int, parent: int) -> socket.socket:
     os.setsid()
-    with suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    end_with(parent)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -345,7 +337,7 @@ def _confine(connection: socket.socket, output: int, memory_bytes: int) -> socke
 
 def _serve(connection: socket.socket, name: str, table: Table) -> int:
     def say(kind: bytes, payload: bytes = b"") -> None:
-        connection.sendall(_LENGTH.pack(len(payload) + 1) + kind + payload)
+        connection.sendall(framed(kind + payload))
 
     left: list[tuple[int | None, float]] = [(None, 0.0)]
     happened: list[tuple[Happening, ...]] = [()]
@@ -360,8 +352,8 @@ def _serve(connection: socket.socket, name: str, table: Table) -> int:
         begin(bot, replace(table, left_ms=left_ms, since=lambda: happened[0]))
         say(_READY, b"h" if hasattr(bot, "begin") else b"")
         with connection.makefile("rb") as requests:
-            while len(head := requests.read(_LENGTH.size)) == _LENGTH.size:
-                asked = pickle.loads(requests.read(*_LENGTH.unpack(head)))  # noqa: S301 - our own process wrote it
+            while (frame := read_frame(requests)) is not None:
+                asked = pickle.loads(frame)  # noqa: S301 - our own process wrote it
                 if isinstance(asked[0], Ending):
                     happened[0] = asked[1]
                     end(bot, asked[0])

@@ -5,27 +5,25 @@ It runs as whoever starts it, in a process group of its own, which is killed whe
 
 from __future__ import annotations
 
-import ctypes
 import os
 import select
 import selectors
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
 from threading import Thread
 from typing import IO, Any, ClassVar, Final
 
 from referee.console import printable
 from referee.text.notation.questions import QueryError, shown
-from referee_clients.bots import protocol
+
+from referee.process.child import popen
+from referee.process.lifetime import ending, signal_group, usagefrom referee_clients.bots import protocol
 from referee_clients.bots.bot import Ending, Proposal, Table, UnknownBot
 
 PREFIX: Final = "exec:"
@@ -45,7 +43,6 @@ _TAIL_BYTES: Final = 1000
 _LOOK_S: Final = 0.2
 _WEIGH_S: Final = 0.5
 """Between two looks at what it takes, while it is asked."""
-_PR_SET_PDEATHSIG: Final = 1
 _PASSED_ON: Final = frozenset({"PATH", "HOME", "USER", "LANG", "TMPDIR", "TZ"})
 
 
@@ -123,25 +120,11 @@ class Program:
     def _start(self) -> None:
         environment = {name: value for name, value in os.environ.items() if name in _PASSED_ON or name[:3] == "LC_"}
         try:
-            self._process = subprocess.Popen(  # noqa: S603 - it is what the user named
-                self._command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                env=environment,
-                start_new_session=True,
-                preexec_fn=self._bound(),  # noqa: PLW1509 - one system call, looked up before
-            )
+            self._process = popen(self._command, env=environment, ends_with_thread=self._ends_with_thread)
         except OSError as error:
             raise ProgramFailed(f"{self._shown} cannot be started: {error.strerror}") from error
         self._listening = Thread(target=self._listen, args=(self._process,), name="stderr", daemon=True)
         self._listening.start()
-
-    def _bound(self) -> Callable[[], None] | None:
-        """Return what binds a new process to this thread; None: nothing is to."""
-        if not self._ends_with_thread or sys.platform != "linux":
-            return None
-        return partial(_die_with, ctypes.CDLL(None).prctl, os.getpid())
 
     def choose(self, observation: Any, legal_moves: Sequence[Any]) -> Any:
         """Return what it chose. Raise ``ProgramFailed``, also if it does not play this game."""
@@ -177,8 +160,7 @@ class Program:
         with suppress(subprocess.TimeoutExpired):
             process.wait(END_S)
         # Whatever it has started goes with it.
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
+        signal_group(process.pid)
         process.wait()
         assert process.stdout is not None  # noqa: S101 - a pipe
         process.stdout.close()
@@ -281,7 +263,7 @@ class Program:
 
     def _weigh(self, process: subprocess.Popen[bytes]) -> None:
         self._weighed_s = time.monotonic()
-        taken, processes = taken_by(process.pid)
+        taken, processes = usage(process.pid)
         if taken > self._memory_bytes:
             raise self._failed(f"takes {taken >> 20} MiB of memory; expected at most {self._memory_bytes >> 20}")
         if processes > MOST_PROCESSES:
@@ -327,21 +309,9 @@ class Program:
             if self._listening is not None:
                 self._listening.join(END_S)  # its last words may still be on their way
         code = process.poll()
-        match code:
-            case None:
-                how = "closed its output"
-            case code if code < 0:
-                how = f"was killed by {signal.Signals(-code).name}"
-            case _:
-                how = f"ended with exit code {code}"
+        how = "closed its output" if code is None else ending(code)
         last = self._told.decode(errors="replace").strip().rpartition("\n")[2]
         return self._failed(how + (f": {printable(last)}" if last else ""))
-
-
-def _die_with(prctl: Callable[[int, int], int], parent: int) -> None:
-    prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # gone before that
-        os._exit(1)
 
 
 def _command(name: str, kind: str) -> list[str]:
@@ -360,15 +330,3 @@ def _is_ready(stream: IO[bytes], event: int, seconds: float) -> bool:
     with selectors.DefaultSelector() as selector:
         selector.register(stream, event)
         return bool(selector.select(seconds))
-
-
-def taken_by(group: int) -> tuple[int, int]:
-    """Return the resident bytes of a group's processes, and how many they are; zeros where that is not to be known."""
-    pages = processes = 0
-    for folder in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError, ValueError, IndexError):
-            fields = (folder / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
-            if int(fields[2]) == group:
-                pages += int(fields[21])
-                processes += 1
-    return pages * os.sysconf("SC_PAGE_SIZE"), processes

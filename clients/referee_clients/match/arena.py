@@ -29,10 +29,9 @@ from referee.process.bulk.results import COST, LOST, PROGRAM, Head, Journal, Lin
 from referee.process.bulk.run import Done, run
 from referee.process.bulk.shards import Shard
 from referee_clients.bots import load, names
-from referee_clients.match import Outcome, play_game
+from referee_clients.bots.bot import BrokenBot, UnknownBot
+from referee_clients.match import IllegalMove, Outcome, play_game
 
-_KEPT: Final = ("scores", "places", "turns", "decisions")
-"""What a line has of an outcome, besides what it cost."""
 _COMMAND: Final = "arena"
 GAME: Final = "game"
 """In a line: the name of a game."""
@@ -101,8 +100,10 @@ Task = tuple[str, tuple[str, ...], int, int]
 """Which rules, who plays, the seed, and the number of the game."""
 
 
-def play(task: Task) -> Outcome:
-    """Return one game of a group: its number gives the deal and who sits where. Results are by entrant, not by seat."""
+def play(task: Task) -> Line:
+    """Return the result of one game of a group: its number gives the deal and who sits where. Scores and the like are
+    by entrant, not by seat.
+    """
     game, group, seed, number = task
     seats = len(group)
     deal, turn = divmod(number, seats)
@@ -110,13 +111,13 @@ def play(task: Task) -> Outcome:
     bots = [load(group[who], game, mix(seed, deal, turn, who)) for who in order]
     outcome = play_game(bots, mix(seed, deal), game)
     by_entrant = [order.index(who) for who in range(seats)]
-    return Outcome(
-        tuple(outcome.scores[seat] for seat in by_entrant),
-        tuple(outcome.places[seat] for seat in by_entrant),
-        outcome.turns,
-        tuple(outcome.decisions[seat] for seat in by_entrant),
-        tuple(outcome.thought_s[seat] for seat in by_entrant),
-    )
+    return {
+        "scores": [outcome.scores[seat] for seat in by_entrant],
+        "places": [outcome.places[seat] for seat in by_entrant],
+        "turns": outcome.turns,
+        "decisions": [outcome.decisions[seat] for seat in by_entrant],
+        COST: {"thought_s": [outcome.thought_s[seat] for seat in by_entrant]},
+    }
 
 
 def mix(*numbers: int) -> int:
@@ -193,13 +194,11 @@ def played(
                 else:
                     yield task
 
-        def take(done: Done[Task, Outcome]) -> None:
+        def take(done: Done[Task, Line]) -> None:
             name = of_task[done.task]
             line: Line = {GAME: name, PROGRAM: program.__version__, "bots": done.task[1]}
-            if done.result is not None:
-                line |= {name: getattr(done.result, name) for name in _KEPT}
-                line |= {COST: {"thought_s": done.result.thought_s}}
-            elif done.lost is not None:
+            line |= done.result or {}
+            if done.lost is not None:
                 line |= {LOST: done.lost.why, "problem": done.lost.words}
             lines[name] = line
             if journal is not None:
@@ -207,8 +206,9 @@ def played(
             meter.add(lost=done.lost is not None)
 
         # In this process itself a debugger works. Elsewhere a bot is at home, as its author starts it.
-        limits = Limits(memory_mib=0, seconds=_NO_LIMIT_S, at_home=True)
-        run(where, play, due(), take, total=len(tasks), limits=None if processes == 1 and not on else limits)
+        at_home = Limits(memory_mib=0, seconds=_NO_LIMIT_S, at_home=True)
+        limits = None if processes == 1 and not on else at_home
+        run(where, play, due(), take, total=len(tasks), limits=limits, errors=(IllegalMove, UnknownBot, BrokenBot))
     return {name: lines[name] for name in tasks}
 
 

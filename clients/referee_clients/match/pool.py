@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import os
-import signal
+import pickle
+import selectors
+import subprocess
 import sys
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from multiprocessing import connection, get_context
-from multiprocessing.connection import Connection
 from typing import Final
 
-from referee_clients.match.worker import Match, Played, Task, serve
+from referee.process.child import popen
+from referee.process.frames import LENGTH, MAX_FRAME_BYTES, framed
+from referee.process.lifetime import ending
+from referee_clients.match.worker import Match, Played, Task, of_json
 
-_CONTEXT: Final = get_context("spawn")
 _MOST_DEATHS: Final = 2
 """Of workers, with the same game: then it is the game."""
 _WITH_EACH: Final = 2
 """Games that a worker has: one that it plays, and one that waits, so that it never does."""
 _LEAVE_S: Final = 5.0
+_READ_BYTES: Final = 1 << 20
+_MAIN: Final = "from referee_clients.match.worker import main; main()"
 
 
 Keep = Callable[[Played], None] | None
@@ -31,23 +36,89 @@ class WorkerDied(Exception):
 
 class _Worker:
     def __init__(self, match: Match, keep: Keep) -> None:
-        self.connection, theirs = _CONTEXT.Pipe()
-        self.process = _CONTEXT.Process(
-            target=serve, args=(theirs, match, keep, os.getpid(), list(sys.path)), daemon=False
-        )
-        self.process.start()
-        theirs.close()
+        self._process = popen([sys.executable, "-c", _MAIN], stderr=None)
+        assert self._process.stdin is not None  # noqa: S101 - both are pipes
+        assert self._process.stdout is not None  # noqa: S101
+        self._requests, self.replies = self._process.stdin, self._process.stdout
+        os.set_blocking(self.replies.fileno(), False)
+        self._read = bytearray()
+        self.is_garbled = False
+        """Whether it wrote anything but games: it runs foreign code."""
         self.tasks: deque[Task] = deque()
+        # Modules are found as here before the match is unpickled, which imports some.
+        self._send(pickle.dumps((list(sys.path), os.getpid(), pickle.dumps((match, keep)))))
+
+    def give(self, task: Task) -> None:
+        """Have it play a game after those that it has."""
+        self.tasks.append(task)
+        self._send(json.dumps([task.block, task.rotation, task.seats]).encode())
+
+    def _send(self, payload: bytes) -> None:
+        with suppress(OSError):  # it is dead, which is found when it is listened to
+            self._requests.write(framed(payload))
+            self._requests.flush()
+
+    def take(self) -> list[Played]:
+        """Return the games that it has told of. Raise ``EOFError`` when nothing more can come."""
+        found: list[Played] = []
+        is_over = False
+        while not is_over:
+            try:
+                data = os.read(self.replies.fileno(), _READ_BYTES)
+            except BlockingIOError:
+                break
+            self._read += data
+            is_over = not data
+            try:
+                while (payload := self._frame()) is not None:
+                    found.append(self._played(payload))
+            except (KeyError, TypeError, ValueError, RecursionError):
+                self.is_garbled = is_over = True
+        if is_over and not found:
+            raise EOFError
+        return found
+
+    def _played(self, payload: bytes) -> Played:
+        played = of_json(json.loads(payload))
+        if not self.tasks or played.task != self.tasks[0]:
+            raise ValueError("another game than it was given")
+        self.tasks.popleft()
+        return played
+
+    def _frame(self) -> bytes | None:
+        if len(self._read) < LENGTH.size:
+            return None
+        (length,) = LENGTH.unpack_from(self._read)
+        if length > MAX_FRAME_BYTES:
+            raise ValueError("a frame that is too long")
+        end = LENGTH.size + length
+        if len(self._read) < end:
+            return None
+        payload = bytes(self._read[LENGTH.size : end])
+        del self._read[:end]
+        return payload
+
+    def death(self) -> str:
+        """Return how it ended, or had to be ended, twice, and what helps."""
+        if self.is_garbled:
+            return "a bot wrote to a pipe of the match, twice; play without --in-process, in a process of its own"
+        try:
+            how = ending(self._process.wait(_LEAVE_S))
+        except subprocess.TimeoutExpired:
+            how = "closed its pipe"
+        return f"the process that plays it {how}, twice; expected it to live: is there enough memory?"
 
     def end(self) -> None:
+        """End it with all that its bots have started."""
         with suppress(OSError):
-            self.connection.close()
-        if self.process.is_alive():
-            self.process.terminate()
-            self.process.join(_LEAVE_S)
-        if self.process.is_alive():
-            self.process.kill()
-            self.process.join()
+            self._requests.close()
+        self.replies.close()
+        self._process.terminate()
+        try:
+            self._process.wait(_LEAVE_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
 
 
 class Pool:
@@ -91,40 +162,32 @@ class Pool:
                 break
             is_back = bool(self._back)
             task = self._back.popleft() if is_back else waiting.popleft()
-            worker.tasks.append(task)
+            worker.give(task)
             given += not is_back
-            with suppress(OSError):  # it is dead, which is found when it is listened to
-                worker.connection.send(task)
         return given
 
     def take(self, seconds: float) -> list[Played]:
         """Return what is done, after at most so long; games of which nothing more comes are in ``failed``."""
-        by_connection: dict[Connection, _Worker] = {worker.connection: worker for worker in self._workers}
         found: list[Played] = []
-        for each in connection.wait(list(by_connection), seconds):
-            worker = by_connection[each]  # type: ignore[index]
+        with selectors.DefaultSelector() as selector:
+            for worker in self._workers:
+                selector.register(worker.replies, selectors.EVENT_READ, worker)
+            ready = [key.data for key, _ in selector.select(seconds)]
+        for worker in ready:
             try:
-                while worker.connection.poll():
-                    played = worker.connection.recv()
-                    worker.tasks.popleft()
-                    found.append(played)
-            except (EOFError, OSError):
+                found += worker.take()
+            except EOFError:
                 self._replace(worker)
         return found
 
     def _replace(self, worker: _Worker) -> None:
-        worker.process.join()
-        code = worker.process.exitcode or 0
+        how = worker.death()
+        worker.end()
         tasks = list(worker.tasks)
         if tasks:
             self._deaths[tasks[0]] += 1
             if self._deaths[tasks[0]] >= _MOST_DEATHS:
-                how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
                 task = tasks.pop(0)
-                self.failed[task] = WorkerDied(
-                    f"game {task.block}/{task.rotation}: the process that plays it {how}, twice; "
-                    "expected it to live: is there enough memory?"
-                )
+                self.failed[task] = WorkerDied(f"game {task.block}/{task.rotation}: {how}")
         self._back.extend(tasks)
-        worker.end()
         self._workers[self._workers.index(worker)] = _Worker(self._match, self._keep)

@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-import ctypes
 import gc
+import json
 import os
+import pickle
 import random
 import signal
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from multiprocessing.connection import Connection
-from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO
 
 from referee.games import registry
+from referee.games.game import Ending as GameEnding
+from referee.process.frames import framed, read_frame
+from referee.process.lifetime import adopt_orphans, end_children, end_with, own_output
 from referee_clients.bots import Table, load, names, protocol
 from referee_clients.bots.bot import Bot, Ending, begin, end
 from referee_clients.bots.program import PREFIX
 from referee_clients.match.game import Fault, Outcome, play_game
 from referee_clients.match.limits import Limited, Limits
-
-_PR_SET_PDEATHSIG: Final = 1
-_PR_SET_CHILD_SUBREAPER: Final = 36
-_GONE_S: Final = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +146,72 @@ def _text(match: Match, fault: Fault, told: str) -> str:
     )
 
 
+def as_json(played: Played) -> dict[str, Any]:
+    """Return a game that was played as it is told to the process that gave it out."""
+    outcome = played.outcome
+    return {
+        "task": [played.task.block, played.task.rotation, played.task.seats],
+        "scores": outcome.scores,
+        "places": outcome.places,
+        "turns": outcome.turns,
+        "decisions": outcome.decisions,
+        "thought_s": outcome.thought_s,
+        "ending": outcome.ending.name,
+        "out": [[seat, ending.name] for seat, ending in outcome.out.items()],
+        "acts": outcome.acts,
+        "position": outcome.position,
+        "times": [list(each.items()) for each in outcome.times],
+        "troubles": [
+            [each.bot, each.fault.seat, each.fault.ending.name, each.fault.why, each.text] for each in played.troubles
+        ],
+    }
+
+
+def of_json(told: Any) -> Played:
+    """Return the game in what a worker told, which may have bots of strangers in it.
+
+    Raise ``KeyError``, ``TypeError`` or ``ValueError`` if it is none.
+    """
+    block, rotation, seats = told["task"]
+    return Played(
+        Task(_int(block), _int(rotation), _ints(seats)),
+        Outcome(
+            scores=_ints(told["scores"]),
+            places=_ints(told["places"]),
+            turns=_int(told["turns"]),
+            decisions=_ints(told["decisions"]),
+            thought_s=tuple(float(each) for each in told["thought_s"]),
+            ending=GameEnding[told["ending"]],
+            out={_int(seat): GameEnding[name] for seat, name in told["out"]},
+            acts=tuple(each if isinstance(each, str) else _int(each) for each in told["acts"]),
+            position=_str(told["position"]),
+            times=tuple({_int(number): _int(count) for number, count in each} for each in told["times"]),
+        ),
+        tuple(
+            Trouble(_int(bot), Fault(_int(seat), GameEnding[ending], _str(why)), _str(text))
+            for bot, seat, ending, why, text in told["troubles"]
+        ),
+    )
+
+
+def _int(told: Any) -> int:
+    if type(told) is not int:
+        raise TypeError(f"{type(told).__name__}; expected a whole number")
+    return told
+
+
+def _ints(told: Any) -> tuple[int, ...]:
+    return tuple(map(_int, told))
+
+
+def _str(told: Any) -> str:
+    if not isinstance(told, str):
+        raise TypeError(f"{type(told).__name__}; expected a text")
+    return told
+
+
 def serve(
-    connection: Connection, match: Match, keep: Callable[[Played], None] | None, parent: int, path: Sequence[str]
+    requests: BinaryIO, replies: BinaryIO, match: Match, keep: Callable[[Played], None] | None, parent: int
 ) -> None:
     """Play the tasks that come, until there are no more. Ends with its parent, and takes every bot with it.
 
@@ -158,31 +219,34 @@ def serve(
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent
     signal.signal(signal.SIGTERM, _leave)
-    sys.path[:] = path
-    with suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-    adopt()
-    if os.getppid() != parent:
-        return
+    adopt_orphans()
+    end_with(parent, signal.SIGTERM)
     names(match.game)  # our own bots are imported once for all games
     gc.freeze()  # and are not copied for each
     try:
-        while True:
-            try:
-                task = connection.recv()
-            except EOFError:
-                return
-            if task is None:
-                return
-            played = play(match, task)
+        while (frame := read_frame(requests)) is not None:
+            block, rotation, seats = json.loads(frame)
+            played = play(match, Task(block, rotation, tuple(seats)))
             if keep is not None:
                 keep(played)
             if not match.in_process or any(name.startswith(PREFIX) for name in match.bots):
                 end_children()
-            with suppress(OSError):  # nobody listens any more, which the next ``recv`` says
-                connection.send(played)
+            with suppress(OSError):  # the parent may have gone, which the next read says
+                replies.write(framed(json.dumps(as_json(played)).encode()))
+                replies.flush()
     finally:
         end_children()
+
+
+def main() -> None:
+    """Read a pickle of the match from the parent, then serve."""
+    with os.fdopen(os.dup(0), "rb") as requests, os.fdopen(own_output(), "wb") as replies:
+        sys.stdin.close()
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        path, parent, pickled = pickle.loads(read_frame(requests) or b"")  # noqa: S301 - from the process that started this one
+        sys.path[:] = path  # before the rest is unpickled, which imports
+        match, keep = pickle.loads(pickled)  # noqa: S301 - likewise
+        serve(requests, replies, match, keep, parent)
 
 
 def _leave(*_: object) -> None:
@@ -190,34 +254,3 @@ def _leave(*_: object) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     end_children()
     os._exit(0)
-
-
-def adopt() -> None:
-    """Have what a bot has started and left behind become a child of this process, for ``end_children``."""
-    with suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
-
-
-def end_children() -> None:
-    """End all processes that bots have left behind, and theirs."""
-    until = time.monotonic() + _GONE_S
-    while time.monotonic() < until:
-        try:
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                pass
-        except ChildProcessError:
-            return  # the rule: there are none
-        for child in _children(os.getpid()):
-            with suppress(ProcessLookupError, PermissionError):
-                os.kill(child, signal.SIGKILL)
-        time.sleep(0.001)
-
-
-def _children(parent: int) -> list[int]:
-    found: list[int] = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError, ValueError, IndexError):
-            stat = (folder / "stat").read_text(encoding="utf-8", errors="replace")
-            if int(stat.rpartition(")")[2].split()[1]) == parent:
-                found.append(int(folder.name))
-    return found

@@ -11,7 +11,6 @@ import os
 import signal
 import socket
 import sys
-from asyncio.subprocess import DEVNULL, PIPE, Process
 from contextlib import suppress
 from pathlib import Path
 from threading import Thread
@@ -21,8 +20,8 @@ from typing import Any, Final
 import structlog
 
 from referee.log.note import VerifierKey
+from referee.process.child import DEVNULL, PIPE, Child
 from referee_clients.sdk.channel import Security
-from referee_clients.signals import send
 from referee_clients.web.server import Settings, listen, serve
 
 _NICE: Final = 10
@@ -44,7 +43,7 @@ class Gateway:
         self._listening = listening
         self._settings = settings
         self._keeping: asyncio.Task[None] | None = None
-        self._process: Process | None = None
+        self._process: Child | None = None
 
     def start(self) -> None:
         """Listen, start the child, and another one whenever it dies. Raise ``CannotServe``."""
@@ -60,7 +59,7 @@ class Gateway:
     def renew(self) -> None:
         """Let a new child take over, which reads the certificate again."""
         if self._process is not None:
-            send(self._process, signal.SIGTERM)
+            self._process.send(signal.SIGTERM)
 
     async def _keep(self) -> None:
         retry_s = _RETRY_S
@@ -78,13 +77,12 @@ class Gateway:
     async def _run(self) -> int:
         """Run one child to its end, and return its exit code."""
         number = self._listening.fileno()
-        self._process = process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-I", "-m", __name__),
+        self._process = process = await Child.start(
+            [sys.executable, "-I", "-m", __name__],
             stdin=PIPE,
             stdout=DEVNULL,
             stderr=PIPE,
             pass_fds=(number,),
-            start_new_session=True,  # Ctrl-C at the referee's terminal is for the referee, which ends its child
         )
         assert process.stdin is not None  # noqa: S101 - both are pipes
         assert process.stderr is not None  # noqa: S101
@@ -94,13 +92,7 @@ class Gateway:
                 _log.warning("pages", said=line.decode(errors="replace").rstrip())
             return await process.wait()
         finally:
-            if process.returncode is None:
-                send(process, signal.SIGTERM)
-                try:
-                    await asyncio.wait_for(process.wait(), _STOP_S)
-                except TimeoutError:
-                    send(process, signal.SIGKILL)
-                    await process.wait()
+            await process.stop(_STOP_S)
 
 
 def _packed(settings: Settings, number: int) -> bytes:

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from referee.process.errors import BadQuestion
+from referee.process.frames import BadQuestion
 from referee.process.pool import WorkerFailed, WorkerFault, Workers
 from referee.text.words.catalogue import ENGLISH
 from referee_clients.web.bodies import body_of, parsed

@@ -15,7 +15,7 @@ import typer
 from google.protobuf.message import Message
 
 from referee.cli.shared.extras import need
-from referee.process.errors import BadQuestion
+from referee.process.frames import BadQuestion
 from referee.process.pool import WorkerFailed, WorkerFault, Workers
 from referee.text.notation.questions import QueryError
 

@@ -1,27 +1,42 @@
-"""What a worker process does for ``referee.process.bulk``: call a function with one task after another."""
+"""The worker's side of a bulk run: calls a function with one task after another. Results leave it as JSON.
+
+The tasks are pickled by the process that started this one. Nothing goes back that way: the function may run code of
+strangers, so the other side reads data only.
+"""
 
 from __future__ import annotations
 
+import json
 import pickle
 from collections.abc import Iterator
+from dataclasses import dataclass
 from time import monotonic
+from typing import Any, Final
 
-READY = "ready"
+READY: Final = "ready"
 """Nothing is called: the function is there, with all that it imports."""
-CALL = "call"
+CALL: Final = "call"
+_MOST_WORDS: Final = 2000
 
 
+@dataclass(frozen=True, slots=True)
 class Raised:
-    """What a function raised, on its way to the process that asked for the call."""
+    """An error that a function raised: the name of its class, and what it says."""
 
-    def __init__(self, error: Exception) -> None:
-        self.error = error
+    name: str
+    words: str
+
+    @classmethod
+    def of(cls, error: Exception) -> Raised:
+        """Return the error as it is told to another process."""
+        words = error.args[0] if len(error.args) == 1 and isinstance(error.args[0], str) else str(error)
+        return cls(type(error).__name__, words[:_MOST_WORDS])
 
 
-def answers(method: str, request: bytes, seconds: float) -> Iterator[bytes]:  # noqa: ARG001 - whoever asks kills it
-    """Yield the pickled result of each task of a pickled request, as soon as it is there.
+def answers(method: str, request: bytes, seconds: float) -> Iterator[bytes]:  # noqa: ARG001 - the parent kills it
+    """Yield the result of each task of a pickled request, as soon as it is there.
 
-    After what a task raises, or when enough time has passed, nothing more is done.
+    After an error of a task, or when enough time has passed, nothing more is done.
     """
     if method == READY:
         pickle.loads(request)  # noqa: S301 - from the process that started this one
@@ -31,22 +46,23 @@ def answers(method: str, request: bytes, seconds: float) -> Iterator[bytes]:  # 
     for task in tasks:
         try:
             result = function(task)
+            data = json.dumps([result])
         except MemoryError:
             raise  # the worker says so, and ends
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is raised there
-            yield _pickled(Raised(error))
+        except Exception as error:  # noqa: BLE001 - it is raised in the other process
+            raised = Raised.of(error)
+            yield json.dumps([raised.name, raised.words]).encode()
             return
-        yield _pickled(result)
+        yield data.encode()
         if monotonic() - began > enough_s:
             return
 
 
-def _pickled(result: object) -> bytes:
-    try:
-        data = pickle.dumps(result)
-        if isinstance(result, Raised):
-            pickle.loads(data)  # noqa: S301 - some errors can be written and not read
-    except Exception as error:  # noqa: BLE001 - of objects that cannot be sent
-        what = result.error if isinstance(result, Raised) else error
-        return pickle.dumps(Raised(RuntimeError(f"{type(what).__name__}: {what}")))
-    return data
+def result_of(answer: bytes) -> Any | Raised:
+    """Return the result in an answer, or the error that was raised instead. Raise ``ValueError`` if it is neither."""
+    match json.loads(answer):
+        case [result]:
+            return result
+        case [str(name), str(words)]:
+            return Raised(name, words)
+    raise ValueError("no answer of a worker")

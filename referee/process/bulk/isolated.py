@@ -19,7 +19,7 @@ from time import monotonic
 from typing import Any, Final, NamedTuple, TypeVar
 
 from referee.process.bulk import child
-from referee.process.bulk.child import Raised
+from referee.process.bulk.child import Raised, result_of
 from referee.process.pool import WorkerFailed, WorkerFault, Workers
 
 _MODULE: Final = "referee.process.bulk.child"
@@ -64,7 +64,7 @@ class Lost:
 class _Answers:
     """What came of the tasks of one request: the first ones have answers."""
 
-    found: list[bytes]
+    found: list[Any]
     failure: WorkerFailed | WorkerFault | None = None
     """Why the next one has none."""
 
@@ -107,7 +107,10 @@ class _Children:
         async with aclosing(asked) as found:
             async for answer in found:
                 if answer is not None:
-                    answers.found.append(answer)
+                    try:
+                        answers.found.append(result_of(answer))
+                    except (ValueError, RecursionError):
+                        raise WorkerFailed("garbled", "the worker's answer cannot be read") from None
                     until_s = self._loop.time() + next(left, _START_S)
                 elif self._loop.time() >= until_s:
                     raise WorkerFailed("hung", "no answer in time")
@@ -177,9 +180,9 @@ def give(keeper: Keeper) -> None:
 def calls(
     work: Callable[[_Task], _Result], asked: Sequence[tuple[_Task, Limits]], enough_s: float
 ) -> Iterator[_Result | Lost | Raised]:
-    """Yield what ``work`` returns for each task, in their order.
+    """Yield the result of each task, in their order, as JSON has it.
 
-    After what it raises, or when so many seconds have passed, nothing more is done.
+    After an error that ``work`` raises, or when so many seconds have passed, nothing more is done.
     """
     keeper: Keeper = getattr(_of_thread, "keeper", _of_process)
     began, at = monotonic(), 0
@@ -188,8 +191,7 @@ def calls(
         together = [*takewhile(lambda each: _kind(each[1]) == kind, asked[at:])]  # noqa: B023 - it is read at once
         request = pickle.dumps((work, [task for task, _ in together], enough_s))
         answers = keeper.ask(pickle.dumps(work), request, kind, [limits.seconds for _, limits in together])
-        for data in answers.found:
-            found: Any = pickle.loads(data)  # noqa: S301 - from a process of ours
+        for found in answers.found:
             yield found
             if isinstance(found, Raised):
                 return

@@ -23,6 +23,11 @@ from referee.process.bulk.child import Raised
 from referee.process.bulk.errors import OtherVersion, PlaceLost, TooManyLost
 from referee.process.bulk.isolated import Limits, Lost
 
+
+class TaskFailed(RuntimeError):
+    """A task raised an error that its caller does not know: the program is wrong."""
+
+
 _Task = TypeVar("_Task")
 _Result = TypeVar("_Result")
 
@@ -79,7 +84,7 @@ class _Part:
 @dataclass(slots=True)
 class _Answers:
     found: list[Any] = field(default_factory=list)
-    """Results, ``Lost``, and at the end ``Raised``, after which nothing was done."""
+    """Results, ``Lost``, and at the end an error or ``Raised``, after which nothing was done."""
     seconds: float = 0.0
 
 
@@ -88,7 +93,7 @@ def _do(part: _Part) -> _Answers:
     answers = _Answers()
     if part.version != program.__version__:
         here = f"{socket.gethostname()} has version {program.__version__}"
-        answers.found.append(Raised(OtherVersion(f"{here} of Tile Referee; expected {part.version}, as here")))
+        answers.found.append(OtherVersion(f"{here} of Tile Referee; expected {part.version}, as here"))
         return answers
     began = perf_counter()
     limited = [(task, limits) for task, limits in part.calls if limits is not None]
@@ -106,7 +111,7 @@ def _unlimited(part: _Part) -> Iterator[Any]:
         try:
             yield part.work(task)
         except Exception as error:  # noqa: BLE001 - it is raised where the run was started
-            yield Raised(error)
+            yield error
             return
         if perf_counter() - began > part.enough_s:
             return
@@ -120,16 +125,20 @@ def run(
     *,
     total: int,
     limits: Limits | Callable[[_Task], Limits] | None = _USUAL,
+    errors: Iterable[type[Exception]] = (),
 ) -> None:
     """Do all tasks; call ``sink`` with each as soon as its part is done, in this thread, in any order.
 
-    ``work`` is a function of a module, not of ``__main__``; it and its tasks and results can be pickled. ``total``: how
-    many tasks there are; they are taken as they are needed. ``limits``: of each task; None: they are done in the
-    executor's own threads or processes, for functions that can do no harm.
+    ``work`` is a function of a module, not of ``__main__``; it and its tasks can be pickled, and its results can be
+    written as JSON. ``total``: how many tasks there are; they are taken as they are needed. ``limits``: of each task;
+    None: they are done in the executor's own threads or processes, for functions that can do no harm. ``errors``: of
+    ``work``, made of one text each.
 
-    Raise what ``work`` raises, and ``BulkError``. What is under way is cancelled then, and after Ctrl-C.
+    Raise those errors, ``TaskFailed`` for others, and ``BulkError``. What is under way is cancelled then, and after
+    Ctrl-C.
     """
-    _Run(place, work, sink, total).all(_Item(task, limits(task) if callable(limits) else limits) for task in tasks)
+    items = (_Item(task, limits(task) if callable(limits) else limits) for task in tasks)
+    _Run(place, work, sink, total, errors).all(items)
 
 
 class _Run(Generic[_Task, _Result]):
@@ -139,7 +148,9 @@ class _Run(Generic[_Task, _Result]):
         work: Callable[[_Task], _Result],
         sink: Callable[[Done[_Task, _Result]], None],
         total: int,
+        errors: Iterable[type[Exception]],
     ) -> None:
+        self._errors = {each.__name__: each for each in errors}
         self._place = place
         self._work = work
         self._sink = sink
@@ -199,7 +210,10 @@ class _Run(Generic[_Task, _Result]):
             return
         for item, found in zip(part, answers.found, strict=False):
             if isinstance(found, Raised):
-                raise found.error
+                known = self._errors.get(found.name)
+                raise TaskFailed(f"{found.name}: {found.words}") if known is None else known(found.words)
+            if isinstance(found, Exception):
+                raise found
             if isinstance(found, Lost):
                 self._retry(item, found)
             else:

@@ -13,7 +13,7 @@ from typing import Final
 import structlog
 
 from referee.games.game import Violation
-from referee.process.errors import BadQuestion
+from referee.process.frames import BadQuestion
 from referee.process.pool import WorkerFailed, Workers
 from referee.server.live.errors import BadField, Draining, LimitReached
 from referee.server.live.games import LiveGames

@@ -18,7 +18,7 @@ from google.rpc import error_details_pb2, status_pb2
 from referee.api import OtherGeneration
 from referee.games.game import UnknownRules
 from referee.log.errors import Code, LogError
-from referee.process.errors import BadQuestion
+from referee.process.frames import BadQuestion
 from referee.process.pool import WorkerFailed
 from referee.server.live import errors
 from referee.server.publishing.proofs import Missing, NotLogged

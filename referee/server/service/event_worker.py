@@ -11,7 +11,7 @@ from hashlib import sha256
 from referee.event.v1 import event_pb2 as signed_pb2
 from referee.games.game import InputError
 from referee.log.errors import RulesError
-from referee.process.errors import BadQuestion
+from referee.process.frames import BadQuestion
 from referee.tournament import wire
 from referee.tournament.names import Names
 from referee.tournament.organiser import advanced, proposal

@@ -17,7 +17,7 @@ import structlog
 from referee.event.v1 import event_pb2 as signed_pb2
 from referee.log.entry import decode_entry, decode_open
 from referee.log.identity import GAME_ID_TEXT, parse_game_id
-from referee.process.errors import BadQuestion
+from referee.process.frames import BadQuestion
 from referee.process.pool import WorkerFailed, Workers
 from referee.server.live.errors import BadField, Draining, NotAwaited, UnknownGame
 from referee.server.live.events import event_of

@@ -7,7 +7,7 @@ from contextlib import aclosing
 
 import structlog
 
-from referee.process.errors import BadQuestion
+from referee.process.frames import BadQuestion
 from referee.process.pool import WorkerFailed, WorkerFault, Workers
 from referee.server.live.proving import ProofFailed, Prove
 from referee.v1 import solver_service_pb2 as pb

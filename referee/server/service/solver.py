@@ -17,7 +17,7 @@ from referee.games.game import Violation
 from referee.log.certificates import contradicts
 from referee.log.game import Phase
 from referee.log.replay import Record
-from referee.process.errors import BadQuestion
+from referee.process.frames import BadQuestion
 from referee.process.pool import WorkerFailed, Workers
 from referee.server.live.errors import Draining, GameOver, LimitReached, MalformedMove, NotAwaited
 from referee.server.live.games import LiveGames

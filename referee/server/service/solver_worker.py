@@ -13,7 +13,7 @@ from google.protobuf.message import Message
 
 from referee.games import registry
 from referee.games.game import InputError
-from referee.process.errors import BadQuestion
+from referee.process.frames import BadQuestion
 from referee.text.notation import position_text
 from referee.text.notation.outcomes import outcome
 from referee.text.notation.violations import NotationError

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import os
+import pickle
 import random
 import signal
+import stat
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from referee.games.kingdomino.moves import ChooseDomino
+from referee.process.frames import framed
 from referee_clients.bots import RESIGN, Table
 
 START_S = 3
@@ -170,3 +175,29 @@ class SeededDice:
 
     def choose(self, observation: Any, legal_moves: Sequence[Any]) -> Any:
         return self._chance.choice(legal_moves)
+
+
+class _Runs:
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return os.open, (self.path, os.O_CREAT | os.O_WRONLY)
+
+
+class Forges:
+    """Writes to every descriptor that it finds what is no game."""
+
+    def choose(self, observation: Any, legal_moves: Sequence[Any]) -> Any:
+        kind, _, path = os.environ["FORGED"].partition(":")
+        forged = {
+            "pickle": framed(pickle.dumps(_Runs(path))),
+            "game": framed(json.dumps({"task": [0, 0, [0, 1]], "scores": ["high"]}).encode()),
+            "length": b"\xff" * 8,
+            "text": b"hello\n" * 100,
+        }[kind]
+        for number in (int(each.name) for each in Path("/proc/self/fd").iterdir()):
+            with suppress(OSError):
+                if number > 2 and stat.S_ISFIFO(os.fstat(number).st_mode):
+                    os.write(number, forged)
+        return legal_moves[0]

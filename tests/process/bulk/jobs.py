@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
+import stat
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import count as count_up
 from itertools import repeat
 from pathlib import Path
+from typing import Any
+
+from referee.process.frames import Reply, framed
 
 
 class Refused(Exception):
-    """Raised by ``refuse``; it cannot be read back from its pickle."""
+    """Raised by ``refuse``; it is not made of one text."""
 
     def __init__(self, one: str, other: str) -> None:
         super().__init__(f"{one} {other}")
@@ -37,15 +43,14 @@ def die_once(argument: str) -> str:
     return "alive"
 
 
-class LastWords:
+class LastWords(dict[str, int]):
     """A result that ends the process that made it, once that has sent it."""
 
     def __init__(self) -> None:
-        self.pid = os.getpid()
+        super().__init__(pid=os.getpid())
 
     def __del__(self) -> None:
-        if os.getpid() == self.pid:
-            die("")
+        die("")
 
 
 def last_words(argument: str) -> LastWords:
@@ -82,6 +87,24 @@ def home(argument: str) -> str:
     return f"{Path.cwd()} {os.environ.get('BULK_TEST', '')}"
 
 
+def forge(argument: str) -> str:
+    """Write to every pipe an answer that is a pickle, which makes a file when it is read as one."""
+    answer = pickle.dumps(_Makes(argument))
+    for number in (int(each.name) for each in Path("/proc/self/fd").iterdir()):
+        with suppress(OSError):
+            if number > 2 and stat.S_ISFIFO(os.fstat(number).st_mode):
+                os.write(number, framed(bytes([Reply.MESSAGE]) + answer))
+    return "forged"
+
+
+class _Makes:
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return os.open, (self.path, os.O_CREAT | os.O_WRONLY)
+
+
 METHODS: dict[str, Callable[[str], str]] = {
     "echo": lambda argument: argument,
     "die": die,
@@ -92,6 +115,7 @@ METHODS: dict[str, Callable[[str], str]] = {
     "hog": hog,
     "fail": fail,
     "refuse": refuse,
+    "forge": forge,
     "home": home,
     "pid": lambda argument: str(os.getpid()),
 }

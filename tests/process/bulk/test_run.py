@@ -19,8 +19,8 @@ from referee.process.bulk import run as driver
 from referee.process.bulk.child import Raised
 from referee.process.bulk.errors import OtherVersion, PlaceLost, TooManyLost
 from referee.process.bulk.isolated import Limits
-from referee.process.bulk.run import Done, Place, run
-from tests.process.bulk.jobs import LastWords, do, last_words
+from referee.process.bulk.run import Done, Place, TaskFailed, run
+from tests.process.bulk.jobs import do, last_words
 from tests.waiting import is_there
 
 FEW = Limits(memory_mib=100, seconds=60.0)
@@ -57,6 +57,14 @@ def test_a_poisoned_task_costs_itself(here: Place, task: str, why: str, words: s
     assert {each.task: each.result for each in found.values()} == {name: name[5:] for name in NEIGHBOURS}
 
 
+def test_what_a_task_writes_to_the_pipe_of_its_process_is_read_as_data(here: Place, tmp_path: Path) -> None:
+    """It costs the task, and a pickle in it is not run."""
+    found = done(here, [*NEIGHBOURS[:3], f"forge:{tmp_path / 'run'}", *NEIGHBOURS[3:]])
+    lost = {each.lost for each in found.values() if each.lost is not None}
+    assert lost == {isolated.Lost("garbled", "the worker's answer cannot be read")}
+    assert not (tmp_path / "run").exists()
+
+
 def test_a_process_that_dies_by_chance_costs_nothing(here: Place, tmp_path: Path) -> None:
     tasks = [f"die_once:{tmp_path / str(number)}" for number in range(15)]
     assert {each.result for each in done(here, tasks).values()} == {"alive"}
@@ -79,8 +87,10 @@ def test_if_most_tasks_are_lost_the_run_stops(here: Place) -> None:
 
 def test_what_the_function_raises_ends_the_run(here: Place) -> None:
     with pytest.raises(KeyError, match="'me'"):
+        run(here, do, ["echo:1", "fail:me"], print, total=2, limits=FEW, errors=[KeyError])
+    with pytest.raises(TaskFailed, match="KeyError: me"):
         done(here, ["echo:1", "fail:me"])
-    with pytest.raises(RuntimeError, match="Refused: not me"):
+    with pytest.raises(TaskFailed, match="Refused: not me"):
         done(here, ["refuse"])
 
 
@@ -132,8 +142,8 @@ def test_in_a_part_each_task_has_its_own_time() -> None:
 
 
 def test_a_process_that_ends_when_it_has_answered_everything_costs_nothing() -> None:
-    pids = [found.pid for found in isolated.calls(last_words, [("", FEW)], inf) if isinstance(found, LastWords)]
-    assert len(pids) == 1
+    (found,) = isolated.calls(last_words, [("", FEW)], inf)
+    assert isinstance(found, dict), found
     assert list(isolated.calls(do, [("echo:1", FEW)], inf)) == ["1"], "nor the next"
 
 
@@ -147,7 +157,7 @@ def test_what_the_function_imports_is_not_taken_from_the_time_of_a_task() -> Non
 
 def test_what_is_raised_in_a_part_ends_it() -> None:
     one, raised = isolated.calls(do, [("echo:1", FEW), ("fail:me", FEW), ("echo:2", FEW)], inf)
-    assert (one, type(raised)) == ("1", Raised)
+    assert (one, raised) == ("1", Raised("KeyError", "me"))
 
 
 def test_at_home_and_not(here: Place, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -237,5 +247,5 @@ def test_an_executor_that_has_ended_ends_the_run() -> None:
 def test_another_version_is_refused_where_it_is(here: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     part = driver._Part("0.0.1", do, [("echo:1", FEW)], inf)
     (raised,) = driver._do(part).found
-    assert isinstance(raised.error, OtherVersion)
-    assert "of Tile Referee; expected 0.0.1, as here" in str(raised.error)
+    assert isinstance(raised, OtherVersion)
+    assert "of Tile Referee; expected 0.0.1, as here" in str(raised)

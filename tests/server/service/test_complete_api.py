@@ -11,7 +11,7 @@ from google.rpc import error_details_pb2
 from referee import v1
 from referee.games.game import UnknownRules, Violation
 from referee.log.errors import Code, LogError, RulesError
-from referee.process.errors import BadQuestion
+from referee.process.frames import BadQuestion
 from referee.process.pool import WorkerFailed, WorkerFault
 from referee.server.live import errors
 from referee.server.service import errors as service_errors

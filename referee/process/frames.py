@@ -1,0 +1,85 @@
+"""The frames between a process and its workers: a length, a kind, and bytes that belong to it.
+
+A parent reads them as data. It never unpickles what a worker wrote: the worker may run code of strangers.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from enum import IntEnum
+from typing import Any, BinaryIO, Final
+
+MAX_FRAME_BYTES: Final = 8 << 20
+LENGTH: Final = struct.Struct(">I")
+"""The length of what follows it. A request: seconds, the length of the method's name, the name, the message. A reply:
+its kind, then what belongs to it.
+"""
+_REQUEST: Final = struct.Struct(">dB")
+
+
+class Reply(IntEnum):
+    """The kind of a worker's frame."""
+
+    READY = 1
+    """Requests are taken; once, first."""
+    MESSAGE = 2
+    """Bytes of an answer; any number of them for a request."""
+    DONE = 3
+    """That was all; the next request is taken."""
+    REFUSED = 4
+    """``BadQuestion``: what is wrong with the request. The next one is taken."""
+    FAILED = 5
+    """Text for the operator: what went wrong here. The worker ends."""
+    OUT_OF_MEMORY = 6
+    """The worker ends."""
+
+
+class BadQuestion(ValueError):
+    """The request cannot be answered as it is: what is wrong with it, in one line.
+
+    ``fields``: the same for programs, as JSON has it.
+    """
+
+    def __init__(self, message: str, **fields: Any) -> None:
+        super().__init__(message)
+        self.message = message
+        self.fields = fields
+
+    def packed(self) -> bytes:
+        """Return the bytes of a reply."""
+        return json.dumps([self.message, self.fields]).encode()
+
+    @classmethod
+    def unpacked(cls, data: bytes) -> BadQuestion:
+        """Return the error of a reply."""
+        message, fields = json.loads(data)
+        return cls(message, **fields)
+
+
+def framed(payload: bytes) -> bytes:
+    """Return the frame of a payload."""
+    return LENGTH.pack(len(payload)) + payload
+
+
+def read_frame(stream: BinaryIO) -> bytes | None:
+    """Return the next payload of a stream that blocks; None at its end, or if it ends in a frame."""
+    head = stream.read(LENGTH.size)
+    if len(head) < LENGTH.size:
+        return None
+    (length,) = LENGTH.unpack(head)
+    payload = stream.read(length)
+    return payload if len(payload) == length else None
+
+
+def pack_request(method: str, message: bytes, seconds: float) -> bytes:
+    """Return the payload of a request."""
+    name = method.encode()
+    return _REQUEST.pack(seconds, len(name)) + name + message
+
+
+def unpack_request(payload: bytes) -> tuple[str, bytes, float]:
+    """Return method, message and seconds of a request."""
+    seconds, length = _REQUEST.unpack_from(payload)
+    name_end = _REQUEST.size + length
+    return payload[_REQUEST.size : name_end].decode(), payload[name_end:], seconds
