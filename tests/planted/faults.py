@@ -16,7 +16,7 @@ REFEREE: Final = (
     ),
     Fault(
         "a-shard-too-many",
-        "referee/process/bulk/shards.py",
+        "referee/process/bulk/results.py",
         "if not 0 <= index < count <= MOST_SHARDS:",
         "if not 0 <= index <= count <= MOST_SHARDS:",
         ("tests/process/bulk/test_audit_shards.py::test_a_shard_that_would_be_a_wrong_one_is_refused",),

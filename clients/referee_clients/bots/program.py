@@ -20,10 +20,10 @@ from threading import Thread
 from typing import IO, Any, ClassVar, Final
 
 from referee.console import printable
-from referee.text.notation.questions import QueryError, shown
-
 from referee.process.child import popen
-from referee.process.lifetime import ending, signal_group, usagefrom referee_clients.bots import protocol
+from referee.process.lifetime import ending, signal_group, usage
+from referee.text.notation.questions import QueryError, shown
+from referee_clients.bots import protocol
 from referee_clients.bots.bot import Ending, Proposal, Table, UnknownBot
 
 PREFIX: Final = "exec:"

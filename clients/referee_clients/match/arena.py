@@ -22,12 +22,10 @@ import referee as program
 from referee.games import registry
 from referee.games.game import SetupError
 from referee.process.bulk import places
-from referee.process.bulk.errors import ResultsError
 from referee.process.bulk.isolated import Limits
 from referee.process.bulk.progress import metered
-from referee.process.bulk.results import COST, LOST, PROGRAM, Head, Journal, Line
+from referee.process.bulk.results import COST, LOST, PROGRAM, Head, Journal, Line, ResultsError, Shard
 from referee.process.bulk.run import Done, run
-from referee.process.bulk.shards import Shard
 from referee_clients.bots import load, names
 from referee_clients.bots.bot import BrokenBot, UnknownBot
 from referee_clients.match import IllegalMove, Outcome, play_game

@@ -12,12 +12,10 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from referee.cli.shared import bulk
 from referee.games import registry
 from referee.games.game import SetupError, UnknownRules
-from referee.process.bulk import options
-from referee.process.bulk.errors import BadOption, BulkError
-from referee.process.bulk.merge import Merged
-from referee.process.bulk.results import LOST, Line
+from referee.process.bulk.results import LOST, BadOption, BulkError, Line, Merged
 from referee_clients.bots import UnknownBot
 from referee_clients.match import IllegalMove
 from referee_clients.match.arena import GAME, Terms, entrants, grouped, played, table
@@ -42,9 +40,9 @@ def arena(  # noqa: PLR0917 - typer reads options from the signature
     seats: Annotated[int, typer.Option(min=1, help="Number of seats at a table.")] = 2,
     seed: Annotated[int, typer.Option(min=0, help="Seed for the deals and for bots that choose at random.")] = 1,
     processes: Annotated[int, typer.Option(min=1, help="Number of processes to play in.")] = os.cpu_count() or 1,
-    shard: options.ShardWord = None,
-    resume: options.Resume = None,
-    on: options.On = None,
+    shard: bulk.ShardWord = None,
+    resume: bulk.Resume = None,
+    on: bulk.On = None,
     merge: Annotated[
         list[Path] | None,
         typer.Option(
@@ -67,7 +65,7 @@ def arena(  # noqa: PLR0917 - typer reads options from the signature
             raise typer.Exit(_merge(console, merge))
         terms = Terms(game, tuple(entrants(game, bots, seats)), games, seats, seed)
         began = time.perf_counter()
-        lines = played(terms, processes, options.shard_of(shard), resume, on=on)
+        lines = played(terms, processes, bulk.shard_of(shard), resume, on=on)
     except UnknownRules as error:
         raise typer.Exit(_failed(f"{error}: there are {', '.join(registry.names())}", 2)) from error
     except (UnknownBot, SetupError, BadOption) as error:

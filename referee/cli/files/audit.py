@@ -9,6 +9,7 @@ import typer
 
 from referee.cli.files import audits
 from referee.cli.files.audit_lines import FILE
+from referee.cli.shared import bulk
 from referee.cli.shared.arguments import OptionalKey, public_key, verifier_key
 from referee.cli.shared.bulk import telling
 from referee.cli.shared.event_editing import looking
@@ -19,7 +20,6 @@ from referee.log.entry import decode_entry, decode_open
 from referee.log.errors import LogError
 from referee.log.file import entries
 from referee.log.public.evidence import Demand, audit_with_log, proofs_beside
-from referee.process.bulk import options
 
 
 def audit(  # noqa: PLR0917 - typer reads options from the signature
@@ -77,10 +77,10 @@ def audit(  # noqa: PLR0917 - typer reads options from the signature
     json: Annotated[
         bool, typer.Option("--json", help="Print every layer as one JSON document; for a directory, one per line.")
     ] = False,
-    shard: options.ShardWord = None,
-    resume: options.Resume = None,
-    jobs: options.Jobs = None,
-    on: options.On = None,
+    shard: bulk.ShardWord = None,
+    resume: bulk.Resume = None,
+    jobs: bulk.Jobs = None,
+    on: bulk.On = None,
     send: Annotated[
         bool, typer.Option("--send", help="With --on: send the files, for machines that cannot read them here.")
     ] = False,
@@ -161,13 +161,13 @@ def audit(  # noqa: PLR0917 - typer reads options from the signature
             raise Failure(f"{what}; expected one file, not a directory", EXIT_USAGE)
         with telling(FILE):
             wanted = audits.Options(
-                shard=options.shard_of(shard),
+                shard=bulk.shard_of(shard),
                 resume=resume,
                 jobs=jobs,
                 on=on,
                 send=send,
-                memory_mib=options.mebibytes("--memory", memory),
-                seconds=options.seconds("--per-file", per_file) if per_file else None,
+                memory_mib=bulk.mebibytes("--memory", memory),
+                seconds=bulk.seconds("--per-file", per_file) if per_file else None,
                 as_json=json,
                 demand=demand,
             )

@@ -15,7 +15,7 @@ from typing import Final
 
 import referee as program
 from referee.cli.files.audit_lines import FILE, SUFFIX, Games, Summary
-from referee.cli.shared.bulk import telling
+from referee.cli.shared.bulk import jobs_of, telling
 from referee.cli.shared.failure import EXIT_FAILED, Failure
 from referee.console import printable
 from referee.log.audit import Policy
@@ -25,15 +25,11 @@ from referee.log.file import regular
 from referee.log.frames import MAGIC
 from referee.log.note import VerifierKey
 from referee.log.public.evidence import Demand, audit_with_log, proofs_beside
-from referee.process.bulk.errors import ResultsError
 from referee.process.bulk.isolated import Limits
-from referee.process.bulk.merge import Merged
-from referee.process.bulk.options import jobs_of
 from referee.process.bulk.places import place
 from referee.process.bulk.progress import Meter, metered
-from referee.process.bulk.results import PROGRAM, Head, Journal, Line
+from referee.process.bulk.results import PROGRAM, Head, Journal, Line, Merged, ResultsError, Shard
 from referee.process.bulk.run import Done, run
-from referee.process.bulk.shards import Shard
 from referee.text.notation.outcomes import counted
 
 _COMMAND: Final = "audit"

@@ -1,12 +1,82 @@
-"""How commands with a bulk run fail."""
+"""Options of the commands that do many tasks, and how such a run fails."""
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from referee.cli.shared.failure import EXIT_USAGE, Failure
-from referee.process.bulk.errors import BadOption, BulkError, TooManyLost
+from referee.process.bulk.results import BadOption, BulkError, Shard, TooManyLost
+from referee.text.notation.times import duration_ms
+
+ShardWord = Annotated[
+    str | None,
+    typer.Option(
+        "--shard",
+        metavar="I/N",
+        help="Do only part I of N, from 0 on: `0/4` to `3/4` on four machines. `auto/N` takes I from Slurm's array or "
+        "Kubernetes' index, `auto` N from Slurm too.",
+        show_default=False,
+    ),
+]
+Resume = Annotated[
+    Path | None,
+    typer.Option(
+        "--resume",
+        metavar="OUT.jsonl",
+        help="Write a line to this file when something is done, and leave out what it has already.",
+        show_default=False,
+    ),
+]
+Jobs = Annotated[
+    int | None,
+    typer.Option("--jobs", metavar="J", min=1, max=1024, help="Processes at a time.", show_default="all processors"),
+]
+On = Annotated[
+    str | None,
+    typer.Option(
+        "--on",
+        metavar="dask://HOST:PORT",
+        help="Use the machines of a Dask cluster instead of this one.",
+        show_default=False,
+    ),
+]
+
+
+def shard_of(word: str | None) -> Shard:
+    """Return the part that ``--shard`` names, the whole by default. Raise ``BadOption``."""
+    return Shard() if word is None else Shard.parse(word, os.environ)
+
+
+def jobs_of(jobs: int | None, tasks: int, least_each: int = 1) -> int:
+    """Return how many processes there should be; by default one a processor, with ``least_each`` tasks at least."""
+    return jobs or max(1, min(processors(), tasks // least_each))
+
+
+def processors() -> int:
+    """Return how many processors this process may use, which may be fewer than the machine has."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def mebibytes(option: str, text: str) -> int:
+    """Read ``512MiB`` or ``2GiB``. Raise ``BadOption``."""
+    found = re.fullmatch(r"(\d{1,7})\s*(M|G)(?:iB)?", text, re.ASCII)
+    if found is None or not (size := int(found[1]) * (1024 if found[2] == "G" else 1)):
+        raise BadOption(f"{option} {text[:20]!r}; expected an amount of memory such as 512MiB or 2GiB")
+    return size
+
+
+def seconds(option: str, text: str) -> float:
+    """Read ``120s`` or ``5m``. Raise ``BadOption``."""
+    if not (found := duration_ms(text)):
+        raise BadOption(f"{option} {text[:20]!r}; expected a time such as 90s or 5m")
+    return found / 1000
 
 
 @contextmanager

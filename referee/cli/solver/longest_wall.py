@@ -8,13 +8,12 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from referee.cli.shared import output
+from referee.cli.shared import bulk, output
 from referee.cli.shared.bulk import telling
 from referee.cli.shared.failure import EXIT_USAGE, Failure
 from referee.cli.shared.solving import Rlimit
 from referee.cli.solver import building, wall_sets
 from referee.cli.solver.progress import NO_LIMIT, Seconds, Seed, search
-from referee.process.bulk import options
 from referee.text.notation.alhambra.inspect import TILE_SET, tile_names
 from referee.v1 import solver_service_pb2 as pb
 from referee.wire.certificates.alhambra.wire import layout_of
@@ -43,10 +42,10 @@ def longest_wall(  # noqa: PLR0917 - typer reads options from the signature
     seed: Seed = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
     svg: building.Svg = None,
-    shard: options.ShardWord = None,
-    resume: options.Resume = None,
-    jobs: options.Jobs = None,
-    on: options.On = None,
+    shard: bulk.ShardWord = None,
+    resume: bulk.Resume = None,
+    jobs: bulk.Jobs = None,
+    on: bulk.On = None,
 ) -> None:
     """Find the longest wall that the given tiles can make, and prove it if time allows. Tiles may be left out.
 
@@ -68,7 +67,7 @@ def longest_wall(  # noqa: PLR0917 - typer reads options from the signature
     if sets is not None:
         names, limit = wall_sets.read_sets(sets), rlimit or NO_LIMIT
         with telling("set"):
-            wanted = wall_sets.Options(budget, limit, seed, options.shard_of(shard), resume, jobs, on)
+            wanted = wall_sets.Options(budget, limit, seed, bulk.shard_of(shard), resume, jobs, on)
             raise typer.Exit(wall_sets.find_all(names, wanted))
     if shard or resume or jobs or on:
         raise Failure("--shard, --resume, --jobs and --on are for many sets; expected --sets FILE", EXIT_USAGE)

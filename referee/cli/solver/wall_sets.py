@@ -11,15 +11,14 @@ from pathlib import Path
 from typing import Any, Final
 
 import referee as program
+from referee.cli.shared.bulk import jobs_of
 from referee.cli.shared.failure import EXIT_FAILED, EXIT_OK, EXIT_USAGE, Failure
 from referee.cli.solver import building
 from referee.process.bulk.isolated import Limits
-from referee.process.bulk.options import jobs_of
 from referee.process.bulk.places import place
 from referee.process.bulk.progress import metered
-from referee.process.bulk.results import LOST, PROGRAM, Head, Journal, Line
+from referee.process.bulk.results import LOST, PROGRAM, Head, Journal, Line, Shard
 from referee.process.bulk.run import Done, run
-from referee.process.bulk.shards import Shard
 from referee.text.notation.alhambra.inspect import tile_names, written_layout
 from referee.text.notation.questions import QueryError
 from referee.v1 import solver_service_pb2 as pb

@@ -7,14 +7,13 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from referee.cli.shared import output
+from referee.cli.shared import bulk, output
 from referee.cli.shared.bulk import telling
 from referee.cli.shared.event_editing import EventPath, failures
 from referee.cli.shared.failure import EXIT_FAILED, EXIT_OK, EXIT_USAGE, Failure
 from referee.cli.tournament.event_trials import Trial, simulated, summary, try_all
 from referee.console import printable
 from referee.games.game import InputError
-from referee.process.bulk import options
 from referee.process.bulk.results import LOST
 from referee.tournament.rules import Terms
 from referee.tournament.simulate import Chances
@@ -50,9 +49,9 @@ def simulate(  # noqa: PLR0917 - typer reads options from the signature
             show_default=False,
         ),
     ] = None,
-    shard: options.ShardWord = None,
-    jobs: options.Jobs = None,
-    on: options.On = None,
+    shard: bulk.ShardWord = None,
+    jobs: bulk.Jobs = None,
+    on: bulk.On = None,
 ) -> None:
     """Make an event of random players and results: to try terms, or to have something to look at.
 
@@ -85,7 +84,7 @@ def simulate(  # noqa: PLR0917 - typer reads options from the signature
         if events is not None:
             trials = [Trial(terms, players, chances, seed + number) for number in range(events)]
             with telling("event"):
-                found = try_all(trials, file, options.shard_of(shard), jobs, on)
+                found = try_all(trials, file, bulk.shard_of(shard), jobs, on)
             output.write(f"{summary(found)}\n")
             raise typer.Exit(EXIT_FAILED if any(LOST in line for line in found) else EXIT_OK)
         if shard or jobs or on:

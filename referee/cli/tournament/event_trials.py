@@ -15,14 +15,13 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 import referee as program
+from referee.cli.shared.bulk import jobs_of
 from referee.log.deck import SEED_BYTES
 from referee.process.bulk.isolated import Limits
-from referee.process.bulk.options import jobs_of
 from referee.process.bulk.places import place
 from referee.process.bulk.progress import metered
-from referee.process.bulk.results import LOST, PROGRAM, Head, Journal, Line
+from referee.process.bulk.results import LOST, PROGRAM, Head, Journal, Line, Shard
 from referee.process.bulk.run import Done, run
-from referee.process.bulk.shards import Shard
 from referee.text.notation.outcomes import counted
 from referee.tournament.event_file import EventFile
 from referee.tournament.rules import State, Terms

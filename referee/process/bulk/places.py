@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from typing import Any, Final
 
 from referee.process.bulk import isolated
-from referee.process.bulk.errors import BadOption, PlaceLost
+from referee.process.bulk.results import BadOption, PlaceLost
 from referee.process.bulk.run import Place
 
 SCHEME: Final = "dask://"

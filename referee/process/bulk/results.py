@@ -10,14 +10,112 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Self
 
-from referee.process.bulk.errors import BadOption, ResultsError
-from referee.process.bulk.shards import Shard
+
+class BulkError(Exception):
+    """The run cannot go on; what the sink was given stands."""
+
+
+class BadOption(BulkError):
+    """What was asked for makes no run; nothing was done."""
+
+
+class ResultsError(BulkError):
+    """A file of results is not usable; the message names it and says what was expected."""
+
+
+class PlaceLost(BulkError):
+    """The executor has ended, or does not answer."""
+
+
+class OtherVersion(BulkError):
+    """A machine of the cluster has another version of this program."""
+
+
+class TooManyLost(BulkError):
+    """It is the machine, not the tasks."""
+
+    def __init__(self, lost: int, most: int, last: str) -> None:
+        super().__init__(f"{lost} tasks were lost, and at most {most} may be; the last one: {last}")
+        self.lost = lost
+        self.most = most
+        self.last = last
+
+
+MOST_SHARDS: Final = 100_000
+FORM: Final = "I/N with I from 0 to N - 1, auto, or auto/N"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Shard:
+    """The tasks whose name's hash is ``index`` modulo ``count``."""
+
+    index: int = 0
+    count: int = 1
+
+    @classmethod
+    def parse(cls, word: str, environment: Mapping[str, str]) -> Self:
+        """Read ``3/8``, or ``auto`` or ``auto/8``, whose index Slurm or Kubernetes gives. Raise ``BadOption``."""
+        if (found := re.fullmatch(r"(\d{1,6})/(\d{1,6})", word, re.ASCII)) is not None:
+            return cls._checked(int(found[1]), int(found[2]), word)
+        if (found := re.fullmatch(r"auto(?:/(\d{1,6}))?", word, re.ASCII)) is None:
+            raise BadOption(f"--shard {word[:20]!r}; expected {FORM}")
+        count = int(found[1]) if found[1] else None
+        if (index := _number("SLURM_ARRAY_TASK_ID", environment)) is not None:
+            return cls._of_slurm(index, count, environment)
+        if (index := _number("JOB_COMPLETION_INDEX", environment)) is not None:
+            if count is None:
+                raise BadOption("--shard auto: Kubernetes does not say how many shards there are; expected auto/N")
+            return cls._checked(index, count, f"JOB_COMPLETION_INDEX={index}")
+        raise BadOption(f"--shard {word}: SLURM_ARRAY_TASK_ID and JOB_COMPLETION_INDEX are not set; expected I/N")
+
+    @classmethod
+    def _of_slurm(cls, index: int, count: int | None, environment: Mapping[str, str]) -> Self:
+        if count is not None:
+            return cls._checked(index, count, f"SLURM_ARRAY_TASK_ID={index}")
+        first, last, tasks = (_number(f"SLURM_ARRAY_TASK_{name}", environment) for name in ("MIN", "MAX", "COUNT"))
+        # A part of an array, run again, has a count of its own: it would be taken for the whole.
+        if first is None or last is None or first > 1 or last - first + 1 != tasks:
+            what = f"an array of {tasks} from {first} to {last}"
+            raise BadOption(
+                f"auto: {what} does not say how many shards there are; expected auto/N, with --array=0-(N-1)"
+            )
+        return cls._checked(index - first, tasks, f"SLURM_ARRAY_TASK_ID={index}")
+
+    @classmethod
+    def _checked(cls, index: int, count: int, what: str) -> Self:
+        if not 0 <= index < count <= MOST_SHARDS:
+            raise BadOption(
+                f"--shard {what}: expected an index from 0 to {max(0, count - 1)}, and 1 to {MOST_SHARDS} shards"
+            )
+        return cls(index, count)
+
+    @classmethod
+    def of(cls, name: str, count: int) -> Self:
+        """Return the shard, of so many, to which the task of this name falls."""
+        digest = sha256(name.encode("utf-8", "surrogateescape")).digest()
+        return cls(int.from_bytes(digest, "big") % count, count)
+
+    def has(self, name: str) -> bool:
+        """Return whether the task of this name falls to this shard."""
+        return self.count == 1 or Shard.of(name, self.count) == self
+
+    def __str__(self) -> str:
+        return f"{self.index}/{self.count}"
+
+
+def _number(name: str, environment: Mapping[str, str]) -> int | None:
+    text = environment.get(name, "")
+    return int(text) if re.fullmatch(r"\d{1,9}", text, re.ASCII) else None
+
 
 LOST: Final = "lost"
 """In a line: why there is no result; the task is done again when the run goes on."""
@@ -227,3 +325,121 @@ class Journal:
 
     def __exit__(self, *error: object) -> None:
         self.close()
+
+
+_MOST_NAMED: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """Two lines of one task that say different things: one of the files was altered, or the machines are not alike."""
+
+    name: str
+    paths: tuple[Path, Path]
+    keys: tuple[str, ...]
+    """In which the lines differ."""
+
+
+class Merged:
+    """The lines of all files, each task once. To be entered by ``with``."""
+
+    def __init__(self, paths: Sequence[Path]) -> None:
+        """Raise ``ResultsError`` if they are not of one run."""
+        self._stack = ExitStack()
+        self.contradictions: list[Contradiction] = []
+        self._of: dict[str, Results] = {}
+        """From the name of each task that has a line to the file that counts."""
+        try:
+            found = [self._stack.enter_context(opened(path)) for path in paths]
+            self.head = _one_run(found)
+            self._shards = {each.head.shard: each.head for each in found}
+            for each in found:
+                self._add(each)
+        except BaseException:
+            self._stack.close()
+            raise
+
+    def _add(self, results: Results) -> None:
+        for name in results.names:
+            if (line := results.get(name)) is None:
+                continue
+            if (before := self._of.get(name)) is None or LOST in self._line(name):
+                self._of[name] = results
+            elif LOST not in line and (keys := _differing(self._line(name), line)):
+                self.contradictions.append(Contradiction(name, (before.path, results.path), keys))
+
+    def _line(self, name: str) -> Line:
+        line = self._of[name].get(name)
+        assert line is not None  # noqa: S101 - only such are kept
+        return line
+
+    @property
+    def missing_shards(self) -> list[Shard]:
+        """Of which there is no file."""
+        every = (Shard(index, self.head.shard.count) for index in range(self.head.shard.count))
+        return [shard for shard in every if shard not in self._shards]
+
+    @property
+    def unfinished(self) -> dict[Shard, int]:
+        """How many tasks have no line, of shards whose file there is."""
+        return {shard: count for shard, count in self._lacking.items() if count > 0}
+
+    @property
+    def surplus(self) -> dict[Shard, int]:
+        """How many lines there are of no task, of shards that somebody has altered."""
+        return {shard: -count for shard, count in self._lacking.items() if count < 0}
+
+    @property
+    def _lacking(self) -> dict[Shard, int]:
+        done = Counter(Shard.of(name, self.head.shard.count) for name in self._of)
+        return {shard: head.tasks - done[shard] for shard, head in sorted(self._shards.items())}
+
+    def lines(self) -> Iterator[Line]:
+        """Yield the line of every task that has one, in the order of the names, folder by folder."""
+        for name in sorted(self._of, key=lambda name: name.split("/")):
+            yield self._line(name)
+
+    def problems(self) -> Iterator[str]:
+        """Yield, a line each, what is missing and what contradicts; nothing if this is the whole run."""
+        noun = self.head.noun
+        if shards := self.missing_shards:
+            named = ", ".join(map(str, shards[:_MOST_NAMED]))
+            more = f" and {len(shards) - _MOST_NAMED} more" if len(shards) > _MOST_NAMED else ""
+            yield f"missing: no file of shard {named}{more}"
+        for shard, count in self.unfinished.items():
+            whole = self._shards[shard].tasks
+            yield f"missing: {count} of {whole} {noun}s of shard {shard}; run it again with the same --resume"
+        for shard, count in self.surplus.items():
+            whole = self._shards[shard].tasks
+            what = f"{count} more than the {whole} {noun}s of shard {shard}: its results were altered"
+            yield f"too many: {what}; run it again with a new file of results"
+        for each in self.contradictions[:_MOST_NAMED]:
+            one, other = each.paths
+            yield f"contradiction: {noun} {each.name}: {one} and {other} differ in {', '.join(each.keys)}"
+        if len(self.contradictions) > _MOST_NAMED:
+            yield f"contradiction: {len(self.contradictions) - _MOST_NAMED} more {noun}s"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stack.close()
+
+
+def _one_run(found: Sequence[Results]) -> Head:
+    """Return the head of the first, if all are of one run. Raise ``ResultsError``."""
+    first = found[0]
+    for other in found[1:]:
+        for what, ours, theirs in (
+            ("number of shards", first.head.shard.count, other.head.shard.count),
+            ("version of the program", first.head.program, other.head.program),
+            ("run", first.head.what, other.head.what),
+            (f"list of {first.head.noun}s", first.head.names, other.head.names),
+        ):
+            if ours != theirs:
+                raise ResultsError(f"{other.path}: another {what} than {first.path}; expected files of one run")
+    return first.head
+
+
+def _differing(one: Line, other: Line) -> tuple[str, ...]:
+    return tuple(sorted(key for key in {*one, *other} - {COST} if one.get(key) != other.get(key)))

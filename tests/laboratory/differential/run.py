@@ -7,10 +7,11 @@ from typing import Annotated
 
 import typer
 
+from referee.cli.shared import bulk
 from referee.games import registry
 from referee.games.alhambra.layout import Layout as Board
 from referee.games.alhambra.tiles import tile_set
-from referee.process.bulk import options, places
+from referee.process.bulk import places
 from referee.process.bulk.isolated import Limits
 from referee.process.bulk.progress import metered
 from referee.process.bulk.run import Done, run
@@ -28,8 +29,8 @@ def main(
     seed: Annotated[int, typer.Option(min=0, help="Of the first layout; those that follow have the next ones.")] = 0,
     verdicts: Annotated[int, typer.Option(min=1, help="How many.")] = 1_000_000,
     processes: Annotated[int, typer.Option(min=1, help="At a time.")] = 2,
-    shard: options.ShardWord = None,
-    on: options.On = None,
+    shard: bulk.ShardWord = None,
+    on: bulk.On = None,
 ) -> None:
     """Engine and solver have to name the same rules and cells. Exit code 1: they did not.
 
@@ -37,7 +38,7 @@ def main(
     """
     compare = registry.part(__package__, game).compare
     shown = picture if game == "alhambra" else str
-    part = options.shard_of(shard)
+    part = bulk.shard_of(shard)
     seeds = [each for each in range(seed, seed - (-verdicts // STEPS)) if part.has(str(each))]
     met = Counter[str]()
     wrong = dict.fromkeys(seeds, 0)

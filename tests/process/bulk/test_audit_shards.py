@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from referee.log.note import VerifierKey
-from referee.process.bulk.errors import BadOption
-from referee.process.bulk.shards import Shard
+from referee.process.bulk.results import BadOption, Shard
 from tests.cli.inside import referee
 from tests.log import evil
 from tests.log.games import SIGNER, play

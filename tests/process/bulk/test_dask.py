@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from referee.process.bulk import places
-from referee.process.bulk.errors import PlaceLost
 from referee.process.bulk.isolated import Limits
+from referee.process.bulk.results import PlaceLost
 from referee.process.bulk.run import Done, run
 from tests.cli.inside import referee
 from tests.process.bulk.conftest import KEY
