@@ -32,7 +32,7 @@ from referee.v1.game_service_pb2 import Accepted, GetGameRequest, GetLogRequest,
 from referee.v1.game_service_pb2_grpc import GameServiceStub
 from referee_clients.sdk.errors import Denied, Distrust, Unreachable, WentOn
 from referee_clients.sdk.tournament import EventKeeper, PartlyEntered
-from referee_clients.terminal.event_desk.app import EventDeskApp
+from referee_clients.terminal.event_desk.screen import EventDeskApp
 from tests.addresses import free_address
 from tests.cli.inside import referee as look
 from tests.clients.event_desk.event_desk import Desk

@@ -19,8 +19,7 @@ from referee_clients.match import SeededStream
 from referee_clients.sdk.ledger import Ledger
 from referee_clients.sdk.organiser import organiser
 from referee_clients.terminal.demo.alhambra import Show as Alhambra
-from referee_clients.terminal.demo.screen import Screen
-from referee_clients.terminal.demo.show import Show, show
+from referee_clients.terminal.demo.screen import Screen, Show, show
 from tests.clients.referee_process import Referee
 from tests.sizes import Part, in_parts
 

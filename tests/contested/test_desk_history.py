@@ -17,7 +17,7 @@ from referee.log.v1 import log_pb2
 from referee.telling.game_file import GameFile, as_text
 from referee.text.notation import game_text
 from referee.text.notation.game_text import line
-from referee_clients.terminal.desk.history import History, entry_line
+from referee_clients.terminal.desk.boards import History, entry_line
 from tests.contested.campaign import IN_THIRDS, games_of, sampled
 from tests.log.games import key
 from tests.sizes import Part

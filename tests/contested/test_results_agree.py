@@ -28,8 +28,8 @@ from referee_clients.sdk.arbiter import arbiter
 from referee_clients.sdk.organiser import organiser
 from referee_clients.sdk.player import Player
 from referee_clients.status import docket_lines
-from referee_clients.terminal.desk import standing
-from referee_clients.terminal.desk.reading import Desk
+from referee_clients.terminal.desk import boards
+from referee_clients.terminal.desk.line import Desk
 from tests.cli.inside import referee
 from tests.contested.campaign import IN_THIRDS
 from tests.contested.games import ENDINGS, Contested, kept
@@ -135,7 +135,7 @@ def desk_status(made: Contested, _: Path) -> Said:
     """The line above the boards, as a desk has it that has read the game."""
     record = Record.replay(made.entries)
     desk = Desk(made.rules_id, made.position(len(made.entries) - 1))
-    return in_text(standing.awaited(record, desk, [""] * len(made.opened.seats)))
+    return in_text(boards.awaited(record, desk, [""] * len(made.opened.seats)))
 
 
 def bots_last_line(made: Contested, _: Path) -> Said:

@@ -25,7 +25,7 @@ from referee.telling.transcript import Transcript
 from referee.text.notation import game_text, position_text
 from referee.text.notation.position_text import Position
 from referee_clients.sdk.ledger import Ledger
-from referee_clients.terminal.desk.history import History
+from referee_clients.terminal.desk.boards import History
 from tests.contested.campaign import IN_THIRDS, games_of, numbers
 from tests.contested.games import Contested, kept
 from tests.frozen.report import LOGS

@@ -407,7 +407,7 @@ CLIENTS: Final = (
     ),
     Fault(
         "who-calls-comes-last",
-        "clients/referee_clients/terminal/console/post.py",
+        "clients/referee_clients/terminal/console/cases.py",
         "key=lambda case: (not case.is_wanted,",
         "key=lambda case: (case.is_wanted,",
         ("tests/clients/console/test_console.py::test_calls_come_first_and_a_ruling_takes_three_keys",),
@@ -421,14 +421,14 @@ CLIENTS: Final = (
     ),
     Fault(
         "strikes-are-points",
-        "clients/referee_clients/terminal/desk/fields.py",
+        "clients/referee_clients/terminal/desk/acts.py",
         '"strikes {}", _number(act.strikes or None)',
         '"strikes {}", _number(act.number or None)',
-        ("tests/clients/desk/test_beside.py::test_fields_make_the_line_that_they_come_from",),
+        ("tests/clients/desk/test_acts.py::test_fields_make_the_line_that_they_come_from",),
     ),
     Fault(
         "a-pairing-is-entered-after-others-acted",
-        "clients/referee_clients/terminal/event_desk/preview.py",
+        "clients/referee_clients/terminal/event_desk/views.py",
         "if event.log.record.size != self.size:",
         "if event.log.record.size < self.size:",
         ("tests/clients/event_desk/test_shared_event.py::test_no_pairing_is_entered_but_the_one_that_was_shown",),
@@ -463,7 +463,7 @@ CLIENTS: Final = (
     ),
     Fault(
         "the-oldest-key-signs",
-        "clients/referee_clients/terminal/seat/keys.py",
+        "clients/referee_clients/terminal/seat/seat.py",
         "for public in reversed(known) if",
         "for public in known if",
         ("tests/clients/seat/test_seat.py::test_key_files_are_read_as_they_are_numbered_and_a_wrong_one_is_named",),

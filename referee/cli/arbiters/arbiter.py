@@ -12,8 +12,8 @@ import typer
 from referee.cli.shared import texts
 from referee.cli.shared.failure import EXIT_USAGE, Failure
 from referee.cli.shared.remote import DEFAULT_SERVER, SendInClear, Server, TlsCa, TlsCert, TlsKey, security, token_of
-from referee_clients.terminal.console.app import ConsoleApp
-from referee_clients.terminal.console.post import Post
+from referee_clients.terminal.console.cases import Post
+from referee_clients.terminal.console.screen import ConsoleApp
 
 
 def arbiter(  # noqa: PLR0917 - typer reads options from the signature

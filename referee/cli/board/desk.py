@@ -19,8 +19,7 @@ from referee.server.service.data import DataError, origin_of
 from referee.server.service.server import Config, ListenError, Server
 from referee_clients.sdk.channel import Security
 from referee_clients.terminal.desk.app import DeskApp
-from referee_clients.terminal.desk.folder import Folder, FolderError
-from referee_clients.terminal.desk.place import Place
+from referee_clients.terminal.desk.folder import Folder, FolderError, Place
 
 _LOG = "referee.log"
 

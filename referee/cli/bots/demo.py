@@ -11,8 +11,7 @@ from rich.console import Console
 from referee.cli.shared.extras import need
 from referee.cli.shared.failure import EXIT_USAGE, Failure
 from referee.games import registry
-from referee_clients.terminal.demo.game import players_of
-from referee_clients.terminal.demo.whole import run
+from referee_clients.terminal.demo.game import players_of, run
 
 
 def demo(

@@ -16,8 +16,8 @@ from referee.cli.shared.arguments import verifier_key
 from referee.cli.shared.failure import EXIT_FAILED, EXIT_USAGE, Failure
 from referee.cli.shared.remote import SendInClear, TlsCa, TlsCert, TlsKey, security
 from referee_clients.sdk.errors import ClientError, Distrust
-from referee_clients.terminal.seat.app import SeatApp
-from referee_clients.terminal.seat.keys import SeatKeys
+from referee_clients.terminal.seat.screen import SeatApp
+from referee_clients.terminal.seat.seat import SeatKeys
 
 EXIT_DISTRUST = 4
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from referee.cli.shared.event_editing import EventPath, SignedBy, opened
 from referee.cli.shared.failure import EXIT_USAGE, Failure
-from referee_clients.terminal.event_desk.app import EventDeskApp
+from referee_clients.terminal.event_desk.screen import EventDeskApp
 
 
 def desk(file: EventPath, key: SignedBy = None) -> None:

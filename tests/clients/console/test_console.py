@@ -20,14 +20,11 @@ from referee.v1 import access_service_pb2, access_service_pb2_grpc
 from referee_clients.rulings import Bench, NotAllowed
 from referee_clients.sdk.arbiter import Arbiter
 from referee_clients.status import docket_lines
-from referee_clients.terminal.console.app import ConsoleApp
-from referee_clients.terminal.console.games import Games
-from referee_clients.terminal.console.kinds import KINDS
-from referee_clients.terminal.console.post import Post
-from referee_clients.terminal.console.ruling import RulingScreen
+from referee_clients.terminal.console.cases import Post
+from referee_clients.terminal.console.ruling import KINDS, RulingScreen
+from referee_clients.terminal.console.screen import ConsoleApp, Games
 from referee_clients.terminal.desk import acts
-from referee_clients.terminal.desk.beside import Beside
-from referee_clients.terminal.desk.help import Help
+from referee_clients.terminal.widgets import Beside, Help
 from tests.addresses import free_address
 from tests.server.service.arbiter import ARBITERS, Table
 from tests.server.service.conftest import logged, running

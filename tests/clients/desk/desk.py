@@ -15,11 +15,8 @@ from referee.text.notation.options import options_of
 from referee.wire.registry import codec
 from referee_clients.sdk.channel import Security
 from referee_clients.sdk.organiser import organiser
-from referee_clients.terminal.desk.app import DeskApp
-from referee_clients.terminal.desk.folder import Folder
-from referee_clients.terminal.desk.opening import Opening
-from referee_clients.terminal.desk.place import Place
-from referee_clients.terminal.desk.start import Start
+from referee_clients.terminal.desk.app import DeskApp, Opening, Start
+from referee_clients.terminal.desk.folder import Folder, Place
 from referee_clients.terminal.desk.table import TableScreen
 from tests.clients.desk.table import Table
 from tests.clients.referee_process import Referee

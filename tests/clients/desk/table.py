@@ -8,7 +8,7 @@ from textual.app import App
 from textual.pilot import Pilot
 from textual.widgets import OptionList, Static
 
-from referee_clients.terminal.desk.line import Line
+from referee_clients.terminal.desk.table import Line
 from tests.waiting import until, waiting_for
 
 _A = TypeVar("_A", bound=App[Any])

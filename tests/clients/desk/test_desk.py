@@ -9,12 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from referee_clients.terminal.desk.correction import Correction
+from referee_clients.terminal.desk.app import Opening, Start
+from referee_clients.terminal.desk.dialogs import Correction
 from referee_clients.terminal.desk.folder import Folder, FolderError
-from referee_clients.terminal.desk.help import Help
-from referee_clients.terminal.desk.opening import Opening
-from referee_clients.terminal.desk.start import Start
 from referee_clients.terminal.desk.table import TableScreen
+from referee_clients.terminal.widgets import Help
 from tests.cli.inside import referee as command
 from tests.clients.desk.desk import Desk, running
 from tests.clients.referee_process import Referee

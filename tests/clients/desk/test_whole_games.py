@@ -9,7 +9,7 @@ import pytest
 from referee.games import alhambra
 from referee.text.notation.game_text import write
 from referee.text.notation.headers import Setup
-from referee_clients.terminal.desk.correction import Correction
+from referee_clients.terminal.desk.dialogs import Correction
 from referee_clients.terminal.desk.table import TableScreen
 from tests.cli.inside import referee as command
 from tests.clients.desk.desk import Desk, running

@@ -11,9 +11,7 @@ from textual.widgets import OptionList, Static
 
 from referee.tournament.event_file import EventFile, new_seed
 from referee.tournament.rules import State, Terms
-from referee_clients.terminal.event_desk.app import EventDeskApp
-from referee_clients.terminal.event_desk.prompt import Prompt
-from referee_clients.terminal.event_desk.screen import EventScreen
+from referee_clients.terminal.event_desk.screen import EventDeskApp, EventScreen, Prompt
 from tests.cli.inside import referee
 from tests.waiting import until, waiting_for
 

@@ -10,10 +10,9 @@ import pytest
 from referee.tournament.event_file import EventFile
 from referee.tournament.rules.phases import Phase
 from referee.tournament.typed import slip_code
-from referee_clients.terminal.desk.beside import Beside
-from referee_clients.terminal.desk.help import Help
-from referee_clients.terminal.event_desk.app import EventDeskApp
-from referee_clients.terminal.event_desk.preview import Preview
+from referee_clients.terminal.event_desk.screen import EventDeskApp
+from referee_clients.terminal.event_desk.views import Preview
+from referee_clients.terminal.widgets import Beside, Help
 from tests.cli.inside import referee
 from tests.clients.event_desk.event_desk import NAMES, Desk, make
 

@@ -17,8 +17,8 @@ from referee.tournament.rules import Terms
 from referee.tournament.rules.acts import Act, CheckIn, EnterResult, Result, Withdraw
 from referee.v1.game_service_pb2 import GetGameRequest
 from referee_clients.sdk.tournament import EventKeeper
-from referee_clients.terminal.event_desk.app import EventDeskApp
-from referee_clients.terminal.event_desk.preview import Preview
+from referee_clients.terminal.event_desk.screen import EventDeskApp
+from referee_clients.terminal.event_desk.views import Preview
 from tests.addresses import free_address
 from tests.clients.event_desk.event_desk import NAMES, Desk
 from tests.server.service.conftest import running

@@ -13,10 +13,8 @@ from referee.log.note import VerifierKey
 from referee_clients import Join, parse_join
 from referee_clients.sdk.channel import Security
 from referee_clients.sdk.errors import ClientError
-from referee_clients.terminal.seat.app import SeatApp
-from referee_clients.terminal.seat.keys import SeatKeys
-from referee_clients.terminal.seat.screen import SeatScreen
-from referee_clients.terminal.seat.seat import Seat
+from referee_clients.terminal.seat.screen import SeatApp, SeatScreen
+from referee_clients.terminal.seat.seat import Seat, SeatKeys
 from tests.cli.inside import referee as command
 from tests.clients.desk.table import Table
 from tests.clients.referee_process import Referee

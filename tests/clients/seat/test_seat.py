@@ -16,13 +16,10 @@ from referee.log.keys import PrivateKey
 from referee_clients.sdk.arbiter import arbiter
 from referee_clients.sdk.errors import ClientError, Denied
 from referee_clients.terminal.desk import acts
-from referee_clients.terminal.desk.beside import Beside
-from referee_clients.terminal.desk.filling import Filling
-from referee_clients.terminal.desk.help import Help
-from referee_clients.terminal.desk.moves import Moves
-from referee_clients.terminal.seat.keys import SeatKeys
+from referee_clients.terminal.desk.dialogs import Filling, Moves
 from referee_clients.terminal.seat.screen import SeatScreen
-from referee_clients.terminal.seat.seat import Seat
+from referee_clients.terminal.seat.seat import Seat, SeatKeys
+from referee_clients.terminal.widgets import Beside, Help
 from tests.clients.referee_process import Referee
 from tests.clients.seat.seat import AtSeat, Game, beside, open_game, running
 from tests.waiting import until

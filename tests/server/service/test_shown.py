@@ -26,8 +26,7 @@ from referee_clients.join import Join
 from referee_clients.sdk.errors import ClientError
 from referee_clients.sdk.ledger import Ledger
 from referee_clients.sdk.player import GameResult, play_async
-from referee_clients.terminal.seat.keys import SeatKeys
-from referee_clients.terminal.seat.seat import Seat
+from referee_clients.terminal.seat.seat import Seat, SeatKeys
 from tests.cli.inside import referee
 from tests.log import games
 from tests.log.games import SIGNER, key

@@ -28,8 +28,8 @@ from referee.text.notation.violations import NotationError
 from referee.text.report.model import about
 from referee_clients.sdk.opening import options as of_json
 from referee_clients.sdk.opening import options_of_games
+from referee_clients.terminal.desk.app import _field
 from referee_clients.terminal.desk.guide import guide
-from referee_clients.terminal.desk.opening import _field
 from tests.docs.messages import HEADING
 from tests.games.options import own_dominoes, own_sheet
 from tests.log.registered import codec, opened

@@ -36,7 +36,7 @@ class Round:
 
 
 class Show:
-    """See ``referee_clients.terminal.demo.show``."""
+    """See ``referee_clients.terminal.demo.screen``."""
 
     title = "Alhambra"
 

@@ -26,7 +26,7 @@ COLOURS = (
 
 
 class Show:
-    """See ``referee_clients.terminal.demo.show``."""
+    """See ``referee_clients.terminal.demo.screen``."""
 
     title = "Kingdomino"
 

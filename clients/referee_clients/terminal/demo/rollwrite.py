@@ -24,7 +24,7 @@ COLOURS = (
 
 
 class Show:
-    """See ``referee_clients.terminal.demo.show``."""
+    """See ``referee_clients.terminal.demo.screen``."""
 
     title = "Alhambra Roll & Write"
 

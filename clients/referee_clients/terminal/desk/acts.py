@@ -6,10 +6,11 @@ Numbers are those of entries of the log. Knows no terminal and no game.
 from __future__ import annotations
 
 import re
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from referee.games.game import Ending
+from referee.games.game import Decision, Ending
 from referee.games.results import Contest
 from referee.log import events
 from referee.log.errors import Code, LogError
@@ -22,7 +23,7 @@ from referee.telling import table_messages
 from referee.text.notation import game_text, table
 from referee.text.notation.grammar import grammar_of
 from referee.text.notation.outcomes import counted, outcome
-from referee.text.notation.table import OF_SEATS, RULINGS, ActKind, TableAct
+from referee.text.notation.table import OF_SEATS, RULINGS, ActKind, TableAct, arbiter_name, plain_words
 from referee.text.notation.times import in_words
 from referee.text.notation.violations import NotationError
 
@@ -238,3 +239,213 @@ def _after(record: Record, contest: Contest) -> str:
     if result is None:
         return "the game goes on, and from now on the smallest legal moves are entered for it"
     return f"the game ends: {outcome(result, contest)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One of them."""
+
+    name: str
+    """Empty: nothing is filled in."""
+    form: str
+    """What it puts into the line, ``{}`` for the value."""
+    value: str = ""
+    """To begin with."""
+    empty: str = ""
+    """What it means if nothing is filled in; empty: it has to be."""
+
+    def part(self, value: str) -> str:
+        """Return its part of the line; empty if it is left out."""
+        given = plain_words(value)
+        return self.form.format(given) if given or not self.name else ""
+
+
+def fields_of(act: TableAct, *, has_clock: bool = True) -> list[Field]:
+    """Return the fields of a line like this one, in the order of the line; of time only if the game has a clock."""
+    seat, entry = str(act.seat), str(act.line)
+    words = Field("words", '"{}"', act.words, "none")
+    match act.kind:
+        case ActKind.RESIGN | ActKind.AGREE:
+            return [Field("seat", f"{{}}: {act.kind.value}", seat)]
+        case ActKind.TAKE_BACK:
+            return [Field("seat", "{}:", seat), Field("entry", "back to {}", entry)]
+        case ActKind.PROTEST | ActKind.APPEAL:
+            about = [Field("entry", "{}", entry), Field("rule", "{}", act.rule_id)]
+            return [Field("seat", f"{{}}: {act.kind.value} against", seat), *about, words]
+        case ActKind.CORRECT:
+            return [Field("entry", "scribe: back to {}", entry)]
+        case ActKind.FELL | ActKind.ABORT:
+            return [Field("", str(act))]
+        case _:
+            decides = Field("decides", "decides {}", _number(act.decides), "the entry of a protest that this decides")
+            other = "" if act.rule_id == RULINGS[act.kind] else act.rule_id
+            rule = Field("rule", "under {}", other, RULINGS[act.kind] or "none")
+            return [*_ruling(act, has_clock=has_clock), decides, rule, words]
+
+
+def _ruling(act: TableAct, *, has_clock: bool) -> list[Field]:
+    said = Field("", f"{arbiter_name(act.arbiter)}: {act.kind.value}")
+    seat, time = Field("seat", "seat {}", str(act.seat)), in_words(act.time_ms)
+    match act.kind:
+        case ActKind.WARN | ActKind.REINSTATE | ActKind.SKIP:
+            return [said, seat]
+        case ActKind.PENALTY:
+            points = Field("points", "points {}", _number(act.number or None), "no points off")
+            strikes = Field("strikes", "strikes {}", _number(act.strikes or None), "no strikes")
+            off = Field("time", "time {}", time if act.time_ms else "", "no time off the clock; such as 30s")
+            return [said, seat, points, strikes, *([off] if has_clock else [])]
+        case ActKind.CLOCK:
+            return [said, seat, Field("time", "{}", time)]
+        case ActKind.FORFEIT:
+            return [said, seat, Field("how", "{}", act.ending.words if act.ending is not None else "")]
+        case ActKind.RESTORE:
+            return [said, Field("entry", "to {}", str(act.line))]
+        case ActKind.RESULT:
+            places = Field("places", "places {}", " ".join(map(str, act.places)))
+            return [said, places, Field("points", "points {}", " ".join(map(str, act.points)), "only places")]
+        case _:
+            return [said]
+
+
+def line_of(fields: Sequence[Field], values: Sequence[str]) -> str:
+    """Return the line; ``values`` are those of the fields that have a name."""
+    given = iter(values)
+    return " ".join(filter(None, (field.part(next(given) if field.name else "") for field in fields)))
+
+
+def _number(value: int | None) -> str:
+    return "" if value is None else str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """An act that is possible now."""
+
+    words: str
+    line: str
+    """An example, to be changed before it is entered."""
+    is_ruling: bool = False
+
+
+class _Offers:
+    """What is found to be possible, one after another."""
+
+    def __init__(self, record: Record, author: Author) -> None:
+        self.found: list[Offer] = []
+        self._record = record
+        self._author = author
+
+    def can(self, line: str) -> bool:
+        return not check(self._record, _line(line), self._author)
+
+    def add(self, words: str, line: str, *, is_ruling: bool = False) -> None:
+        """Add it, if it is possible."""
+        if self.can(line):
+            self.found.append(Offer(words, line, is_ruling))
+
+    def latest(self, line: str) -> int:
+        """Return the last entry that the line can name, ``{}``; 0 if there is none."""
+        return max((seq for seq in range(self._record.size) if self.can(line.format(seq))), default=0)
+
+    def of_seat(self, who: str, seat: int, back: int) -> None:
+        """Add what a seat can do. ``back``: the entry to go back to that is proposed."""
+        last = max(self._record.size - 1, 0)
+        self.add(f"{who} resigns", f"{seat}: resign")
+        self.add(f"{who} asks to take moves back", f"{seat}: back to {back}")
+        self.add(f"{who} agrees to go back", f"{seat}: agree")
+        self.add(f"{who} protests (entry, rule, words)", f"{seat}: protest against {last} TBL-30")
+
+    def appeals(self, seats: Sequence[int]) -> None:
+        """Add appeals of these seats against each ruling."""
+        for seq, ruling in self._record.game.arbitration.rulings.items():
+            if ruling.ruled.rule_id:
+                for seat in seats:
+                    line = f"{seat}: appeal against {seq} {ruling.ruled.rule_id}"
+                    self.add(f"Seat {seat} appeals against the ruling of entry {seq}", line)
+
+
+def of_seat(record: Record, author: Author) -> list[Offer]:
+    """Return what the seat can enter for itself."""
+    offers = _Offers(record, author)
+    seat = author.index
+    offers.of_seat(f"Seat {seat}", seat, offers.latest(f"{seat}: back to {{}}"))
+    offers.appeals([seat])
+    return offers.found
+
+
+def of_scribe(record: Record, author: Author, names: Sequence[str], arbiter: int = 0) -> list[Offer]:
+    """Return what can be entered at a desk, with seats as they can act. ``arbiter``: who rules here, of several."""
+    offers = _Offers(record, author)
+    seats = range(len(record.opened.seats))
+    back = offers.latest("scribe: back to {}")
+    for seat in seats:
+        who = f"Seat {seat}, {names[seat]}" if names[seat : seat + 1] and names[seat] else f"Seat {seat}"
+        offers.of_seat(who, seat, back)
+    offers.appeals(seats)
+    offers.add("The scribe mistyped: back to an entry", f"scribe: back to {back}")
+    offers.found += of_arbiter(record, arbiter)
+    offers.add("The organiser breaks the game off", "organiser: abort")
+    return offers.found
+
+
+def of_arbiter(record: Record, arbiter: int = 0) -> list[Offer]:
+    """Return the rulings that this arbiter can make."""
+    offers = _Offers(record, Author(Role.ARBITER, arbiter))
+    ruler = arbiter_name(arbiter)
+    for seq, dispute in record.game.arbitration.disputes.items():
+        if dispute.ruled is None:
+            words = f"{ruler.capitalize()}: the protest of entry {seq} is turned down"
+            offers.add(words, f"{ruler}: dismiss decides {seq}", is_ruling=True)
+    for words, line in _rulings(record):
+        offers.add(f"{ruler.capitalize()}: {words}", f"{ruler}: {line}", is_ruling=True)
+    return offers.found
+
+
+def _rulings(record: Record) -> Sequence[tuple[str, str]]:
+    """Return rulings in words, each with the end of its line."""
+    awaited = record.game.position.pending()[0]
+    turn = awaited.seat if isinstance(awaited, Decision) else 0
+    out = next(iter(record.game.arbitration.out), 0)
+    places = " ".join(str(seat + 1) for seat in range(len(record.opened.seats)))
+    return (
+        ("a warning", f"warn seat {turn}"),
+        ("points off", f"penalty seat {turn} points 1"),
+        ("strikes, as for refused moves", f"penalty seat {turn} strikes 1"),
+        ("time off a clock", f"penalty seat {turn} time 30s"),
+        ("a clock is set", f"clock seat {turn} 5m"),
+        ("a seat did not come, or left", f"forfeit seat {turn} disconnected"),
+        ("a seat's time is up", f"forfeit seat {turn} flag"),
+        ("a seat loses the game", f"forfeit seat {turn} adjudicated"),
+        ("a seat that is out plays again", f"reinstate seat {out}"),
+        ("the seat on turn loses this move", f"skip seat {turn}"),
+        ("back to an earlier position", f"restore to {max(record.size - 2, 0)}"),
+        ("the result", f"result places {places}"),
+        ("the game does not count", "void"),
+        ("pause", "pause"),
+        ("adjourn, to go on another day", "adjourn"),
+        ("the game goes on", "resume"),
+    )
+
+
+def _line(text: str) -> Meant:
+    """Of a line that is the same in every game."""
+    found = table.read_line("kingdomino", text)
+    assert found is not None  # noqa: S101 - only lines about the table are made here
+    return Meant(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Intended:
+    """An act that was typed, or filled in."""
+
+    line: str
+    """With all that may be left out."""
+    does: str
+    """What it will do."""
+    why_not: str
+    """Why it is not possible; empty if it is."""
+    enter: Callable[[], Awaitable[int | str]]
+    """Enter it; return its entry, or what is to be said. Raise ``NotEntered`` and ``ClientError``."""
+
+    def __str__(self) -> str:
+        return f"Not possible: {self.why_not}" if self.why_not else f"{self.line}: {self.does}."

@@ -5,8 +5,9 @@ Who enters there, and how, is for the screens that are made of this one.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import Any, Final
 
 from textual.app import ComposeResult
 from textual.containers import Container, VerticalScroll
@@ -14,14 +15,23 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from referee.games.game import Cell, Decision, Forced
-from referee.text.notation.outcomes import counted
+from referee.games.results import Result
+from referee.log.entry import decode_entry
+from referee.log.errors import LogError
+from referee.log.events import Corrected, Declared, Moved
+from referee.log.game import Phase
+from referee.log.intent import Author, Role
+from referee.log.judge import judge_act
+from referee.log.replay import Record
+from referee.telling.transcript import Line, Transcript, numbered, scored
+from referee.text.notation.outcomes import counted, named, needs_words, outcome
 from referee.text.render.registry import renderer
-from referee_clients.terminal.desk import standing
+from referee.text.render.words import seat_words
+from referee.v1 import game_pb2
+from referee_clients.status import time_left
 from referee_clients.terminal.desk.guide import guide
 from referee_clients.terminal.desk.hand import Hand
-from referee_clients.terminal.desk.hiding import without_hand, without_hands
-from referee_clients.terminal.desk.history import History
-from referee_clients.terminal.desk.reading import Desk
+from referee_clients.terminal.desk.line import Desk, seat_name
 
 
 class BoardScreen(Screen[None]):
@@ -145,7 +155,7 @@ class BoardScreen(Screen[None]):
         self.shown()
 
     def awaited(self) -> str:
-        return standing.awaited(self.hand.ledger.record, self.desk, self.names) if self.desk is not None else ""
+        return awaited(self.hand.ledger.record, self.desk, self.names) if self.desk is not None else ""
 
     def mark(self, cells: Collection[Cell]) -> None:
         """Mark these cells on the first board, and no others."""
@@ -176,7 +186,7 @@ class BoardScreen(Screen[None]):
 
     def _show_clocks(self) -> None:
         ledger = self.hand.ledger
-        shown = standing.clocks(ledger.record, self.names, self.hand.now_ms) if ledger.size else ""
+        shown = clocks(ledger.record, self.names, self.hand.now_ms) if ledger.size else ""
         line = self.query_one("#clocks", Static)
         line.display = bool(shown)
         line.update(shown)
@@ -213,3 +223,137 @@ class BoardScreen(Screen[None]):
         shown = "#entries" if self.has_class("entries") else "#board"
         pane = self.query_one(shown, VerticalScroll)
         pane.scroll_relative(y=step * max(1, pane.size.height - 1), animate=False)
+
+
+def awaited(record: Record, desk: Desk, names: Sequence[str]) -> str:
+    """Return what the game waits for, or how it ended."""
+    game = record.game
+    if (result := game.result()) is not None:
+        return f"{_ended(record, result, names)}."
+    if (suspended := game.arbitration.suspended) is not None:
+        return " ".join((f"An arbiter has ruled that the game is {suspended.value}.", *_open(record)))
+    if missing := game.missing():
+        what = "join" if game.phase is Phase.JOINING else "reveal their shares of the deck"
+        return f"The game waits for {named([seat_words(seat, names) for seat in missing])} to {what}."
+    out = [f"{seat_name(seat, names)} is out ({how.words})." for seat, how in game.arbitration.out.items()]
+    return " ".join((desk.awaited(names) + ".", *out, *_open(record)))
+
+
+def _open(record: Record) -> list[str]:
+    """Return what waits for an arbiter, or for the other players."""
+    table = record.game.arbitration
+    disputes = [
+        f"Entry {seq}, {'a protest' if dispute.appealed is None else 'an appeal'}, waits for an arbiter."
+        for seq, dispute in table.disputes.items()
+        if dispute.ruled is None
+    ]
+    proposal = table.proposal
+    agree = [] if proposal is None else [f"Entry {proposal.seq}, a take-back, waits until all have agreed."]
+    return [*disputes, *agree]
+
+
+def _ended(record: Record, result: Result, names: Sequence[str]) -> str:
+    over, contest = record.game.is_over, record.game.contest()
+    parts = ["The game is over" if over else "The game has come to its end"]
+    if not over or needs_words(result, contest):
+        parts.append(outcome(result, contest, waits=record.game.result_waits))
+    if result.places:
+        order = sorted(range(len(result.places)), key=lambda seat: (result.places[seat], seat))
+        points = [f", {score} points" for score in result.scores] or [""] * len(order)
+        ranks = (f"{result.places[seat]}. {seat_name(seat, names)}{points[seat]}" for seat in order)
+        parts.append("; ".join(ranks))
+    return ": ".join((parts[0], "; ".join(parts[1:])))
+
+
+def clocks(record: Record, names: Sequence[str], now_ms: int) -> str:
+    """Return the clocks, those that run marked; empty in a game without, and after its end.
+
+    ``now_ms``: by the referee's clock.
+    """
+    found = record.game.clocks
+    if found is None or record.game.result() is not None:
+        return ""
+    told = []
+    for seat, (left_ms, since_ms, free_ms) in enumerate(found.shown()):
+        shown = game_pb2.SeatClock(
+            left_ms=left_ms, running=since_ms is not None, since_ms=since_ms or 0, free_ms=free_ms
+        )
+        runs = " (running)" if since_ms is not None else ""
+        told.append(f"{seat_name(seat, names)}: {time_left(shown, now_ms)}{runs}")
+    return f"Time left: {'; '.join(told)}"
+
+
+_HAND: Final = re.compile(r"^( *hand), .+$|^(.*\bhand \d+:) .+$")
+"""Where a line tells what is in a hand."""
+
+
+def without_hand(line: str) -> str:
+    """Return the line without the cards of a hand."""
+    return _HAND.sub(lambda found: f"{found[1] + ':' if found[1] else found[2]} (hidden)", line)
+
+
+def without_hands(text: str) -> str:
+    """Return the text without them."""
+    return "\n".join(map(without_hand, text.splitlines()))
+
+
+_WIDTH: Final = 4
+"""Columns of an entry's number."""
+
+
+class History:
+    """The entries of one game, as far as they were read."""
+
+    def __init__(self) -> None:
+        self._record: Record | None = None
+        self._transcript: Transcript | None = None
+
+    @property
+    def entries(self) -> Sequence[Line]:
+        """What each entry says."""
+        return self._transcript.entries if self._transcript is not None else ()
+
+    def read(self, entries: Sequence[bytes]) -> None:
+        """Take over those that are new. ``entries``: all of a game, each checked before."""
+        for data in entries[len(self.entries) :]:
+            if self._record is None or self._transcript is None:
+                self._record = Record(decode_entry(data).open)
+                self._transcript = Transcript(self._record.opened)
+            self._transcript.see(self._record.reread(data))
+
+    def lines(self) -> list[str]:
+        """Return them for a screen; what was scored stands under the entry that brought it."""
+        return [line for told in self.entries for line in (*numbered(told, _WIDTH), *scored(told, _WIDTH))]
+
+    def taken_back(self, to_seq: int) -> list[Line]:
+        """Return what going back to the position after this entry takes back."""
+        if self._transcript is None:
+            return []
+        return [self.entries[seq] for seq in self._transcript.counting_after(to_seq)]
+
+    def places(self) -> list[Line]:
+        """Return the entries to whose position a correction can go back now (TBL-25)."""
+        return [told for told in self.entries if self._may_go_back(told.seq)]
+
+    def last_act(self) -> int | None:
+        """Return the entry to go back to so that the last act of a scribe is taken back; None: there is none."""
+        acts = [told.seq for told in self.entries if told.counts and _is_scribes(told)]
+        return next((seq - 1 for seq in reversed(acts) if self._may_go_back(seq - 1)), None)
+
+    def _may_go_back(self, seq: int) -> bool:
+        if self._record is None:
+            return False
+        try:
+            judge_act(self._record.game, Corrected(Author(Role.SCRIBE, 0), seq), self._record.size)
+        except LogError:
+            return False
+        return True
+
+
+def entry_line(told: Line) -> str:
+    """Return an entry with its number: what it says, and whether it stands."""
+    return "\n".join(numbered(told, _WIDTH))
+
+
+def _is_scribes(told: Line) -> bool:
+    return isinstance(told.event, Moved | Declared) and told.event.author.role is Role.SCRIBE

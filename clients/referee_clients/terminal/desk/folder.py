@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from referee.games.game import UnknownRules
 from referee.log.errors import LogError
 from referee.log.keys import PrivateKey
 from referee.log.note import VerifierKey
+from referee_clients.sdk.channel import Security
 from referee_clients.sdk.game_copy import GameCopy
 from referee_clients.sdk.organiser import Table
 
@@ -179,3 +180,19 @@ def _write(path: Path, value: object) -> None:
         part.replace(path)
     except OSError as error:
         raise FolderError(f"{path}: {error.strerror}") from None
+
+
+ReadComponents = Callable[[str, Path], bytes]
+"""The exact bytes of a game's components, from a file. Raises ``ValueError``, in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A referee."""
+
+    address: str
+    token: str = field(repr=False)
+    """The organiser's, which opens games; empty: none can be opened."""
+    security: Security
+    server: str = ""
+    """As the scribe named it; empty for the desk's own."""

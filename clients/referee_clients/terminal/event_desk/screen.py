@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.screen import Screen
-from textual.widgets import Footer, OptionList, Static
+from textual.widgets import Footer, Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from referee.games.game import InputError
@@ -24,14 +24,82 @@ from referee.tournament.rules.acts import Result
 from referee.tournament.typed import scanned, table_of
 from referee.tournament.words import told_broken
 from referee_clients.sdk.errors import ClientError
-from referee_clients.terminal.desk.beside import Beside
-from referee_clients.terminal.desk.choices import Choices
-from referee_clients.terminal.desk.help import Help
-from referee_clients.terminal.desk.offers import Offer
-from referee_clients.terminal.event_desk.guide import HELP, OFFERS
-from referee_clients.terminal.event_desk.preview import Preview, Shown
-from referee_clients.terminal.event_desk.prompt import Prompt
-from referee_clients.terminal.event_desk.views import Line, View, brief_standings, fits_somebody, heading, listed
+from referee_clients.terminal.desk.acts import Offer
+from referee_clients.terminal.event_desk.views import (
+    Line,
+    Preview,
+    Shown,
+    View,
+    brief_standings,
+    fits_somebody,
+    heading,
+    listed,
+)
+from referee_clients.terminal.widgets import Beside, Choices, Help, TerminalApp
+
+HELP: Final = """\
+The desk of an event
+
+What you type stands in the line at the bottom. Below it you see what Enter
+will do, or why that is not possible. What is refused stays in the line.
+
+F2  Players. Type a name or a number: Enter checks the player in; Enter again
+    notes that the player left, and once more that the player is back.
+    Up and Down choose. A new player:       enter Anna
+F3  Tables. The table, and places by seat:  4 2,1,3,3
+    or points of the game:                  4 scores 41,38,52,12
+    Seats that forfeited:                   4 2,1,3 forfeited 2
+    A player who never came has place 0. The code on a slip can be scanned.
+    Another result amends the first:        4 1,2,3,3 because misread
+    Of an earlier round:                    round 1 table 4 1,2,3,3 because …
+F4  Standings.
+F5  Shows the next pairing with its reasons, before anything is entered.
+    By hand:                    pair 1,4,2,7; 3,5,6 because they share a car
+F6  Publishes the pairing.
+F7  Everything else: late entries, absences, rulings, the end.
+
+Tab completes a name. After each act the file is whole. While this desk is
+open, no other desk or command can enter anything in this file."""
+
+OFFERS: Final = (
+    Offer("A player enters, late if round 1 is paired", "enter "),
+    Offer("Everybody who is not there yet checks in", "checkin all"),
+    Offer("A player leaves", "withdraw "),
+    Offer("A player who left is back", "readmit "),
+    Offer("A player misses the next round, or the round you name", "absent "),
+    Offer("Two players should not meet; before round 1", "forbid "),
+    Offer("Two players never meet; before round 1", "never "),
+    Offer("All rounds that are left are planned, so that nobody meets twice", "plan"),
+    Offer("The pairing is made again: a ruling; its results are gone", "reopen because "),
+    Offer("You pair by hand: tables in the order of seats", "pair "),
+    Offer("A table does not count: a ruling", "void "),
+    Offer("A player is given points for a round: a ruling", "award "),
+    Offer("A player is put out: a ruling", "expel "),
+    Offer("Entries are closed and lots are drawn, before round 1", "draw"),
+    Offer("The event is over, and the standings are final", "close"),
+    Offer("The event ends here, though rounds are left", "abandon because "),
+)
+
+
+class Prompt(Input):
+    """Keeps the keyboard: the list is moved through from here."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("tab", "screen.complete", "Complete", show=False),
+        Binding("up", "screen.choose(-1)", "Up", show=False),
+        Binding("down", "screen.choose(1)", "Down", show=False),
+        Binding("pageup", "screen.choose(-10)", "Ten up", show=False),
+        Binding("pagedown", "screen.choose(10)", "Ten down", show=False),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__(id="line", compact=True, select_on_focus=False)
+
+    def begin(self, text: str) -> None:
+        """Replace the text, with the cursor behind it."""
+        self.value = text
+        self.cursor_position = len(text)
+
 
 _QUESTION = "What happened? Choose with Up and Down."
 _REFUSED = "Not entered: "
@@ -374,3 +442,17 @@ def _line_of(table: int, result: Result) -> str:
 def _few(tables: tuple[int, ...]) -> str:
     shown = ", ".join(map(str, tables[:12]))
     return f"{shown} and {len(tables) - 12} more" if len(tables) > 12 else shown
+
+
+class EventDeskApp(TerminalApp[None]):
+    """``run_async`` it."""
+
+    TITLE = "Tile Referee: the event's desk"
+
+    def __init__(self, event: EventFile) -> None:
+        """``event``: opened, so that nobody else enters anything in it meanwhile."""
+        super().__init__()
+        self.event = event
+
+    def on_mount(self) -> None:
+        self.push_screen(EventScreen(self.event))

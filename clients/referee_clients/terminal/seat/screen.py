@@ -15,15 +15,12 @@ from referee.text.notation.table import ActKind
 from referee_clients.join import Join
 from referee_clients.sdk.channel import Security
 from referee_clients.sdk.errors import ClientError
-from referee_clients.terminal.desk import acts, offers
-from referee_clients.terminal.desk.acts import Meant
-from referee_clients.terminal.desk.fields import Field, fields_of
-from referee_clients.terminal.desk.intended import Intended
-from referee_clients.terminal.desk.offers import Offer
-from referee_clients.terminal.desk.reading import Desk, Reading
+from referee_clients.terminal.desk import acts
+from referee_clients.terminal.desk.acts import Field, Intended, Meant, Offer, fields_of
+from referee_clients.terminal.desk.line import Desk, Reading
 from referee_clients.terminal.desk.table import KEYS, NOTATION, TableScreen
-from referee_clients.terminal.seat.keys import SeatKeys
-from referee_clients.terminal.seat.seat import Seat
+from referee_clients.terminal.seat.seat import Seat, SeatKeys
+from referee_clients.terminal.widgets import TerminalApp
 
 _CALL, _KEY = ":call", ":key"
 """What no log has as an act of the table in words: a call, and another key of one's own."""
@@ -151,7 +148,7 @@ Ctrl+Q leaves. The seat stays yours: start the same command again to go on. Your
     def offers(self) -> Sequence[Offer]:
         own = [_CALLING] if not self._why_no_call("why") else []
         own += [_CHANGING] if not self.hand.why_no_change() else []
-        return [*offers.of_seat(self.hand.ledger.record, self.hand.author), *own]
+        return [*acts.of_seat(self.hand.ledger.record, self.hand.author), *own]
 
     def fields(self, offer: Offer) -> Sequence[Field]:
         if offer.line.startswith(_CALL):
@@ -171,3 +168,27 @@ Ctrl+Q leaves. The seat stays yours: start the same command again to go on. Your
 def _fixed(field: Field) -> Field:
     """Return a field whose value stays as it is."""
     return replace(field, name="", form=field.form.format(field.value))
+
+
+class SeatApp(TerminalApp[ClientError]):
+    """``run_async`` it; it returns why the seat cannot be played, or None after its player has left."""
+
+    TITLE = "Tile Referee: a seat"
+
+    def __init__(
+        self,
+        join: Join,
+        keys: SeatKeys,
+        *,
+        verifier: VerifierKey | None = None,
+        security: Security | None = None,
+        log_copy: bool = True,
+        ascii_only: bool = False,
+    ) -> None:
+        super().__init__()
+        self._screen = SeatScreen(
+            join, keys, verifier=verifier, security=security, log_copy=log_copy, ascii_only=ascii_only
+        )
+
+    def on_mount(self) -> None:
+        self.push_screen(self._screen)

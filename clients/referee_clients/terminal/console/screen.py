@@ -20,13 +20,11 @@ from referee_clients.sdk.connection import Connection
 from referee_clients.sdk.errors import ClientError, Unreachable
 from referee_clients.sdk.ledger import Ledger
 from referee_clients.status import call_words, docket_lines
-from referee_clients.terminal.console.kinds import KINDS, Kind
-from referee_clients.terminal.console.post import Case, Post
-from referee_clients.terminal.console.ruling import RulingScreen
-from referee_clients.terminal.desk.beside import Beside
-from referee_clients.terminal.desk.help import Help
-from referee_clients.terminal.desk.history import History
-from referee_clients.terminal.desk.offers import Offer, of_arbiter
+from referee_clients.terminal.console.cases import Case, Post
+from referee_clients.terminal.console.ruling import KINDS, Kind, RulingScreen
+from referee_clients.terminal.desk.acts import Offer, of_arbiter
+from referee_clients.terminal.desk.boards import History
+from referee_clients.terminal.widgets import Beside, Help, TerminalApp
 
 EVERY_S = 2.0
 """Time from one look at all games to the next. The selected game is followed without a pause."""
@@ -318,3 +316,19 @@ def _others(number: int) -> str:
     if not number:
         return "Your tokens show no other game."
     return f"Your tokens show {counted(number, 'game')} with other arbiters' keys."
+
+
+class ConsoleApp(TerminalApp[None]):
+    """``run_async`` it."""
+
+    TITLE = "Tile Referee: the arbiter's console"
+
+    def __init__(self, post: Post) -> None:
+        super().__init__()
+        self._post = post
+
+    def on_mount(self) -> None:
+        self.push_screen(Games(self._post))
+
+    async def on_unmount(self) -> None:
+        await self._post.close()

@@ -16,14 +16,13 @@ from referee.text.notation.table import read_line
 from referee_clients.sdk.channel import Security
 from referee_clients.sdk.organiser import organiser
 from referee_clients.terminal.desk import acts
-from referee_clients.terminal.desk.beside import Beside
-from referee_clients.terminal.desk.fields import fields_of, line_of
-from referee_clients.terminal.desk.filling import Filling
+from referee_clients.terminal.desk.acts import fields_of, line_of
+from referee_clients.terminal.desk.app import Start
+from referee_clients.terminal.desk.boards import without_hand
+from referee_clients.terminal.desk.dialogs import Filling
 from referee_clients.terminal.desk.folder import Folder, FolderError
-from referee_clients.terminal.desk.help import Help
-from referee_clients.terminal.desk.hiding import without_hand
-from referee_clients.terminal.desk.start import Start
 from referee_clients.terminal.desk.table import TableScreen
+from referee_clients.terminal.widgets import Beside, Help
 from tests.cli.inside import referee as command
 from tests.clients.desk.desk import Desk, running
 from tests.clients.referee_process import Referee

@@ -15,7 +15,7 @@ from referee.text.notation.game_text import line
 from referee.text.notation.grammar import grammar_of
 from referee.text.notation.headers import Setup
 from referee_clients.terminal.desk.guide import guide
-from referee_clients.terminal.desk.reading import Desk
+from referee_clients.terminal.desk.line import Desk
 from tests.text.notation.setups import PLAIN, SETUPS, name_of, play
 
 FOUR = next(setup for setup in SETUPS if setup.rules_id == "kingdomino" and setup.seats == 4)

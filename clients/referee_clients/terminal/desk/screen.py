@@ -15,16 +15,12 @@ from referee.text.notation import table
 from referee.text.notation.table import ActKind, arbiter_name
 from referee_clients.sdk.errors import ClientError
 from referee_clients.sdk.organiser import organiser
-from referee_clients.terminal.desk import acts, offers
-from referee_clients.terminal.desk.acts import NO_KEY, Meant
-from referee_clients.terminal.desk.correction import Correction
-from referee_clients.terminal.desk.fields import Field, fields_of
-from referee_clients.terminal.desk.folder import Folder, FolderError, Known
-from referee_clients.terminal.desk.intended import Intended
-from referee_clients.terminal.desk.offers import Offer
-from referee_clients.terminal.desk.place import Place
-from referee_clients.terminal.desk.reading import Desk, Reading
-from referee_clients.terminal.desk.scribe import Scribe
+from referee_clients.terminal.desk import acts
+from referee_clients.terminal.desk.acts import NO_KEY, Field, Intended, Meant, Offer, fields_of
+from referee_clients.terminal.desk.dialogs import Correction
+from referee_clients.terminal.desk.folder import Folder, FolderError, Known, Place
+from referee_clients.terminal.desk.hand import Scribe
+from referee_clients.terminal.desk.line import Desk, Reading
 from referee_clients.terminal.desk.table import KEYS, NOTATION, Command, TableScreen
 
 _SCRIBE = Author(Role.SCRIBE, 0)
@@ -164,7 +160,7 @@ Esc goes back to the list of games, Ctrl+Q leaves the desk. What was accepted is
         return ""
 
     def offers(self) -> Sequence[Offer]:
-        found = offers.of_scribe(self.hand.ledger.record, _SCRIBE, self.names, self._number())
+        found = acts.of_scribe(self.hand.ledger.record, _SCRIBE, self.names, self._number())
         return [each for each in found if self._arbiter() is not None or not each.is_ruling]
 
     def lacks(self) -> str:
