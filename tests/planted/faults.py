@@ -434,6 +434,13 @@ CLIENTS: Final = (
         ("tests/clients/event_desk/test_shared_event.py::test_no_pairing_is_entered_but_the_one_that_was_shown",),
     ),
     Fault(
+        "the-first-act-of-a-list-is-taken",
+        "clients/referee_clients/terminal/widgets.py",
+        "self.dismiss(self._offers[event.option_index])",
+        "self.dismiss(self._offers[0])",
+        ("tests/clients/desk/test_acts.py::test_a_form_without_fields_takes_enter_as_well",),
+    ),
+    Fault(
         "the-first-seat-comes-first",
         "clients/referee_clients/gym/coding.py",
         "[(seat + step) % seats for",

@@ -1,4 +1,4 @@
-"""How the desk reaches its terminal: it is drawn on standard output, so that standard error can go to a file."""
+"""The application, the list, the help page and the list of acts that all terminal programs use. Knows no game."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from referee_clients.terminal.desk.acts import Offer
 
 
 class OutputDriver(LinuxDriver):
-    """As the framework's own, which draws on standard error."""
+    """The framework's driver on standard output, so that standard error can go to a file."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -30,7 +30,7 @@ _T = TypeVar("_T")
 
 
 class TerminalApp(App[_T]):
-    """``run_async`` it."""
+    """The base of every application: widths, keys, and where it is drawn. ``run_async`` it."""
 
     ENABLE_COMMAND_PALETTE = False
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (120, "-wide")]  # noqa: RUF012 - as it is declared above
@@ -45,12 +45,12 @@ class TerminalApp(App[_T]):
         super().__init__(driver_class=OutputDriver)
 
     def get_key_display(self, binding: Binding) -> str:
-        """As on the keyboard and in the guides: ``F1``, ``Ctrl+Q``."""
+        """Return the key in the spelling of keyboards and guides: ``F1``, ``Ctrl+Q``."""
         return binding.key_display or "+".join(part.capitalize() for part in binding.key.split("+"))
 
 
 class Choices(OptionList):
-    """Up and Down go from line to line, Enter chooses the one that is highlighted."""
+    """A list that does not wrap around: one key too many at its end chooses nothing else."""
 
     def action_cursor_down(self) -> None:
         if self.highlighted is None or self.highlighted + 1 < self.option_count:
@@ -62,7 +62,7 @@ class Choices(OptionList):
 
 
 class Help(ModalScreen[None]):
-    """One page."""
+    """One page of text over the screen."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,f1,enter,q", "dismiss", "Back", key_display="Esc"),
@@ -89,7 +89,7 @@ _HOW = (
 
 
 class Beside(ModalScreen[Offer | None]):
-    """Dismissed with the act that was chosen, or None."""
+    """The acts beside the moves that are possible now, in words. Dismissed with the chosen one, or None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Cancel", key_display="Esc")]
     CSS = """
@@ -100,7 +100,7 @@ class Beside(ModalScreen[Offer | None]):
     """
 
     def __init__(self, offers: Sequence[Offer], question: str, *, lacks: str = "", how: str = _HOW) -> None:
-        """``lacks``: why there are no rulings; empty: there are, or nobody misses them. ``how``: what Enter does."""
+        """``lacks``: why there are no rulings; empty: there are, or none belong there. ``how``: what Enter does."""
         super().__init__()
         self._question = question
         self._how = how

@@ -1,4 +1,4 @@
-"""What an arbiter sees of a referee: the games with the arbiter's key, those that call first. Knows no terminal."""
+"""The games that one arbiter may rule on, those that call first. Knows no terminal."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Case:
 
     @property
     def is_wanted(self) -> bool:
-        """Whether somebody waits for an arbiter."""
+        """Return whether somebody waits for an arbiter."""
         return bool(self.status.calls or self.status.open_disputes)
 
     @property
@@ -55,7 +55,7 @@ class Case:
 
     @property
     def signs(self) -> tuple[object, ...]:
-        """What changes when the docket may have changed."""
+        """Return values that change when the docket may have changed."""
         return self.status.size, tuple(call.number for call in self.status.calls)
 
     def lines(self) -> list[str]:

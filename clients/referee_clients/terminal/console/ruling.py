@@ -1,4 +1,4 @@
-"""A ruling before it is made: the line that says it, what it will do, and the key that enters it."""
+"""The screen of a ruling before it is entered: the keys that begin one, its line, and what it will do."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class Kind(NamedTuple):
     key: str
     words: str
     line: Callable[[Look], str]
-    """What the arbiter says, to be changed before it is entered; empty: there is nothing to rule on."""
+    """The line of the ruling, to be changed before it is entered; empty: there is nothing to rule on."""
     label: str = ""
-    """Where there is little room; empty: it is shown in the help alone."""
+    """Its short name in the footer; empty: only the help shows it."""
 
 
 def _turn(look: Look) -> int:
@@ -96,7 +96,7 @@ class RulingScreen(ModalScreen[str | None]):
         self._line = line
         self._busy = False
         self._left = ""
-        """What was entered all the same, if nothing else is."""
+        """The message about an act that was entered before the ruling."""
 
     def compose(self) -> ComposeResult:
         yield Static(

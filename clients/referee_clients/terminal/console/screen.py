@@ -1,4 +1,4 @@
-"""The first screen: every game that we may rule on, the selected one with its docket and entries."""
+"""The arbiter's application and first screen: all games of one arbiter, and docket and entries of the selected one."""
 
 from __future__ import annotations
 
@@ -83,12 +83,12 @@ class Games(Screen[None]):
         self._selected = ""
         self._history = History()
         self._docket: tuple[str, tuple[object, ...]] = "", ()
-        """Of which game the docket is shown, and how it stood."""
+        """The game whose docket is shown, and its state then."""
         self._words: list[str] = []
         self._said: list[str] = []
-        """What was said of the selected game."""
+        """The messages about the selected game."""
         self._ended = ""
-        """That the selected game is over: to be said after what a ruling brought, whichever is known first."""
+        """The message that the selected game is over; it follows the message about a ruling."""
         self._way = "connecting"
         self._others = 0
 
@@ -319,7 +319,7 @@ def _others(number: int) -> str:
 
 
 class ConsoleApp(TerminalApp[None]):
-    """``run_async`` it."""
+    """The application. ``run_async`` it."""
 
     TITLE = "Tile Referee: the arbiter's console"
 

@@ -18,7 +18,7 @@ from referee.games.alhambra.tiles import TYPES
 from referee.text.render.alhambra import text
 
 COLOURS = ("bright_blue", "bright_red", "bright_magenta", "yellow", "green", "white")
-"""Of the building types, as near to the tiles as a terminal gets."""
+"""The colours of the building types, as near to the tiles as a terminal gets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Round:
 
 
 class Show:
-    """See ``referee_clients.terminal.demo.screen``."""
+    """A ``referee_clients.terminal.demo.screen.Show``."""
 
     title = "Alhambra"
 

@@ -1,4 +1,4 @@
-"""The demo's game: bots in processes, a spectator who checks everything. Shows it; writes no files, knows no rules."""
+"""The demo's game: bots in processes, a spectator who checks everything, and the audit of its log. Knows no rules."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def _words(record: Record, happened: Happened) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """What the demo leaves behind."""
+    """The files that the demo writes."""
 
     log: Path
     verifier: Path

@@ -22,11 +22,11 @@ COLOURS = (
     "white on grey42",
     "white on dark_orange4",
 )
-"""Of the terrains, as near to the dominoes as a terminal gets."""
+"""The colours of the terrains, as near to the dominoes as a terminal gets."""
 
 
 class Show:
-    """See ``referee_clients.terminal.demo.screen``."""
+    """A ``referee_clients.terminal.demo.screen.Show``."""
 
     title = "Kingdomino"
 

@@ -20,11 +20,11 @@ COLOURS = (
     "white on dark_green",
     "white on purple4",
 )
-"""Of the building types."""
+"""The colours of the building types."""
 
 
 class Show:
-    """See ``referee_clients.terminal.demo.screen``."""
+    """A ``referee_clients.terminal.demo.screen.Show``."""
 
     title = "Alhambra Roll & Write"
 

@@ -1,4 +1,4 @@
-"""How the demo looks: live on a terminal, plain lines elsewhere. Knows no network, no files and no game."""
+"""The demo's screen: live in a terminal, plain lines elsewhere. Knows no network, no files and no game."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ def show(rules_id: str, bots: Sequence[str]) -> Show:
 
 
 EVERY_TURNS = 10
-"""Without a terminal: a line after so many turns."""
+"""Turns between two lines, without a terminal."""
 REMEMBERED = 12
-"""Moves shown below the table, if there is room for so many."""
+"""Most moves shown below the table."""
 _WIDTH = 77
 _ECHO = 3
 """Room on the right for the ^C of a terminal: if it wrapped, the picture would not be wiped away whole."""

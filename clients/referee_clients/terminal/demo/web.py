@@ -28,7 +28,7 @@ _CLOCK = log_pb2.ClockTerms(increment=log_pb2.Increment(base_ms=600_000, increme
 
 @dataclass(frozen=True, slots=True)
 class _Show:
-    """What is played."""
+    """The games to be played."""
 
     game: str
     bots: Sequence[str]

@@ -1,4 +1,4 @@
-"""What happens beside the moves, as a scribe or a player types it: what a line means, will do, and whether it can be.
+"""Acts beside the moves: their lines, what each will do, the fields of its form, and which are possible now.
 
 Numbers are those of entries of the log. Knows no terminal and no game.
 """
@@ -34,7 +34,7 @@ NO_KEY: Final = (
     "This needs the arbiter's key, and the desk has none for this game. Leave with Ctrl+Q and start it with "
     "--arbiter-key FILE; a game that was opened without an arbiter cannot get one"
 )
-"""What the desk lacks, and how to get it."""
+"""The advice for a desk without that key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +43,10 @@ class Meant:
 
     act: TableAct
     move: Any = None
-    """That stands against rules, where it does."""
+    """The move that stands against rules; None in other acts."""
     broken: tuple[str, ...] = ()
     line: str = ""
-    """Of a move that stands."""
+    """The line of a move that stands."""
 
     def __str__(self) -> str:
         return self.line or str(self.act)
@@ -248,11 +248,11 @@ class Field:
     name: str
     """Empty: nothing is filled in."""
     form: str
-    """What it puts into the line, ``{}`` for the value."""
+    """Its part of the line, with ``{}`` for the value."""
     value: str = ""
     """To begin with."""
     empty: str = ""
-    """What it means if nothing is filled in; empty: it has to be."""
+    """The meaning of an empty field; empty: the field has to be filled in."""
 
     def part(self, value: str) -> str:
         """Return its part of the line; empty if it is left out."""
@@ -328,7 +328,7 @@ class Offer:
 
 
 class _Offers:
-    """What is found to be possible, one after another."""
+    """A list of possible acts that grows one by one."""
 
     def __init__(self, record: Record, author: Author) -> None:
         self.found: list[Offer] = []
@@ -428,7 +428,7 @@ def _rulings(record: Record) -> Sequence[tuple[str, str]]:
 
 
 def _line(text: str) -> Meant:
-    """Of a line that is the same in every game."""
+    """Return the meaning of a line that is the same in every game."""
     found = table.read_line("kingdomino", text)
     assert found is not None  # noqa: S101 - only lines about the table are made here
     return Meant(found)
@@ -436,14 +436,14 @@ def _line(text: str) -> Meant:
 
 @dataclass(frozen=True, slots=True)
 class Intended:
-    """An act that was typed, or filled in."""
+    """An act that was typed, or filled in, with its consequence."""
 
     line: str
     """With all that may be left out."""
     does: str
-    """What it will do."""
+    """Its consequence."""
     why_not: str
-    """Why it is not possible; empty if it is."""
+    """The reason that forbids it; empty if it is possible."""
     enter: Callable[[], Awaitable[int | str]]
     """Enter it; return its entry, or what is to be said. Raise ``NotEntered`` and ``ClientError``."""
 

@@ -1,4 +1,4 @@
-"""Alhambra for a scribe: see ``referee_clients.terminal.desk.guide``."""
+"""Words of Alhambra for a scribe, as in ``referee_clients.terminal.desk.guide``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The desk as an application in a terminal: which referee, which folder, which screen. Knows no game."""
+"""The desk's application: its first screen, the form for a new game, and the way to a game. Knows no game.
+
+Options are written as the headers of the notation have them, and read by its parser.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +67,7 @@ class GameOption(Option):
 
 
 class Start(Screen[None]):
-    """What there is to enter."""
+    """The first screen: a new game, or one that was opened at this desk."""
 
     class NewGame(Message):
         """A new game is wanted."""
@@ -180,7 +183,7 @@ class Opening(Screen[Known | None]):
         self._rules_id = registry.names()[0]
         self._opening = False
         self._wrong: list[str] | None = None
-        """What was filled in when something was found to be wrong."""
+        """The values of the form when something was found to be wrong."""
 
     def compose(self) -> ComposeResult:
         yield Static("A new game at the table", id="title", markup=False)
@@ -218,7 +221,7 @@ class Opening(Screen[Known | None]):
     @on(Select.Changed)
     @on(Input.Changed)
     def _is_changed(self) -> None:
-        """What was wrong may be right now."""
+        """Drop the message about a value that has changed since."""
         if self._wrong is not None and self._wrong != self._filled_in():
             self._say("")
 
@@ -306,7 +309,7 @@ class Opening(Screen[Known | None]):
             return None
 
     def _names(self, seats: int) -> list[str] | None:
-        """As many as were given; None if there are too many, which is told."""
+        """Return the names that were given; None if there are too many, which is told."""
         names = [shown_name(name) for name in self._value(_NAMES).split(",")]
         if len(names) > seats:
             self._say(f"names: {len(names)} of them; expected {seats} at most, with commas between")
@@ -341,7 +344,7 @@ def _field(option: RulesOption) -> Widget:
 
 
 class DeskApp(TerminalApp[None]):
-    """``run_async`` it."""
+    """The desk with one referee and one folder. ``run_async`` it."""
 
     TITLE = "Tile Referee: the desk"
 

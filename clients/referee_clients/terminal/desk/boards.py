@@ -1,6 +1,6 @@
-"""A game on the screen: what is awaited, the clocks, the boards, and what was entered. Knows no game.
+"""The screen of a game without its prompt: clocks, boards and entries, and the words for them. Knows no game.
 
-Who enters there, and how, is for the screens that are made of this one.
+The screens that derive from it say who enters, and how.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class BoardScreen(Screen[None]):
         self.history = History()
         self._way = "connecting"
         self._said = False
-        """Whether anything was to be told since the game was read."""
+        """Something was told since the game was read."""
         self.hides = False
         """Hands are not shown."""
         self._marked: Collection[Cell] = ()
@@ -284,7 +284,7 @@ def clocks(record: Record, names: Sequence[str], now_ms: int) -> str:
 
 
 _HAND: Final = re.compile(r"^( *hand), .+$|^(.*\bhand \d+:) .+$")
-"""Where a line tells what is in a hand."""
+"""The parts of a line that show a hand."""
 
 
 def without_hand(line: str) -> str:
@@ -310,7 +310,7 @@ class History:
 
     @property
     def entries(self) -> Sequence[Line]:
-        """What each entry says."""
+        """Return the entries in words."""
         return self._transcript.entries if self._transcript is not None else ()
 
     def read(self, entries: Sequence[bytes]) -> None:

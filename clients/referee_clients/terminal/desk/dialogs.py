@@ -1,4 +1,4 @@
-"""The list of the moves that the rules allow now, to choose one from."""
+"""The screens that open over a game: its legal moves, the form of an act, and a correction."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from referee_clients.terminal.widgets import Choices
 
 
 class Moves(ModalScreen[str | None]):
-    """Dismissed with the line of the move that was chosen, or None."""
+    """The list of legal moves. Dismissed with the line of the chosen one, or None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,f3", "dismiss", "Back", key_display="Esc")]
     CSS = """
@@ -49,7 +49,7 @@ _HOW = "Tab and Shift+Tab go from field to field. Enter shows what this will do.
 
 
 class Filling(ModalScreen[str | None]):
-    """Dismissed with the line, or None."""
+    """The form of an act beside the moves. Dismissed with its line, or None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "confirm", "Show, then enter"),
@@ -96,7 +96,7 @@ class Filling(ModalScreen[str | None]):
 
     @property
     def line(self) -> str:
-        """What the fields say."""
+        """Return the line that the fields make."""
         return line_of(self._fields, [each.value for each in self.query(Input)])
 
     def _show(self) -> None:
@@ -123,7 +123,7 @@ class Filling(ModalScreen[str | None]):
 
 
 class Correction(ModalScreen[int | None]):
-    """Dismissed with the entry whose position the game goes back to, or None."""
+    """The list of entries to go back to. Dismissed with the number of one, or None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f8", "take_back", "Take back"),

@@ -1,4 +1,4 @@
-"""The desk's folder: the scribe's key, what admits to its games, and who sits where. Nothing of it is in a log."""
+"""The desk's files and referee: the scribe's key, tokens of its games, players' names. No log has any of this."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Known:
     game_id: str
     rules_id: str
     server: str
-    """Where its referee is; empty for the desk's own."""
+    """The address of its referee; empty for the desk's own."""
     token: str = field(repr=False)
     verifier: str
     arbiter_token: str = field(repr=False, default="")
@@ -89,7 +89,7 @@ class Folder:
 
     @property
     def arbiter_file(self) -> Path:
-        """Where the arbiter's key is, or would be made."""
+        """Return the file of the arbiter's key, which may not exist yet."""
         return self._arbiter_path
 
     @property
@@ -188,11 +188,11 @@ ReadComponents = Callable[[str, Path], bytes]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A referee."""
+    """The referee of the desk's games."""
 
     address: str
     token: str = field(repr=False)
     """The organiser's, which opens games; empty: none can be opened."""
     security: Security
     server: str = ""
-    """As the scribe named it; empty for the desk's own."""
+    """Its address in the scribe's words; empty for the desk's own."""

@@ -1,4 +1,4 @@
-"""What a game's module of this package offers: words for a scribe who does not know the notation. Knows no game."""
+"""The protocol of a game's module in this package: words for a scribe who does not know the notation. Knows no game."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ class Guide(Protocol):
     TITLE: str
     """The game's name for people."""
     OPTIONS: Mapping[str, str]
-    """What each option means, by its name."""
+    """The meaning of each option, by its name."""
     COMPONENTS: str
-    """What may be declared in place of the version's own, such as a sheet; empty: nothing."""
+    """The components that may be declared in place of the version's own, such as a sheet; empty: none."""
     DRAWS: Mapping[str, str]
-    """What is to be entered for each kind of chance; ``{seat}`` or the virtual ``{player}`` is whose it is."""
+    """The outcome to be entered for each kind of chance, of ``{seat}`` or the virtual ``{player}``."""
     MOVES: Mapping[str, str]
-    """What a seat can do, for each kind of move."""
+    """The effect of each kind of move."""
 
     def to_come(self, state: Any, typed: Sequence[str]) -> Sequence[str]:
         """Return the words of what can be drawn or rolled after these of the same draw, each once."""

@@ -1,6 +1,7 @@
-"""Who enters acts by hand in one game: follows it, signs what is entered, and sends it until its entry is known.
+"""The connection
 
-Knows no terminal. The rules judge here first, by the same code as at the referee; what they forbid is never sent.
+``Scribe`` enters for all seats; a seat's own is in ``referee_clients.terminal.seat``. Knows no terminal. The rules
+judge here first, by the same code as at the referee; what they forbid is never sent.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ class Hand(ABC):
         """
         self._copy = copy or GameCopy(None, game_id, "")
         self.file: Path | None = None
-        """Where the file of the game is, once that is over and kept."""
+        """The file of the game, once that is over and kept."""
         self.ledger = Ledger(game_id, verifier)
         self.address = address
         self.game_id = game_id
@@ -83,7 +84,7 @@ class Hand(ABC):
         self._sent: tuple[SignedIntent, int] | None = None
         """Our act for the head as we know it, and its seq, until the entry there is known."""
         self._thought_ms: int | None = None
-        """What that act took us, where it counts."""
+        """The time that act took us, where it counts."""
         self._sent_on = -1
         """The stream that it was last sent on."""
         self._answer_by_s = 0.0
@@ -103,7 +104,7 @@ class Hand(ABC):
     @property
     @abstractmethod
     def author(self) -> Author:
-        """Who acts. Raise ``Denied`` if we are nobody in this game."""
+        """The author of our acts. Raise ``Denied`` if this game does not know us."""
 
     @property
     @abstractmethod
@@ -112,7 +113,7 @@ class Hand(ABC):
 
     @property
     def is_waiting(self) -> bool:
-        """Whether an act is on its way."""
+        """Return whether an act is on its way."""
         return self._answer is not None
 
     @property
@@ -267,7 +268,7 @@ class Hand(ABC):
         self._ahead_ms = max(self._ahead_ms, shown_ms - 1000 * time.monotonic())
 
     def _settle(self, said: pb.PlayGameResponse) -> None:
-        """What became of our act, if the message tells."""
+        """Take note of what became of our act, if the message tells."""
         if self._sent is None:
             return
         signed, seq = self._sent
@@ -291,7 +292,7 @@ class Hand(ABC):
                 raise Cut(str(answer), answer.retry_s)
             if answer.reason in ("STALE_HEAD", "GAME_OVER"):  # of these the entries tell
                 return
-            if self._answer is None:  # nobody has asked for it who could be told
+            if self._answer is None:  # there is no caller who could be told
                 raise denied(answer)
             self._settled(NotEntered(str(denied(answer))))
 

@@ -1,4 +1,4 @@
-"""Kingdomino for a scribe: see ``referee_clients.terminal.desk.guide``."""
+"""Words of Kingdomino for a scribe, as in ``referee_clients.terminal.desk.guide``."""
 
 from __future__ import annotations
 

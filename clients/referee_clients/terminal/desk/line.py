@@ -1,6 +1,6 @@
-"""What a line that is being typed means now, and how it can go on. Knows no terminal and no game.
+"""The line that is being typed: its meaning in a position, and how it can go on. Knows no terminal and no game.
 
-The line is read by the notation's own parser and judged by the rules, in the position as it is.
+The notation's own parser reads the line, and the rules judge it in the position as it is.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _SEAT: Final = re.compile(r"\s*(\d+)\s*:", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a line means: an event that the rules allow, or why it is none."""
+    """The meaning of a line: an event that the rules allow, or the reason against it."""
 
     event: Any = None
     line: str = ""
@@ -36,9 +36,9 @@ class Reading:
     error: str = ""
     """In one paragraph."""
     column: int = 0
-    """Where the error is, from 1; 0: it is about the whole line."""
+    """The place of the error, from 1; 0: it is about the whole line."""
     cells: tuple[Cell, ...] = ()
-    """Where on the board a rule is broken."""
+    """The cells of the board where a rule is broken."""
     unfinished: bool = False
     """Nothing is wrong with it but that it does not go on."""
 
@@ -62,7 +62,7 @@ class Desk:
         self.moves = self._all_moves()
         """The lines of all legal moves, if one is awaited here."""
         self.beginning = self._beginning()
-        """What every line that is right begins with; empty after the end of the game."""
+        """The beginning of every line that is right; empty after the end of the game."""
 
     def _all_moves(self) -> list[str]:
         if not isinstance(self.pending, Decision) or not self._goes_on:
@@ -256,7 +256,7 @@ def last_words(choices: Iterable[str]) -> list[str]:
 
 
 def _to_next_blank(words: str, start: int) -> str:
-    """As far as the word that the start is in goes."""
+    """Return the words up to the end of the word that the start is in."""
     end = words.find(" ", start)
     return words if end < 0 else words[:end]
 

@@ -1,4 +1,4 @@
-"""The desk itself: a game as its scribe enters it, with draws, the moves of all seats, corrections and rulings."""
+"""The scribe's screen of a game: draws, moves of all seats, corrections and rulings."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A game, and the line that is typed into: what it means, what it will do, and what becomes of it. Knows no game.
+"""The screen of a game with its prompt: the meaning of the line, its consequence, and its answer. Knows no game.
 
-Who enters, a scribe or a seat, and what only they can do, is for the screens that are made of this one.
+The screens of a scribe and of a seat derive from it and say what only they can enter.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ F6, or :hide, hides the players' hands on the screen, and shows them again."""
 NOTATION = "docs/notation.md of Tile Referee describes the whole notation."
 
 Command = tuple[Callable[[str], None], str]
-"""What a word does that is typed behind a colon, and what it is for."""
+"""The function of a word that is typed behind a colon, and its help."""
 _SOON_S = 0.3
 """An answer that takes no longer needs no word before it."""
 _NOT_YET = "The referee has not answered yet."
@@ -108,7 +108,7 @@ class TableScreen(BoardScreen):
     """
     )
     HELP = f"{KEYS}\n\n{NOTATION}"
-    """What the keys do."""
+    """The help about keys."""
     ASKS_BESIDE = "What happened beside the moves? Choose with Up and Down."
 
     def __init__(self, *, ascii_only: bool = False) -> None:
@@ -118,11 +118,11 @@ class TableScreen(BoardScreen):
         self._asked = ""
         """The last line that was asked about, as it cannot be corrected."""
         self._asked_of = ""
-        """As it was typed."""
+        """The same line as it was typed."""
         self._refused = ""
         """The line that was refused, as long as it stands there."""
         self._begun = ""
-        """What the line was begun with; as long as it stands there, nobody has typed."""
+        """The beginning that the screen put into the line; while it stands there alone, no key was typed."""
         self._commands: dict[str, Command] = {
             **self.commands(),
             "table": (lambda _: self.action_beside(), "table: what happened beside the moves"),
@@ -159,7 +159,7 @@ class TableScreen(BoardScreen):
         raise NotImplementedError
 
     def lacks(self) -> str:
-        """Return why there are no rulings among them; empty: there are, or nobody misses them."""
+        """Return why there are no rulings among them; empty: there are, or none belong there."""
         return ""
 
     def over(self) -> str:
@@ -211,7 +211,7 @@ class TableScreen(BoardScreen):
         return longer if longer != text else self._completed_beside(self.desk.whole(text), text)
 
     def _completed_beside(self, begun: str, text: str) -> str:
-        """Of an act beside the moves the next word, if there is one way to go on."""
+        """Return the line with the next word of an act beside the moves, if there is one way to go on."""
         if not begun.strip() or self.hand.ledger.record.game.is_over:
             return text
         found = [each.line for each in self.offers() if each.line.startswith(begun)]
@@ -230,7 +230,7 @@ class TableScreen(BoardScreen):
         self._show_meaning()
 
     def _show_meaning(self) -> None:
-        """What the line would enter, and how it can go on."""
+        """Show what the line would enter, and how it can go on."""
         text = self.query_one(Line).value
         if self._meant == (self.desk, text):
             return

@@ -1,4 +1,4 @@
-"""The desk's one screen: a list, what is typed below it, what that means, and what became of it."""
+"""The application and the screen of a tournament's desk: a list, the prompt, its meaning, and the help."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ _HOW = "Enter puts this line into the prompt, to be completed and entered there.
 
 
 class EventScreen(Screen[None]):
-    """One event."""
+    """The desk of one tournament."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f1", "help", "Help"),
@@ -145,9 +145,9 @@ class EventScreen(Screen[None]):
         self._busy = False
         """Something is being entered."""
         self._lock = asyncio.Lock()
-        """Held by whoever changes the event: what is entered here, or what others entered at its referee."""
+        """Guards every change of the file, by an entry here or by the acts of others at its referee."""
         self._way = ""
-        """Why there is no connection to the referee that keeps the event."""
+        """The reason that there is no connection to the referee of the tournament."""
 
     def compose(self) -> ComposeResult:
         yield Static("", id="title", markup=False)
@@ -220,7 +220,7 @@ class EventScreen(Screen[None]):
 
     @property
     def _is_about_entrants(self) -> bool:
-        """Whether what is typed is a number or a name, to be found in the list of entrants."""
+        """Return whether the text is a number or a name, to be found in the list of entrants."""
         text = self._text.strip()
         if self._view is not View.ENTRANTS or not text:
             return self._view is View.ENTRANTS and self._is_picked
@@ -445,12 +445,12 @@ def _few(tables: tuple[int, ...]) -> str:
 
 
 class EventDeskApp(TerminalApp[None]):
-    """``run_async`` it."""
+    """The application. ``run_async`` it."""
 
     TITLE = "Tile Referee: the event's desk"
 
     def __init__(self, event: EventFile) -> None:
-        """``event``: opened, so that nobody else enters anything in it meanwhile."""
+        """``event``: opened, so that no other desk can enter anything in it meanwhile."""
         super().__init__()
         self.event = event
 

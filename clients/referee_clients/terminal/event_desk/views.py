@@ -1,4 +1,4 @@
-"""What the desk lists: entrants, the round's tables, standings, each a line with the number of what it is about."""
+"""The lists of a tournament's desk, entrants, tables and standings, and the preview of a pairing."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from referee.tournament.words import called, possible_lines, quality_lines, stan
 
 
 class View(Enum):
-    """Which list is shown."""
+    """The list that is shown."""
 
     ENTRANTS = "entrants"
     TABLES = "tables"
@@ -39,7 +39,7 @@ class Line(NamedTuple):
     """One of a list."""
 
     number: int
-    """Of the entrant or the table; 0: of neither."""
+    """The number of the entrant or the table; 0: neither."""
     words: str
 
 

@@ -1,4 +1,4 @@
-"""The table as one seat has it: its own board first, moves when it is on turn, and what it can do beside them."""
+"""The application and the screen of a seat: its own board first, its moves, and its acts beside them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from referee_clients.terminal.seat.seat import Seat, SeatKeys
 from referee_clients.terminal.widgets import TerminalApp
 
 _CALL, _KEY = ":call", ":key"
-"""What no log has as an act of the table in words: a call, and another key of one's own."""
+"""The words for two things that are no acts of the table: a call, and another key of one's own."""
 _CALLING = Offer("Call an arbiter to this game", f"{_CALL} why")
 _CHANGING = Offer("Go on with another key", _KEY)
 
@@ -171,7 +171,7 @@ def _fixed(field: Field) -> Field:
 
 
 class SeatApp(TerminalApp[ClientError]):
-    """``run_async`` it; it returns why the seat cannot be played, or None after its player has left."""
+    """The application. ``run_async`` returns why the seat cannot be played, or None after its player has left."""
 
     TITLE = "Tile Referee: a seat"
 

@@ -1,4 +1,4 @@
-"""A seat in one game, played by hand: it joins, reveals its share of the deck, moves, and acts beside the moves."""
+"""A seat that a person plays: its key files, its share of the deck, its moves and its acts beside them."""
 
 from __future__ import annotations
 
