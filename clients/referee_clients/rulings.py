@@ -275,6 +275,9 @@ def _consequences(look: Look, ruling: Ruling) -> list[str]:
             return []
 
 
+# --- a ruling that waits for its arbiter's signature ----------------------------------------------------------------
+
+
 MOST_BYTES: Final = 64 << 10
 """Of the file."""
 _ACTS: Final = ("rule", "change_key")

@@ -17,6 +17,8 @@ from referee.v1 import game_pb2
 from referee.v1 import status_service_pb2 as pb
 from referee.wire.enums import word
 
+# --- the status, in `referee status` and in the arbiter's console ---------------------------------------------------
+
 
 def time_left(clock: game_pb2.SeatClock, now_ms: int) -> str:
     """Return what a clock shows now, in whole seconds."""
@@ -75,6 +77,9 @@ def _awaited(game: pb.GameStatus, now_ms: int) -> Text:
         what = "a scribe, to declare what was drawn"
         text.append(", " if text else "").append(what, "" if game.scribe_connected else "red")
     return text or Text("the referee")
+
+
+# --- the docket, in `referee docket` and in the arbiter's console ---------------------------------------------------
 
 
 def docket_lines(found: arbiter_pb.Docket) -> list[str]:
@@ -159,6 +164,9 @@ def _words(text: str) -> str:
 def _held(found: arbiter_pb.Docket) -> str:
     waiting = [str(dispute.seq) for dispute in found.disputes if not dispute.HasField("ruled")]
     return f"waits for a ruling on entry {' and '.join(waiting)}" if waiting else "entered at once"
+
+
+# --- open calls, and times that passed ------------------------------------------------------------------------------
 
 
 def caller_words(call: arbiter_pb.Call) -> str:

@@ -375,7 +375,7 @@ CLIENTS: Final = (
         "clients/referee_clients/bot_check/lint.py",
         'names = [node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)]',
         'names = [node.module or ""]',
-        ("tests/clients/test_bot_lint.py::test_what_looks_beyond_its_seat_is_found",),
+        ("tests/clients/test_bot_check.py::test_what_looks_beyond_its_seat_is_found",),
     ),
     Fault(
         "half-of-the-candidates-is-one-too-few",

@@ -67,6 +67,9 @@ ASKED: Final = tuple(check.id for check in _ASKED)
 PLAYED: Final = tuple(check.id for check in _PLAYED)
 
 
+# --- results --------------------------------------------------------------------------------------------------------
+
+
 class Wrong(Exception):
     """What the bot did, on one line."""
 

@@ -202,6 +202,9 @@ async def _through(party: Party, way: Way, data: bytes, held: list[bytes]) -> As
         raise Broken(f"cut after message {party.counts[way] - 1} {way.value}")
 
 
+# --- faults: drawn from a seed, or one at one place -----------------------------------------------------------------
+
+
 class Way(Enum):
     """In which direction."""
 

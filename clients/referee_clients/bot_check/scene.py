@@ -343,6 +343,9 @@ class Scene:
         return options
 
 
+# --- a game that is brought to a position: both seats play, a scribe declares the draws -----------------------------
+
+
 CALL_S = 15.0
 
 

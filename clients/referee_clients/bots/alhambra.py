@@ -29,6 +29,8 @@ from referee.games.game import Cell
 from referee_clients.bots.alhambra_valuation import WEIGHTS, Outlook, Valuation, Weights
 from referee_clients.bots.sampler import Sampler, over_others
 
+# --- one move ahead -------------------------------------------------------------------------------------------------
+
 
 class Greedy:
     """Buys and places for the most points now, an exact payment before any other; else takes the most money."""
@@ -69,6 +71,9 @@ def _points(state: State, tile: int) -> int:
     neutral = state.neutral_counts() if state.seats == 2 else None
     points, _ = score_round(min(3, state.scorings + 1), counts, [0] * state.seats, neutral)
     return points[state.seat]
+
+
+# --- the place of each tile: a beam search over their order and their cells -----------------------------------------
 
 
 BEAM = 5
@@ -119,6 +124,9 @@ def _disposals(placing: Placing, tile: int, *, may_give: bool) -> Iterator[Placi
     yield Placing(layout, laid, reserve | bit, neutral, left, placing.first or ReserveTile(tile))
     if may_give:
         yield Placing(layout, laid, reserve, neutral | bit, left, placing.first or GiveTile(tile))
+
+
+# --- a whole turn: exact purchases and their cards, then the last action, then the places ---------------------------
 
 
 REBUILDS = 6
@@ -271,6 +279,9 @@ class Turn:
 def _currency(buy: Buy) -> slice:
     first = buy.payment[0] // VALUES * VALUES
     return slice(first, first + VALUES)
+
+
+# --- the sampler's view of Alhambra ---------------------------------------------------------------------------------
 
 
 TURNS = 3

@@ -15,6 +15,8 @@ from referee.games.alhambra.scoring import place_points
 from referee.games.alhambra.tiles import TYPES, tiles_of
 from referee_clients.bots.majorities import expected_points
 
+# --- the position ---------------------------------------------------------------------------------------------------
+
 
 @dataclass(frozen=True, slots=True)
 class Weights:
@@ -229,6 +231,9 @@ def _reach(counts: bytes) -> tuple[float, float, float]:
     exact = sum(tiles for cost, tiles in enumerate(_PRICES) if payable >> cost & 1)
     able = sum(tiles for cost, tiles in enumerate(_PRICES) if cost <= total)
     return min(total, 13) + 0.5 * max(0, total - 13), exact / sum(_PRICES), able / sum(_PRICES)
+
+
+# --- chances of the rest of the game: the scorings, the tiles of each seat, the majorities --------------------------
 
 
 TILES_A_TURN = 0.6

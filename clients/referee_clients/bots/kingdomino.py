@@ -14,6 +14,8 @@ from referee.games.kingdomino.moves import ChooseDomino, DiscardDomino, Move, Pl
 from referee.games.kingdomino.phases import Phase
 from referee_clients.bots.sampler import Sampler, over_others
 
+# --- the worth of an unfinished kingdom, in points ------------------------------------------------------------------
+
 
 @dataclass(frozen=True, slots=True)
 class Weights:
@@ -115,6 +117,9 @@ def _lost(room: int) -> tuple[int, int]:
     return (room ^ joined).bit_count(), odd
 
 
+# --- one domino ahead -----------------------------------------------------------------------------------------------
+
+
 class Greedy:
     """The castle in the middle; then the most points, of equal ones the larger areas or the more crowns."""
 
@@ -143,6 +148,9 @@ def middle(state: State, castles: Sequence[Move]) -> Move:
     """Return the castle's cell that leaves the most room on all sides."""
     arm = state.options.size() // 2
     return next(castle for castle in castles if castle == PlaceCastle(arm, arm))
+
+
+# --- a turn: the place of this domino and the choice of the next are one question -----------------------------------
 
 
 PLACES = 6
@@ -191,6 +199,9 @@ class Turn:
     def _with(self, kingdom: Kingdom, domino: Domino) -> float:
         """Return the worth of the kingdom with the domino taken next, less what its place in the line costs."""
         return self._valuation.best(kingdom, domino) - self._later * self._state.offer.index(domino.number)
+
+
+# --- the sampler's view of Kingdomino -------------------------------------------------------------------------------
 
 
 LINES = 1

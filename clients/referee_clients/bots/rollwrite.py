@@ -16,6 +16,9 @@ from referee.games.rollwrite.sheet import CELLS, FACES, SECOND_COST, TYPES, dice
 from referee_clients.bots.majorities import expected_points
 from referee_clients.bots.sampler import Sampler, over_others
 
+# --- the worth of a set of buildings at the end, if all that are missing come with the same chance ------------------
+
+
 BUILT_A_TURN = 0.95
 """Buildings of a player in one turn; measured in games of planners."""
 
@@ -144,6 +147,9 @@ def _place_points(
     )
 
 
+# --- one move ahead -------------------------------------------------------------------------------------------------
+
+
 class Greedy:
     """Builds for the most points now. It never turns dice, as that only costs; it keeps dice that it can build with."""
 
@@ -161,7 +167,7 @@ class Greedy:
         return max((move for move in legal_moves if not isinstance(move, ChangeDice)), key=merit)
 
 
-"""What the two dice of a colour show, ascending."""
+# --- a whole turn: changed dice, one building or two, or coins ------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,6 +264,9 @@ class Turn:
 def _other(blue: Two, yellow: Two, pair: tuple[int, int]) -> tuple[int, int]:
     """Return the pair of dice that are not these."""
     return blue[blue[0] == pair[0]], yellow[yellow[0] == pair[1]]
+
+
+# --- the sampler's view of Roll & Write -----------------------------------------------------------------------------
 
 
 TURNS = 5

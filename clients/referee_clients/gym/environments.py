@@ -169,6 +169,9 @@ class Play:
         self.over, self.moves = Over(result.ending, result.scores or tuple(state.scores), result.places), ()
 
 
+# --- PettingZoo: one agent acts after the other ---------------------------------------------------------------------
+
+
 class RawEnv(AECEnv[str, Any, Any]):
     """One game. Agents are ``seat_0``, ``seat_1``, … and act when the rules ask them to, several times in a row too."""
 
@@ -256,6 +259,9 @@ def aec_env(game: str, seats: int = 2, options: Any = None, **how: Any) -> AECEn
 def parallel_env(game: str, seats: int = 2, options: Any = None, **how: Any) -> ParallelEnv[str, Any, Any]:
     """Return the same with an action of each agent at every step, of which only that of the agent on turn counts."""
     return turn_based_aec_to_parallel(RawEnv(game, seats, options, **how))
+
+
+# --- Gymnasium: one seat acts, bots play the others -----------------------------------------------------------------
 
 
 Illegal = Literal["raise", "lose"]

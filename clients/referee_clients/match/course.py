@@ -172,6 +172,9 @@ class Course:
             yield None
 
 
+# --- the loop: gives out games, and enters those that are over in the order of the schedule -------------------------
+
+
 FAULTS: Final = "faults"
 """Folder in which a text for each fault is kept."""
 AHEAD: Final = "ahead"

@@ -148,6 +148,9 @@ class Rounds:
         return [tuple(player - 1 for player in table) for table in pairing.tables]
 
 
+# --- the worth of a block -------------------------------------------------------------------------------------------
+
+
 Block = Sequence[Game]
 
 

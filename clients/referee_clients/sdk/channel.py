@@ -311,6 +311,9 @@ def _no_password() -> str:
     raise ValueError("the key is encrypted")
 
 
+# --- several addresses: every call takes the first way that is open -------------------------------------------------
+
+
 HEAD_START_S = 0.3
 """How long a way is waited for before the next one is tried beside it."""
 LOOK_S = 5.0

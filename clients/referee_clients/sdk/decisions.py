@@ -317,6 +317,9 @@ def _number(act: str, seq: object) -> int:
     return seq
 
 
+# --- asking: a bot may think for long, fail in any way, or never answer ---------------------------------------------
+
+
 async def ask(choose: Callable[..., Any], *arguments: Any) -> Any:
     """Return what ``choose`` returns. Raise what it raises, and ``BotFailed`` for what would end a process.
 

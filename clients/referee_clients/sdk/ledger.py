@@ -112,6 +112,9 @@ class Ledger:
         return head
 
 
+# --- taking a seat --------------------------------------------------------------------------------------------------
+
+
 def owed(record: Record, seat: int, key: PrivateKey) -> SignedIntent | None:
     """Return the Join or the Reveal that the game waits for from this seat; None if it waits for neither."""
     game = record.game

@@ -25,6 +25,9 @@ from referee.text.words.catalogue import Phrase, phrase
 from referee.v1 import game_service_pb2 as pb
 from referee.wire.registry import Codec, codec
 
+# --- times and clocks -----------------------------------------------------------------------------------------------
+
+
 _EXPECTED = phrase("a time such as 90s, 5m, 1h30m or 2d")
 _CLOCK_EXPECTED = phrase(
     "BASE (10m), BASE+MORE (10m+5s or 10:00+5), TIME/move (30s/move), BASE dDELAY (10m d3s) or DAYS/move (3d/move)"
@@ -82,6 +85,9 @@ def _part(word: str, text: str, part: str) -> int:
         what = " {found}: {part} is not a time; expected {expected}"
         raise BadWord(word, phrase(what, found=repr(text), part=repr(part), expected=_CLOCK_EXPECTED))
     return found
+
+
+# --- a game's options, as JSON --------------------------------------------------------------------------------------
 
 
 _AGE_ORDER = "age_order"
@@ -156,6 +162,9 @@ def _ages(rules_id: str, known: Mapping[str, Option], age_order: str) -> Any:
         raise BadWord("age-order", what) from None
 
 
+# --- series: each log names the one before it by the hash of its last entry -----------------------------------------
+
+
 _ID_BYTES = 16
 
 
@@ -188,6 +197,9 @@ def place(record: Record | None, *, first: bool) -> log_pb2.Series | None:
     if (rules := _rules(record)) is not None and rules.is_last(record.game.position.state, before.index):
         raise BadWord("series-of", ": this game was the last of its series; expected an earlier one")
     return log_pb2.Series(id=before.id, index=before.index + 1, previous_head=record.head)
+
+
+# --- terms: time, illegal moves, absence, protests ------------------------------------------------------------------
 
 
 _ILLEGAL_EXPECTED: Final = phrase("retry, record, strikes:N, penalty:TIME or forfeit")
@@ -240,6 +252,9 @@ def _more_than_none(word: str, text: str) -> int:
     if not (found := milliseconds(word, text)):
         raise BadWord(word, phrase(" {number}: expected more than zero", number=text))
     return found
+
+
+# --- wishes, and the request that says them to a referee ------------------------------------------------------------
 
 
 MOST_EVENT: Final = (1 << 64) - 2

@@ -380,6 +380,9 @@ def _key(path: Path | None) -> PrivateKey:
     return key
 
 
+# --- every game of one principal: one token, one stream that reports them, a bot for each ---------------------------
+
+
 Ended = Callable[[str, GameResult | Exception], None]
 _CALL_S = 15.0
 
