@@ -357,6 +357,13 @@ CLIENTS: Final = (
         ("tests/clients/test_javascript.py::test_what_its_ledger_takes_and_what_not",),
     ),
     Fault(
+        "a-join-string-shows-its-token",
+        "clients/referee_clients/join.py",
+        "token: str = field(repr=False)",
+        "token: str",
+        ("tests/clients/test_join.py::test_the_token_is_not_shown",),
+    ),
+    Fault(
         "too-few-bots-leave-seats-empty",
         "clients/referee_clients/match/arena.py",
         "islice(cycle(bots), seats)",
