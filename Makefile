@@ -14,6 +14,9 @@ unexport PYTHONDONTWRITEBYTECODE
 PROTOS := $(shell find proto/referee -type d -o -name '*.proto' 2>/dev/null)
 # What is signed never changes its meaning: the log and each game's messages.
 SIGNED := proto/referee/log/v1 proto/referee/alhambra/v1 proto/referee/event/v1 proto/referee/kingdomino/v1 proto/referee/rollwrite/v1
+# Of these the verifier's page is made.
+PAGE := $(filter-out %/index.html %/README.md,$(wildcard clients/verify-js/*)) $(wildcard clients/referee_clients/web/static/*.mjs) \
+	referee/text/words/en/web.json
 SIGNED_BASELINE := proto/baseline/signed.binpb
 
 # What is ours; somebody's own bot may lie beside it.
@@ -175,7 +178,7 @@ $(BIN)/python:
 		{ echo "Python 3.11 or newer is needed, and $(PYTHON) is not: try 'make PYTHON=/path/to/python3.11'."; exit 1; }
 	@$(PYTHON) -m venv .venv
 
-$(RUNTIME): pyproject.toml hatch_build.py $(PROTOS) | $(BIN)/python
+$(RUNTIME): pyproject.toml hatch_build.py $(PROTOS) $(PAGE) | $(BIN)/python
 	@echo "Installing into .venv; the first time takes a minute."
 	@$(BIN)/python -m pip install --quiet --editable '.[all]'
 	@touch $@
@@ -186,6 +189,6 @@ $(DEV): pyproject.toml hatch_build.py | $(BIN)/python
 	@touch $@
 
 # With the tools at hand a changed .proto file takes a second, not a reinstallation.
-$(GENERATED): $(DEV) $(PROTOS)
+$(GENERATED): $(DEV) $(PROTOS) $(PAGE)
 	@$(BIN)/python -m hatch_build
 	@touch $@ $(RUNTIME)

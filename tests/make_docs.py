@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
+from hashlib import sha256
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from hatch_build import verifier_page
 from referee.games import forfeits, registry, table_rules
 from referee.games.game import Kind, Rule
 from referee.log.endings import CONSEQUENCES
@@ -188,12 +190,18 @@ def pages() -> dict[Path, Callable[[], str]]:
         for game, page in (*games, (TOURNAMENT, tournament))
     }
     log_format = DOCS / "log-format.md"  # only its last section is made
+    verifier = DOCS.parent / "clients" / "verify-js" / "README.md"  # and of this the hash
     return {
         **rules,
         DOCS / "rules" / "table.md": table_page,
         DOCS / "theorems.md": theorems_page,
         DOCS / "notation.md": notation_page,
         log_format: lambda: log_format_page(log_format.read_text(encoding="utf-8")),
+        verifier: lambda: re.sub(
+            r"\b[0-9a-f]{64}\b",
+            sha256(verifier_page().encode()).hexdigest(),
+            verifier.read_text(encoding="utf-8"),
+        ),
     }
 
 

@@ -50,7 +50,6 @@ _TYPES: Final = {
     ".zip": "application/zip",
 }
 
-_FOR_NODE: Final = ("page.mjs",)
 VERIFY_CSP: Final = CSP.replace("trusted-types 'none'", "trusted-types auditor; worker-src 'self'")
 """Of the pages that start a worker."""
 _WITH_WORKER: Final = ("/verify", "/event/{id:str}")
@@ -81,7 +80,7 @@ def static_files() -> dict[str, bytes]:
     static = FOLDER / "static"
     # The verifier is a link to where it lives, in a checkout; in a wheel it is a folder like the others.
     for path in sorted(Path(folder) / name for folder, _, names in os.walk(static, followlinks=True) for name in names):
-        if path.suffix in _TYPES and path.name not in _FOR_NODE:
+        if path.suffix in _TYPES:
             data = path.read_bytes()
             found[path.relative_to(static).as_posix()] = _without_comments(data) if path.suffix == ".mjs" else data
     return found
