@@ -28,8 +28,9 @@ ROOT = Path(__file__).resolve().parent
 PROTO = ROOT / "proto"
 LOG_SCHEMA = "referee/log/v1"
 LOG_DESCRIPTORS = "referee/log/descriptors.binpb"
-VERIFIER = ROOT / "clients" / "verify-js"
 STATIC = ROOT / "clients" / "referee_clients" / "web" / "static"
+# A link to clients/verify-js in a checkout, and a folder in an sdist.
+VERIFIER = STATIC / "verify"
 # In the order in which they need each other.
 MODULES = ("bytes", "ed25519", "wire", "schema", "frames", "note", "deck", "entries", "authors", "audit", "report")
 EVENT_MODULES = ("schema", "terms", "state", "points", "pairing", "rules", "", "audit")

@@ -13,6 +13,7 @@ import tomllib
 import venv
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from hashlib import sha256
 from importlib.metadata import distribution, distributions, packages_distributions
 from pathlib import Path
 from zipfile import ZipFile
@@ -122,6 +123,21 @@ def needed(requirements: Iterable[str], extras: Iterable[str] = ()) -> set[str]:
         if wanted.marker is None or any(wanted.marker.evaluate({"extra": each}) for each in ("", *extras)):
             found |= {wanted.name, *needed(distribution(wanted.name).requires or [], wanted.extras)}
     return found
+
+
+def test_wheel_and_sdist_make_the_page_that_the_documents_name(tmp_path: Path, plain: Installed) -> None:
+    """The same bytes from a checkout, and from the sdist, which has no clients/verify-js."""
+    made = "referee_clients/web/static/verify/index.html"
+    readme = (ROOT / "clients" / "verify-js" / "README.md").read_text(encoding="utf-8")
+    build = [sys.executable, "-m", "hatchling", "build", "--directory", str(tmp_path)]
+    subprocess.run([*build, "--target", "sdist"], cwd=ROOT, check=True, capture_output=True)
+    (sdist,) = tmp_path.glob("*.tar.gz")
+    shutil.unpack_archive(sdist, tmp_path / "unpacked", filter="data")
+    (unpacked,) = (tmp_path / "unpacked").iterdir()
+    subprocess.run([*build, "--target", "wheel"], cwd=unpacked, check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    for each in (plain.wheel, wheel):
+        assert f"`{sha256(ZipFile(each).read(made)).hexdigest()}`" in readme, each
 
 
 def test_it_holds_the_packages_as_they_are_in_the_source(installed: Installed) -> None:
