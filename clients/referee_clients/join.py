@@ -35,7 +35,7 @@ class Join:
 
 
 def format_join(address: str, game_id: str, seat: int, token: str) -> str:
-    """Return the join string. It is a secret until the seat is taken: whoever has it can take the seat."""
+    """Return the join string. It is a secret until the seat is taken: its holder can take the seat."""
     return f"{address}/{game_id}/{seat}#{token}"
 
 

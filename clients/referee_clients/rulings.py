@@ -115,7 +115,7 @@ class Look:
 
     @property
     def is_suspended(self) -> bool:
-        """Whether it is paused or adjourned: then nobody can move."""
+        """Return whether it is paused or adjourned: then no seat can move."""
         game = self.record.game
         return game.arbitration.suspended is not None and game.reached() is None
 
@@ -160,8 +160,8 @@ class Bench:
     async def enter(self, look: Look, ruling: log_pb2.Rule, text: str) -> int:
         """Send the ruling; return its entry. ``text``: the reason, or empty.
 
-        Raise ``WentOn`` for one of ``OF_POSITION`` if the game is not as it was looked at: nobody rules on a position
-        that he has not seen. In a paused game that has to go on for the ruling, it is resumed just before.
+        Raise ``WentOn`` for one of ``OF_POSITION`` if the game is not as it was looked at: an arbiter never rules on a
+        position without having seen it. In a paused game that has to go on for the ruling, it is resumed just before.
         """
         place = look.record.place
         tries = 1 if kind_of(ruling) in OF_POSITION else TRIES
@@ -279,7 +279,7 @@ def _consequences(look: Look, ruling: Ruling) -> list[str]:
 
 
 MOST_BYTES: Final = 64 << 10
-"""Of the file."""
+"""The largest size of the file."""
 _ACTS: Final = ("rule", "change_key")
 
 
@@ -289,7 +289,7 @@ class NotPrepared(ClientError):
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What an arbiter signs, and the reason that goes with it."""
+    """The act that an arbiter signs, and the reason that goes with it."""
 
     body: bytes
     """Exact bytes of the intent: these are signed, and nothing else in the file counts."""

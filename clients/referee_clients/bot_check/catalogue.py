@@ -71,7 +71,7 @@ PLAYED: Final = tuple(check.id for check in _PLAYED)
 
 
 class Wrong(Exception):
-    """What the bot did, on one line."""
+    """The bot's fault, on one line."""
 
 
 class Status(Enum):
@@ -90,7 +90,7 @@ class Result:
     game: str
     status: Status
     told: str = ""
-    """What was found, on one line."""
+    """The finding, on one line."""
     seconds: float = 0.0
 
 

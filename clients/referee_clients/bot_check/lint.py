@@ -44,7 +44,7 @@ RULES: Final = {
 
 IMPORT_S: Final = 1.0
 START_S: Final = 2.0
-"""Of a program, until it has answered for the first time."""
+"""Until a program has answered for the first time."""
 _BEYOND: Final = {
     "gc": "finds every object of the process, other seats' among them",
     "ctypes": "reads memory",
@@ -53,7 +53,7 @@ _BEYOND: Final = {
     "referee.dealer": "knows what is still to be drawn",
     "referee.log.deck": "knows what is still to be drawn",
 }
-"""What no bot needs to import, and why it is told."""
+"""Modules that no bot needs to import, and the reason that is given."""
 _FRAMES: Final = ("_getframe", "currentframe", "_current_frames", "stack")
 _DECISIONS: Final = 24
 

@@ -283,7 +283,7 @@ class Playing:
         return await self._whole
 
     async def _through_restarts(self, name: str, how: signal.Signals, at: tuple[int, ...]) -> str:
-        """Stop the referee and start it again whenever the game has come to so many entries.
+        """Stop the referee and start it again when the game has come to each of these sizes.
 
         The bot's next act in PlayGame waits until it is back: a fast game would be over before the referee has stopped.
         """

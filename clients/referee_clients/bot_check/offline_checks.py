@@ -27,7 +27,7 @@ _SHARE_S: Final = 4.0
 
 
 class Hung(Wrong):
-    """It gave no answer in time: whoever hangs once is not asked again."""
+    """It gave no answer in time: a bot that hangs once is not asked again."""
 
 
 @dataclass(slots=True)

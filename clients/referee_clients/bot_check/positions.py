@@ -19,7 +19,7 @@ from referee.log.vectors.transcripts import TRANSCRIPTS, steps
 from referee_clients.match import SeededStream
 
 FULL_LIST: Final = 5000
-"""As many moves as the referee sends with a turn at most."""
+"""The referee sends at most this number of moves with a turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Position:
     seat: int
     moves: tuple[Any, ...]
     where: str
-    """For whoever looks for it, such as ``game 3, move 40``."""
+    """The place, for a person who looks for it, such as ``game 3, move 40``."""
     events: Sequence[Any] = ()
     """All that happened before it; empty if no game is known that comes to it."""
 

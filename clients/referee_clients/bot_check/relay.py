@@ -175,7 +175,7 @@ class Relay:
 
 
 async def _through(party: Party, way: Way, data: bytes, held: list[bytes]) -> AsyncIterator[bytes]:
-    """What comes out for a message that goes in. Raises ``Broken``. ``held``: the stream's, at first empty."""
+    """Yield the messages that come out for one that goes in. Raise ``Broken``. ``held``: the stream's, first empty."""
     late, held[:] = held[:], []
     fault = party.next(way)
     match fault:
@@ -213,7 +213,7 @@ class Way(Enum):
 
 
 class Fault(Enum):
-    """What happens to one message."""
+    """The fault of one message."""
 
     DROP = "it is lost, and the stream goes on"
     DUPLICATE = "it comes twice"
@@ -226,13 +226,13 @@ class Fault(Enum):
 
 
 DAMAGE = frozenset({Fault.DROP, Fault.DUPLICATE, Fault.SWAP, Fault.FLIP})
-"""What no network below gRPC does: a client may think that the other side lies."""
+"""Faults that no network below gRPC has: a client may think that the other side lies."""
 
 MOST_DAMAGE = 2
 """In a row, while a client gets no further: it believes what comes three times."""
 
 Plan = Callable[[Way, int], Fault | None]
-"""What happens to the nth message that way, from 0 on."""
+"""The fault of the nth message that way, from 0 on."""
 
 
 def single(way: Way, number: int, fault: Fault) -> Plan:
@@ -242,18 +242,18 @@ def single(way: Way, number: int, fault: Fault) -> Plan:
 
 @dataclass(slots=True)
 class Stream:
-    """What came on one stream, in order."""
+    """The messages of one stream, in order."""
 
     client: str
     resume: int | None
     """The entry after which it was to go on; None: nothing came at all."""
     entries: list[bytes] = field(default_factory=list)
     seqs: list[int] = field(default_factory=list)
-    """What each message said to be the newest entry so far."""
+    """The newest entry so far, as each message gave it."""
 
 
 Meddle = Callable[[Way, bytes], Awaitable[tuple[tuple[bytes, ...], tuple[bytes, ...]]]]
-"""What becomes of a message of PlayGame beside its fault: what goes on in its place, and what goes back to its sender.
+"""From a message of PlayGame, beside its fault, to the messages that go on, and those that go back to its sender.
 
 It may wait, and raise ``Broken``."""
 
@@ -263,7 +263,7 @@ class Broken(Exception):
 
 
 class Ended(Broken):
-    """The stream ends here without an error, and nobody says why."""
+    """The stream ends here without an error and without a reason."""
 
 
 @dataclass(slots=True)
@@ -274,7 +274,7 @@ class Party:
     plan: Plan
     most_damage: int = MOST_DAMAGE
     streams: list[Stream] = field(default_factory=list)
-    """What the referee sent on each stream of PlayGame, before anything happened to it."""
+    """The messages that the referee sent on each stream of PlayGame, before any fault."""
     counts: dict[Way, int] = field(default_factory=lambda: dict.fromkeys(Way, 0))
     suffered: list[tuple[Way, int, Fault]] = field(default_factory=list)
     damaged: int = 0
@@ -290,7 +290,7 @@ class Party:
         return await self.meddle(way, data) if self.meddle is not None else ((data,), ())
 
     def next(self, way: Way) -> Fault | None:
-        """What happens to the next message that way."""
+        """Return the fault of the next message that way."""
         number = self.counts[way]
         self.counts[way] += 1
         fault = self.plan(way, number)

@@ -19,7 +19,7 @@ from referee_clients.children import ChildFailed
 
 @dataclass(frozen=True, slots=True)
 class How:
-    """What is checked, and how thoroughly."""
+    """The checks that are made, and their limits."""
 
     games: int = 10
     """Random games, as long as there is time for them."""

@@ -43,7 +43,7 @@ from referee_clients.sdk.organiser import Opened, organiser
 from referee_clients.sdk.player import GameResult, Player
 
 OUTPUT_BYTES = 1 << 20
-"""Of what a bot writes, that is looked at."""
+"""The part of a bot's output that is looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +63,13 @@ class Patience:
 
 
 class Seen:
-    """What the bot sent and was told, over all streams of one game."""
+    """The messages that the bot sent and received, over all streams of one game."""
 
     def __init__(self) -> None:
         self.acts: dict[tuple[int, bytes], set[bytes]] = {}
         """The intents that it sent for each head."""
         self.kinds: list[str] = []
-        """What each act was that came for the first time: ``join``, ``reveal``, ``move``."""
+        """The kind of each act that came for the first time: ``join``, ``reveal``, ``move``."""
         self.entered = 0
         """Streams that it began."""
         self.refused: list[str] = []
@@ -156,7 +156,7 @@ class Play:
             self.process.signal_group(how)
 
     async def reached(self, size: int) -> None:
-        """Wait until the game has so many entries."""
+        """Wait until the game has this number of entries."""
         async with self.grown:
             await self.grown.wait_for(lambda: self.size >= size)
 
@@ -265,7 +265,7 @@ class Scene:
     async def stage(self, name: str, position: Position, *, meddle: Callable[[Play], Meddle] | None = None) -> Play:
         """Bring a game to the position, and start the bot there as if it had been stopped before: its key has joined.
 
-        What is drawn afterwards nobody declares: the game is ended by ``Scene.abort``. Raise ``Wrong``.
+        No later draw is declared: ``Scene.abort`` ends the game. Raise ``Wrong``.
         """
         scribe, keys = PrivateKey.generate(), [PrivateKey.generate() for _ in range(2)]
         async with organiser(self.referee.address, self.referee.token) as organising:
@@ -294,7 +294,7 @@ class Scene:
         *,
         plan: Plan = lambda *_: None,
     ) -> Play:
-        """Return the play, with a folder that has the bot's join string; nobody plays yet."""
+        """Return the play, with a folder that has the bot's join string; no seat plays yet."""
         folder = self._folder / name
         folder.mkdir()
         own, other = opened.joins[seat], opened.joins[1 - seat]
@@ -354,7 +354,7 @@ async def bring(
 ) -> int:
     """Have each seat join under its key, then have all these events happen. Return the number of entries.
 
-    ``opened``: a game with default options that nobody has joined, whose chance ``scribe`` declares. ``events``: moves,
+    ``opened``: a game with default options and empty seats, whose chance ``scribe`` declares. ``events``: moves,
     outcomes and forced passes, from the beginning of play on. Raise ``Denied``.
     """
     async with open_channel(opened.joins[0].address) as channel:

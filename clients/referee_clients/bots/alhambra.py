@@ -291,11 +291,11 @@ WITHIN = 12.0
 """Points that a move may be behind the planner's to be looked at."""
 
 Spot = tuple[float, Cell | None]
-"""What laying a tile at its best cell adds, and that cell; None: it is worth most in the reserve."""
+"""The gain of a tile at its best cell, and that cell; None: it is worth most in the reserve."""
 
 
 class Thinking:
-    """What a tile adds, and what money is worth, are computed once for each seat and hold for all that is thought.
+    """The gain of each tile and the worth of money are computed once for each seat, and hold in all futures.
 
     Actions are sampled; tiles are placed as the planner does.
     """

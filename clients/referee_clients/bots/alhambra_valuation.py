@@ -37,7 +37,7 @@ class Weights:
     next_exact: float = 0.35
     """Part of the worth of a market tile that could be paid exactly in the next turn; others may take it first."""
     next_over: float = 0.2
-    """As ``next_exact``, for a tile that could be paid, but not exactly."""
+    """The same as ``next_exact``, for a tile that could be paid, but not exactly."""
     rival_exact: float = 0.35
     """Part of a market tile's worth to the next rival who can pay it exactly."""
     rival_over: float = 0.2
@@ -276,7 +276,7 @@ class Outlook:
     def majority(self, type_: int, counts: Sequence[int], neutral: int) -> float:
         """Return the points that the seat may expect from this type in all rounds to come, less those of its rivals.
 
-        ``counts``: tiles of the type, by seat. Of several rivals it is their mean: nobody is the one to beat.
+        ``counts``: tiles of the type, by seat. Of several rivals the mean counts, as none is the one to beat.
         """
         value = 0.0
         for round_ in self.rounds:

@@ -17,7 +17,7 @@ class Happening:
     seq: int
     """The entry of the log; where there is no log, events are counted from 1."""
     seat: int | None
-    """Whose act it is, or whom it is about; None: nobody's, such as a draw."""
+    """The seat that acted, or that it is about; None: neither, such as for a draw."""
     kind: str
     """``move``, ``stand_in``, ``chance`` or ``pass``; or at the table ``attempt``, ``resign``, ``take_back``,
     ``consent``, ``protest``, ``appeal``, ``correct``, ``rule``, ``change_key``, ``timeout``, ``absent``."""
@@ -27,7 +27,7 @@ class Happening:
 
     @property
     def text(self) -> str:
-        """What happened, in words: ``seat 1: choose 18 forest/meadow``."""
+        """The event in words: ``seat 1: choose 18 forest/meadow``."""
         return self.say()
 
 
@@ -42,15 +42,15 @@ class Table:
     options: Any
     """The game's ``Options``."""
     components: Any
-    """What the game is played with: its tiles, dominoes or sheet."""
+    """The components of the game: its tiles, dominoes or sheet."""
     game_id: str = ""
     """In hexadecimal digits; empty where there is no log."""
     left_ms: Callable[[], int | None] = lambda: None
-    """What is left on the seat's clock now; None without one."""
+    """The time that is left on the seat's clock now; None without one."""
     terms: Terms | None = None
     """Clocks, strikes, take-backs, protests (``Terms`` in log.proto); None where there is no log."""
     since: Callable[[], Sequence[Happening]] = tuple
-    """What happened since the seat's last decision, oldest first; at first, since play began."""
+    """The events since the seat's last decision, oldest first; at first, since play began."""
     seed: int | None = None
     """For a bot that chooses at random and wants the same game again; None outside matches."""
 
@@ -68,7 +68,7 @@ class Ending:
 
 
 class Resign:
-    """What ``choose`` may return instead of a move: the seat gives up."""
+    """``choose`` may return it instead of a move: the seat gives up."""
 
     def __repr__(self) -> str:
         return "RESIGN"
@@ -79,7 +79,7 @@ RESIGN: Final = Resign()
 
 @dataclass(frozen=True, slots=True)
 class TakeBack:
-    """What ``choose`` may return instead of a move: the seat proposes to take back what came after an entry (TBL-24).
+    """``choose`` may return it instead of a move: the seat proposes to take back all after an entry (TBL-24).
 
     ``choose`` is called again: for the earlier position once all have agreed, else after ``wait_s`` seconds.
     """
@@ -90,7 +90,7 @@ class TakeBack:
 
 @dataclass(frozen=True, slots=True)
 class Protest:
-    """What ``choose`` may return instead of a move: the seat protests against an entry (TBL-27). Then it is called
+    """``choose`` may return it instead of a move: the seat protests against an entry (TBL-27). Then it is called
     again.
     """
 

@@ -24,7 +24,7 @@ class Weights:
     growth: float = 0.42
     """Part of the points that an area would gain if the squares that may be expected all came to it."""
     crowns: float = 0.5
-    """As ``growth``, for the crowns on them."""
+    """The same as ``growth``, for the crowns on them."""
     preference: float = 1.3
     """How much more of a terrain comes than chance brings, as dominoes are chosen."""
     border: float = 1.2
@@ -172,7 +172,7 @@ class Builder:
 
 
 class Turn:
-    """What the seat on turn can reach until its next one."""
+    """The kingdoms that the seat on turn can reach until its next turn."""
 
     def __init__(self, state: State, weights: Weights) -> None:
         self._state = state
@@ -208,10 +208,10 @@ LINES = 1
 """Lines that are drawn in thought; it ends when all their dominoes are chosen."""
 
 QUICK = replace(WEIGHTS, fit=0.0)
-"""Whether dominoes fit takes more time to ask than all the rest."""
+"""Without ``fit``, which takes more time than all the rest."""
 
 Laid = tuple[float, Kingdom, Move]
-"""What a kingdom is worth with a domino where it is worth most, that kingdom, and the move that makes it."""
+"""The worth of a kingdom with a domino at its best place, that kingdom, and the move that makes it."""
 
 
 class Thinking:
@@ -227,7 +227,7 @@ class Thinking:
         self._last_line = state.lines + LINES
         self._laid: dict[tuple[Any, Any, int], Laid] = {}
         self._merits: dict[tuple[int, int], float] = {}
-        """Of a seat and a domino."""
+        """By seat and domino."""
 
     def candidates(self, legal_moves: Sequence[Move]) -> list[tuple[float, Move]]:
         """Return what the builder looks at."""

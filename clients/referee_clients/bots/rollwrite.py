@@ -175,7 +175,7 @@ class Weights:
     """In points."""
 
     to_spend: float = 0.6
-    """What a coin is worth beyond its points at the end, as long as there are turns to spend it in."""
+    """The worth of a coin beyond its points at the end, as long as there are turns to spend it in."""
     turns: float = 6.0
     """With this many turns to come there are enough of them."""
     handed_on: float = 0.1
@@ -203,7 +203,7 @@ def coin_worth(state: State, weights: Weights = WEIGHTS) -> float:
 
 
 class Turn:
-    """What the seat on turn can gain."""
+    """The gains that the seat on turn can choose from."""
 
     def __init__(self, state: State, weights: Weights, gains: Sequence[float]) -> None:
         """``gains``: what a building adds, by its cell."""

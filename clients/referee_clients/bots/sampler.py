@@ -13,7 +13,7 @@ from referee.games.game import Chance, Decision, Forced, ForcedPass, Over
 
 
 class Thinking(Protocol):
-    """What a sampler asks about a game. It is made for one decision, of the position where it is due."""
+    """A game as a sampler sees it, made for one decision, from the position where that is due."""
 
     most: int
     """Moves that are played on."""

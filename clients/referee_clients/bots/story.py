@@ -19,7 +19,7 @@ _KINDS: Final[dict[type, str]] = {
 
 
 class Story:
-    """What happened since the last decision of one seat."""
+    """The events since the last decision of one seat."""
 
     def __init__(self, rules_id: str, seat: int) -> None:
         self._notation = notation(rules_id)
@@ -36,7 +36,7 @@ class Story:
             self._since.append(Happening(happened.seq, happened.seat, kind, change_of(event), say))
 
     def add_unlogged(self, number: int, event: Event, seat: int | None, before: Any) -> None:
-        """Go on with an event of a game without a log. ``before``: a position that nobody changes any more."""
+        """Go on with an event of a game without a log. ``before``: a position that no longer changes."""
         clock = Clock(0, 0, 0, 0)
         self.add(Happened(number, clock, event, seat, before, before, (), (), in_play=True))
 

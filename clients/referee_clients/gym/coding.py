@@ -17,7 +17,7 @@ CANONICAL: Final = 5000
 
 
 class Actions(Protocol):
-    """What the numbers of actions mean."""
+    """The meaning of the numbers of actions."""
 
     size: int
 

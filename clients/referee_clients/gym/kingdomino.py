@@ -15,7 +15,7 @@ from referee_clients.gym.coding import Facts, Mask, Planes, bits_of, facts_of, o
 
 REACH: Final = 6
 SIDE: Final = 2 * REACH + 1
-"""A kingdom of 7 by 7 lies within so many cells of a square around its castle."""
+"""Cells along a side of the square around the castle in which every kingdom of 7 by 7 lies."""
 _FRAME: Final = 7
 _STEPS: Final = ((0, -1), (1, 0), (0, 1), (-1, 0))
 """From the left half to the right one: north, east, south, west."""

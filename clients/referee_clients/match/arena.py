@@ -38,7 +38,7 @@ _NO_LIMIT_S: Final = 1e7
 
 @dataclass(slots=True)
 class Record:
-    """What one entrant achieved against the others of its group."""
+    """The results of one entrant against the others of its group."""
 
     name: str
     games: int = 0
@@ -128,7 +128,7 @@ def mix(*numbers: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What is played: with the same, and the same bots, every game has the same result wherever it is played."""
+    """The terms of a tournament: with equal terms and bots every game has the same result, wherever it is played."""
 
     game: str
     bots: tuple[str, ...]

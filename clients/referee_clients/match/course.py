@@ -181,7 +181,7 @@ AHEAD: Final = "ahead"
 """Folder for logs of games that may yet count. It is there only while the match is played."""
 MOST_FAULT_FILES: Final = 1_000
 _AHEAD: Final = 4
-"""Games for each that a worker can have: so many may be over before one that counts earlier."""
+"""For each game that a worker can have, this number may be over before one that counts earlier."""
 _LOOK_S: Final = 0.5
 
 

@@ -29,13 +29,13 @@ FAULTS: Final = frozenset({Ending.CRASHED, Ending.FLAG, Ending.ILLEGAL_MOVES})
 _PER_OCTAVE: Final = 4
 
 Act = int | str
-"""What a seat did when it had to decide: the number of a legal move in their canonical order, ``=`` and the base64 of
+"""The act of a seat at a decision: the number of a legal move in their canonical order, ``=`` and the base64 of
 another legal move, or ``!`` and how it lost, such as ``!CRASHED``. A seat that is out decides nothing any more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What a bot did that a game cannot go on with."""
+    """A fault of a bot after which the game cannot go on."""
 
     seat: int
     ending: Ending
@@ -202,7 +202,7 @@ class Told:
         self._numbers = count(1)
 
     def happens(self, state: Any, event: Event, seat: int | None = None) -> None:
-        """Change the position. ``seat``: whose event it is; None: nobody's."""
+        """Change the position. ``seat``: the one that acts; None: no seat."""
         before = state.copy() if self._stories else state
         state.apply(change_of(event))
         number = next(self._numbers)

@@ -120,7 +120,7 @@ def config_hash(config: Mapping[str, Any]) -> str:
 
 
 class Journal:
-    """The journal of one match, which nobody else writes as long."""
+    """The journal of one match, locked against other writers."""
 
     def __init__(self, path: Path, config: Mapping[str, Any], games: Sequence[Game]) -> None:
         self.path = path

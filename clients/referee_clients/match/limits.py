@@ -16,7 +16,7 @@ from referee_clients.bots.program import MEMORY_MIB, PREFIX, START_S, Program, P
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a bot may take, of a game."""
+    """The time and memory that a bot may take in a game."""
 
     move_s: float = 60.0
     """For one decision, by the clock on the wall."""

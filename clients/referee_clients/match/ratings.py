@@ -18,7 +18,7 @@ from typing import Final
 SCALE: Final = 400 / math.log(10)
 """Points of rating to each unit of a strength's logarithm: 400 more is ten times as strong."""
 GHOST: Final = 1.0
-"""How many draws each bot has, beside its games, with one of strength 1: nobody is infinitely strong."""
+"""How many draws each bot has, beside its games, with one of strength 1: so that no bot is infinitely strong."""
 CLOSE: Final = 1e-12
 """The last step, of strengths' logarithms."""
 _NEAR: Final = 1e-3
@@ -38,7 +38,7 @@ class Placing:
 
 
 class Evidence:
-    """What placings say: how often each bot was placed next, and among whom."""
+    """The evidence of placings: how often each bot was placed next, and among whom."""
 
     def __init__(self, placings: Iterable[Placing] = ()) -> None:
         self.firsts: Counter[int] = Counter()
@@ -162,7 +162,7 @@ class Ratings:
         moves = [move_of(unit) for unit in units]
         places = tuple(range(1, self._bots + 1))
         whole = [math.fsum(column) for column in zip(*moves, strict=True)]
-        """Of all units; the ghost's games, which are in every sample, move as far back."""
+        """For all units; the ghost's games, which are in every sample, move as far back."""
         drawn: list[list[float]] = []
         for _ in range(samples):
             logs = list(self.logs)

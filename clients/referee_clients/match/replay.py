@@ -42,7 +42,7 @@ from referee_clients.match.worker import Match, Task, deal_seed
 
 FOLDER: Final = "games"
 ORIGIN: Final = "match.invalid"
-"""The name of the log's referee, which is nobody's."""
+"""The name of the log's referee, which no referee has."""
 _KEY: Final = "match.private.pem"
 VERIFIER: Final = "match.vkey"
 _FAULT_RULE: Final = "TBL-34"
@@ -55,7 +55,7 @@ class Step:
     state: Any
     """Before it."""
     seat: int | None
-    """Whose bot decided; None: nobody's did."""
+    """The seat whose bot decided; None: none did."""
     event: Any
     """A move, an outcome, a pass or a stand-in's move; or the ``Ending`` by which the seat lost."""
 
@@ -234,7 +234,7 @@ class Logs:
     """Which games' logs are kept."""
 
     sample: int | None = 0
-    """So many; None: all."""
+    """Their number; None: all."""
 
     @classmethod
     def parse(cls, text: str) -> Logs:
@@ -247,7 +247,7 @@ class Logs:
         return cls(int(number))
 
     def chosen(self, games: int, seed: int) -> frozenset[int] | None:
-        """Return the numbers of the games that are kept, of so many; None: all."""
+        """Return the numbers of the games that are kept; None: all."""
         if self.sample is None:
             return None
         rng = random.Random(f"{seed}/logs")

@@ -30,7 +30,7 @@ _MOST_CROSS: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What makes the command fail, of the first bot."""
+    """A condition on the first bot under which the command fails."""
 
     text: str
     what: str

@@ -117,7 +117,7 @@ def rotations(group: Group) -> Iterator[Group]:
 
 
 class Rounds:
-    """Rounds of a Swiss match: whoever has as much so far meets, and nobody meets twice while that can be avoided."""
+    """Rounds of a Swiss match: bots with equal points meet, and no two meet twice while that can be avoided."""
 
     def __init__(self, bots: int, seats: int, seed: int) -> None:
         self._bots, self._seats = bots, seats
@@ -184,7 +184,7 @@ def _placing(game: Game, seat: int) -> float:
 
 
 def scores(game: Game) -> tuple[int, ...]:
-    """Return the points that count: whoever lost before the end has no more than anybody else, so that nobody keeps a
+    """Return the points that count: a seat that lost before the end has no more than any other, so that no bot keeps a
     lead by giving up.
     """
     least = min(game.scores)

@@ -19,17 +19,17 @@ from referee.games.game import InputError
 LEAST: Final = 60
 """Blocks before anything is decided: of fewer the distribution is not known well enough."""
 ERROR: Final = 0.05
-"""Of either kind, when the truth is one of the two hypotheses."""
+"""The chance of either error, if one of the two hypotheses is true."""
 BOUND: Final = math.log((1 - ERROR) / ERROR)
 _STEPS: Final = 60
 _TEXT: Final = re.compile(r"(first-places|points|placing):(-?\d+(?:\.\d+)?)(%?),(-?\d+(?:\.\d+)?)(%?)\Z")
 
 
 class Measure(StrEnum):
-    """What is compared."""
+    """The measure that is compared."""
 
     FIRST_PLACES = "first-places"
-    """Of what is even, more or less: 10% is 55 instead of 50 first places of 100 at two seats."""
+    """The share above or below the even one: 10% is 55 instead of 50 first places of 100 at two seats."""
     POINTS = "points"
     """A game, more than the mean of the others at the table."""
     PLACING = "placing"
@@ -37,7 +37,7 @@ class Measure(StrEnum):
 
 
 class Verdict(StrEnum):
-    """What the test says."""
+    """The result of the test."""
 
     H0 = "H0"
     H1 = "H1"
@@ -102,7 +102,7 @@ class Trial:
 
     @property
     def mean(self) -> float:
-        """Of all samples; 0 without one."""
+        """Return the mean of all samples; 0 without one."""
         return self._sum / self.samples if self.samples else 0.0
 
     def ratio(self) -> float:

@@ -27,7 +27,7 @@ from referee_clients.match.schedule import (
 )
 
 SAMPLES: Final = 500
-"""Of each bootstrap."""
+"""Samples of each bootstrap."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,7 +62,7 @@ class Insecure(ClientError):
 
 @dataclass(frozen=True, slots=True)
 class Security:
-    """What a client trusts, and what it shows. All files are PEM."""
+    """The certificates that a client trusts, and its own. All files are PEM."""
 
     ca: Path | None = None
     """Certificates of authorities that may vouch for the referee; None: those that gRPC brings along."""

@@ -32,7 +32,7 @@ _UNNAMED = (
     "organiser"
 )
 BELIEVED = 3
-"""What may be damage on the way is believed when it comes so often with nothing good in between."""
+"""An answer that may be damaged is believed when it comes this often with nothing good in between."""
 
 # A channel that is dropped takes its connection along: it may be the connection that is dead.
 _OPTIONS = (*CHANNEL_OPTIONS, ("grpc.use_local_subchannel_pool", 1))
@@ -71,7 +71,7 @@ class Connection:
         self.game_id = game_id
         self.silence_s = silence_s
         self.checkpoint = b""
-        """What the referee is shown when a stream of ``play`` begins: the newest checkpoint that the seat has."""
+        """The newest checkpoint that the seat has: a stream of ``play`` begins by showing it to the referee."""
         self.reconnects = 0
         self._patience_s = patience_s
         self._token = token

@@ -85,17 +85,17 @@ class Deciding:
         self._move_limit_s = move_limit_s
         self._answered = answered
         self._has_begun = False
-        """Whether the bot was told where it sits."""
+        """The bot was told where it sits."""
         self._choice: _Choice | None = None
         self._heard_s = time.monotonic()
         """When we learnt of the newest entry, or that it is our turn."""
         self._story: Story | None = None
         self._told: tuple[Happening, ...] = ()
-        """What happened, as it was when the bot was asked."""
+        """The story as it was when the bot was asked."""
         self._proposer = 0
-        """Who made the newest proposal."""
+        """The author of the newest proposal."""
         self._is_choice = False
-        """What ``due`` returned last is what the bot chose."""
+        """``due`` returned the bot's choice the last time."""
         self._consented: tuple[int, bool] | None = None
         """The newest proposal that the bot was asked about, and its answer."""
         self._waits_s = CONSENT_WAIT_S

@@ -83,12 +83,12 @@ class Answer:
 
     @property
     def is_expired(self) -> bool:
-        """Whether the referee's certificate has expired."""
+        """Return whether the referee's certificate has expired."""
         return EXPIRED in self.message
 
     @property
     def passes(self) -> bool:
-        """Whether trying again can help: the network, or a referee that is about to be back."""
+        """Return whether another attempt can help: the network, or a referee that is about to be back."""
         if self.retry_s is not None:
             return True
         if self.reason:

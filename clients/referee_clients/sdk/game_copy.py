@@ -66,7 +66,7 @@ class GameCopy:
         self._header = b""
         self._tries = _TRIES
         self._head: Checkpoint | None = None
-        """What the kept checkpoint says."""
+        """The content of the kept checkpoint."""
         self._end = 0
         """Bytes of the growing file that are good."""
         for path in (self._growing, self._whole):

@@ -30,7 +30,7 @@ class Ledger:
         """Without the referee's verifier key its signatures stay unchecked; everything else is checked."""
         self.entries: list[bytes] = []
         self.happened: tuple[Happened, ...] = ()
-        """What the entries of the newest commit made of the game."""
+        """The effects of the newest commit's entries on the game."""
         self.checkpoint = b""
         """The newest checkpoint that came, a signed note; empty before the first."""
         self.receipts: list[bytes] = []

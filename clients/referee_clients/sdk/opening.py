@@ -37,7 +37,7 @@ _INCREMENT = re.compile(r"([^\s+]+)(?:\s*\+\s*([^\s+]+))?")
 _PER_MOVE = re.compile(r"(\S+)/move")
 _DELAY = re.compile(r"(\S+)\s+d\s*(\S+)")
 _FACE = re.compile(r"(?:([0-9]{1,3}):(?=[0-9]{2}:))?([0-9]{1,4}):([0-5][0-9])", re.ASCII)
-"""As a clock shows a time: 5:00 or 1:30:00."""
+"""A time as a clock shows it: 5:00 or 1:30:00."""
 
 
 def milliseconds(word: str, text: str) -> int:
@@ -259,13 +259,13 @@ def _more_than_none(word: str, text: str) -> int:
 
 MOST_EVENT: Final = (1 << 64) - 2
 MOST_NUMBER: Final = (1 << 32) - 1
-"""Of a round or a table."""
+"""The highest number of a round or a table."""
 DEFAULT_RULES: Final = "alhambra"
 """The game, unless another is named."""
 
 
 class Proofs(StrEnum):
-    """As ``referee.log.v1.ProofPolicy``."""
+    """The values of ``referee.log.v1.ProofPolicy``."""
 
     NONE = "none"
     REFUSALS = "refusals"
@@ -274,14 +274,14 @@ class Proofs(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Wishes:
-    """What is given for one game; what is not given is as the referee has it."""
+    """The words given for one game; for all others the referee's defaults count."""
 
     rules: str | None = None
     seats: int | None = None
     age_order: str | None = None
     principals: Sequence[str] = ()
     options: str | None = None
-    """As JSON."""
+    """The options, as JSON."""
     components: Callable[[str], bytes] | None = None
     """Returns the game's own ones, encoded, for the name of its rules."""
     series: bool = False
@@ -370,7 +370,7 @@ _WORDS: Final[Mapping[str, str]] = {
     "terms.take_backs": "take-backs",
     "terms.proofs": "proofs",
 }
-"""What fills the fields of the request."""
+"""The word for each field of the request."""
 
 
 def bad_field(field: str, what: str | Phrase) -> BadWord:

@@ -29,7 +29,7 @@ class Opened:
     joins: tuple[Join, ...]
     verifier: str
     scribe_token: str = field(repr=False, default="")
-    """Of a game whose chance a scribe declares."""
+    """The scribe's token, for a game whose chance a scribe declares."""
 
 
 @dataclass(frozen=True, slots=True)

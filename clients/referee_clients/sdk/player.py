@@ -44,7 +44,7 @@ class GameResult:
     places: tuple[int, ...]
     """Per seat, 1 is the winner; empty if the ending has no result."""
     outcome: str
-    """Who has won and why: ``seat 0 wins: seat 1 resigned``."""
+    """The winner and the reason: ``seat 0 wins: seat 1 resigned``."""
     entries: tuple[bytes, ...]
     """The whole log, entry by entry, checked when it came."""
     receipts: tuple[bytes, ...]
@@ -95,12 +95,12 @@ class Player:
         self._on_commit = on_commit
         self._copy = copy or GameCopy(None, join.game_id, str(join.seat))
         self._is_compared = False
-        """What was kept before was held against the game."""
+        """The copy from an earlier run was compared with the game."""
         self.connection.checkpoint = self._copy.note
         self._sent: tuple[SignedIntent, int] | None = None
         """Our act for the head as we know it, and its seq, until the entry there is known."""
         self._thought_ms = 0
-        """What that act took us, from having the turn on."""
+        """The time that the act took, from the start of the turn."""
         self._playing: asyncio.Task[None] | None = None
         self._resign_on_failure = resign_on_failure
         self._resigns = False
@@ -405,8 +405,8 @@ async def play_all(
     """Play in every game that awaits the token's bearer, each with a bot of its own, until cancelled.
 
     ``on_end`` is told each game's id, with the result or with what went wrong there: the other games go on, and one
-    that failed is not tried again. ``at_once``: no further seat is taken while so many are played; the games then come
-    in the order in which they were opened, so that players who share games never wait for each other. ``key_file``
+    that failed is not tried again. ``at_once``: no further seat is taken while this number is played; the games then
+    come in the order in which they were opened, so that players who share games never wait for each other. ``key_file``
     returns where a seat's key is kept: with it, games are gone on with after a restart. ``log_copy``: as for ``play``.
     Raise ``ClientError`` when the referee is away for too long or does not admit the token.
     """
