@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from errno import ENOSPC
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import typer
 from typer.exceptions import TyperException
@@ -68,7 +68,7 @@ PANELS: Final[Mapping[str, Mapping[str, str]]] = {
         "prove-fork": "files.prove_fork",
         "reprove": "files.reprove",
     },
-    "The public log": {"log": "public_log.log", "witness": "public_log.witness"},
+    "The public log": {"log": "public_log", "witness": "public_log.witness"},
     "Games over the board": {
         "desk": "board.desk",
         "record": "board.record",
@@ -76,7 +76,7 @@ PANELS: Final[Mapping[str, Mapping[str, str]]] = {
         "score": "board.score",
         "report": "board.report",
     },
-    "Tournaments": {"event": "tournament.event", "match": "tournament.match"},
+    "Tournaments": {"event": "tournament", "match": "tournament.match"},
     "The solver": {
         "prove": "solver.prove",
         "best-turn": "solver.best_turn",
@@ -87,22 +87,58 @@ PANELS: Final[Mapping[str, Mapping[str, str]]] = {
     },
 }
 """How the help groups the commands: a package for each panel, and the module of each command."""
+GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
+    "event": {
+        **dict.fromkeys(
+            ("new", "enter", "checkin", "share", "draw", "withdraw", "readmit", "absent", "expel", "forbid"),
+            "tournament.entrants",
+        ),
+        **dict.fromkeys(
+            ("pair", "plan", "publish", "result", "amend", "award", "void", "reopen", "close"), "tournament.rounds"
+        ),
+        "open": "tournament.network:open_",
+        "desk": "tournament.desk",
+        **dict.fromkeys(("status", "standings", "arbiters", "show", "check"), "tournament.standings"),
+        "export": "tournament.export",
+        "import": "tournament.export:import_",
+        "run": "tournament.run",
+        "sign": "tournament.rounds",
+        "simulate": "tournament.simulate",
+    },
+    "log": {"watch": "public_log.watch", "check": "public_log.watch", "recover": "public_log.recover:recover_"},
+}
+"""Commands whose own commands are in several modules: of which only the one that is asked for is imported."""
 COMMANDS: Final[Mapping[str, str]] = {name: module for panel in PANELS.values() for name, module in panel.items()}
+_PANEL_OF: Final = {name: panel for panel, commands in PANELS.items() for name in commands}
 
 
 def application(names: Iterable[str] = COMMANDS) -> typer.Typer:
-    """Return the command with these subcommands; what the others need is not imported."""
+    """Return the command with these subcommands, such as ``audit`` or ``event check``; no other one is imported."""
     # Before gRPC is imported, as it looks only then: what goes wrong is told by us, in one line.
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     app = _bare()
-    panels = {name: panel for panel, named in PANELS.items() for name in named}
     for name in names:
-        word = name.replace("-", "_")
-        command = getattr(import_module(f"{__name__}.{COMMANDS[name]}"), word)
+        word, _, inner = name.partition(" ")
+        command = _function(COMMANDS[word], word)
+        if word in GROUPS:
+            wanted = [inner] if inner else GROUPS[word]
+            command = _group(command, {each: _function(GROUPS[word][each], each) for each in wanted})
         if isinstance(command, typer.Typer):
-            app.add_typer(command, name=name, rich_help_panel=panels[name])
+            app.add_typer(command, name=word, rich_help_panel=_PANEL_OF[word])
         else:
-            app.command(name, rich_help_panel=panels[name])(command)
+            app.command(word, rich_help_panel=_PANEL_OF[word])(command)
+    return app
+
+
+def overview(group: str = "") -> typer.Typer:
+    """Return the command, or this group, with no more of its subcommands than their help: to import all takes seconds."""
+    app = _bare()
+    if group:
+        inner = {name: _nothing for name in GROUPS[group]}
+        app.add_typer(_group(_function(COMMANDS[group], group), inner, GROUPS[group]), name=group)
+        return app
+    for name, module in COMMANDS.items():
+        app.command(name, rich_help_panel=_PANEL_OF[name], help=_summary(module, name))(_nothing)
     return app
 
 
@@ -112,29 +148,49 @@ def _bare() -> typer.Typer:
     return app
 
 
-def overview() -> typer.Typer:
-    """Return the command that only knows what its subcommands are for: to import them all takes seconds."""
-    app = _bare()
-    for panel, names in PANELS.items():
-        for name in names:
-            app.command(name, rich_help_panel=panel, help=_summary(name))(_nothing)
-    return app
+def _group(
+    callback: Callable[[], None], commands: Mapping[str, Callable[..., Any]], modules: Mapping[str, str] | None = None
+) -> typer.Typer:
+    """Return a group of these commands. With modules, their help is read there, not from the functions."""
+    group = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
+    group.callback()(callback)
+    for name, command in commands.items():
+        group.command(name, help=_summary(modules[name], name) if modules else None)(command)
+    return group
+
+
+def _function(module: str, name: str) -> Any:
+    """Import a command."""
+    path, _, function = module.partition(":")
+    return getattr(import_module(f"{__name__}.{path}"), function or name.replace("-", "_"))
 
 
 def _nothing() -> None:
-    """Do nothing: a word that names a command imports it."""
+    """Refuse to run: the first words name what is imported."""
+    raise Failure("expected the command as the first word", EXIT_USAGE)
 
 
-def _summary(name: str) -> str:
+def _summary(module: str, name: str) -> str:
     """Return the docstring of the function that is this command, or group of commands."""
-    word = name.replace("-", "_")
-    source = Path(__file__).parent.joinpath(*COMMANDS[name].split(".")).with_suffix(".py")
+    path, _, function = module.partition(":")
+    word = function or name.replace("-", "_")
+    source = Path(__file__).parent.joinpath(*path.split("."))
+    source = source / "__init__.py" if source.is_dir() else source.with_suffix(".py")
     functions = {
         (word if any("callback" in ast.dump(mark) for mark in each.decorator_list) else each.name): each
         for each in ast.parse(source.read_bytes()).body
         if isinstance(each, ast.FunctionDef)
     }
     return ast.get_docstring(functions.get(word) or functions[f"_{word}"]) or ""
+
+
+def _asked(word: str = "", inner: str = "") -> typer.Typer:
+    """Return the command with what the first words name; without, there is a mistake to tell, or the help."""
+    if word not in COMMANDS:
+        return overview()
+    if word in GROUPS and inner in GROUPS[word]:
+        return application([f"{word} {inner}"])
+    return overview(word) if word in GROUPS else application([word])
 
 
 def _version(wanted: bool) -> None:
@@ -159,9 +215,7 @@ def main() -> None:
     """Run the command; whatever stops it is one line on standard error and an exit code."""
     console.accept_every_character()
     try:
-        word = sys.argv[1:2]
-        # Without one there is a mistake to tell, or the help.
-        code = (application(word) if word and word[0] in COMMANDS else overview())(standalone_mode=False)
+        code = _asked(*sys.argv[1:3])(standalone_mode=False)
         with suppress(typer.Exit):  # nobody reads any more: the code is that of the command all the same
             output.write("")
     except Failure as failure:

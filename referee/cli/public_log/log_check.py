@@ -66,6 +66,3 @@ def _checked(reader: Source, trusted: LogPolicy, problems: list[LogError]) -> st
         return f"{head.origin}: {EMPTY}, {cosigned}"
     leaves, tiles = counted(head.size, "leaf", "leaves"), counted(found.tiles, "tile")
     return f"{head.origin}: {leaves} and {tiles} compared, {cosigned}"
-
-
-COMMANDS = {"check": check}

@@ -106,6 +106,3 @@ def _told(done: Recovered) -> Sequence[str]:
         lines.append(f"{done.removed} files beyond the checkpoint are removed, which nobody signed for; the next start")
         lines[-1] += " writes what the database has"
     return [*lines, "see `referee recover` for the games that lack entries"] if done.lost else lines
-
-
-COMMANDS = {"recover": recover_}

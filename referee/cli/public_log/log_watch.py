@@ -310,6 +310,3 @@ def _as_json(found: Look, compared: _Compared, asked: list[View], problems: list
         "comments": [*found.comments, *compared.comments],
     }
     return json.dumps(value, indent=2) + "\n"
-
-
-COMMANDS = {"watch": watch}

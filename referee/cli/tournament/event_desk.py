@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable
-from typing import Any, Final
 
 from referee.cli.shared.event_editing import EventPath, SignedBy, opened
 from referee.cli.shared.failure import EXIT_USAGE, Failure
@@ -22,6 +20,3 @@ def desk(file: EventPath, key: SignedBy = None) -> None:
         raise Failure("the desk needs a terminal; expected one, or the commands of `referee event`", EXIT_USAGE)
     with opened(file, key) as event:
         asyncio.run(EventDeskApp(event).run_async())
-
-
-COMMANDS: Final[dict[str, Callable[..., Any]]] = {"desk": desk}

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated
 from urllib.parse import urlsplit
 
 import typer
@@ -121,6 +120,3 @@ def import_(
         rebuild(event.log, said)
         event.save()
     print(f"{printable(str(file))}: event {event.log.event_id}, {len(event.log.state.rounds)} rounds")
-
-
-COMMANDS: Final[dict[str, Callable[..., Any]]] = {"export": export, "import": import_}

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated
 
 import typer
 
@@ -116,12 +115,3 @@ def check(  # noqa: PLR0917 - typer reads options from the signature
             report = check_event(file, policy, games, games_policy, auditor)
     output.write(report.as_json() if as_json else lines(report.lines()))
     raise typer.Exit(report.exit_code)
-
-
-COMMANDS: Final[dict[str, Callable[..., Any]]] = {
-    "status": status,
-    "standings": standings,
-    "arbiters": arbiters,
-    "show": show,
-    "check": check,
-}

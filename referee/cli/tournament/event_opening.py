@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated
 
 import typer
 
@@ -138,6 +137,3 @@ def open_(  # noqa: PLR0917 - typer reads options from the signature
             if sheet is not None:
                 print(f"{len(cards)} cards in {sheet}", file=sys.stderr)
     output.write(lines(said))
-
-
-COMMANDS: Final[dict[str, Callable[..., Any]]] = {"open": open_}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import typer
 
@@ -265,17 +265,3 @@ def _tie_breaks(text: str) -> tuple[TieBreak, ...]:
     if unknown := [word for word in words if word not in _TIE_BREAKS]:
         raise InputError("--tie-breaks", unknown[0][:80], f"some of {', '.join(_TIE_BREAKS)}")
     return tuple(_TIE_BREAKS[word] for word in words)
-
-
-COMMANDS: Final[dict[str, Callable[..., Any]]] = {
-    "new": new,
-    "enter": enter,
-    "checkin": checkin,
-    "share": share,
-    "draw": draw,
-    "withdraw": withdraw,
-    "readmit": readmit,
-    "absent": absent,
-    "expel": expel,
-    "forbid": forbid,
-}

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import typer
 
@@ -297,16 +296,3 @@ def _result(state: State, where: Where, sheet: tuple[str, str, str], log: Path |
         print(_ANY_REFEREE, file=sys.stderr)
         return found
     return result_of(*sheet, as_options=True)
-
-
-COMMANDS: Final[dict[str, Callable[..., Any]]] = {
-    "pair": pair,
-    "plan": plan,
-    "publish": publish,
-    "result": result,
-    "amend": amend,
-    "award": award,
-    "void": void,
-    "reopen": reopen,
-    "close": close,
-}

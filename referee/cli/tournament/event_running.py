@@ -295,6 +295,3 @@ class _Tokens:
             raise refused(self._office.server, error) from None
         self._ids.append(response.token.id)
         return str(response.secret)
-
-
-COMMANDS: Final[dict[str, Callable[..., Any]]] = {"run": run}

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated
 
 import typer
 
@@ -31,6 +30,3 @@ def sign(
         confirm([*map(printable, result_lines(event.log.state, act, event.names))], sure=yes)
         event.log.enter(act)
     print(f"entered: round {act.round}, table {act.table}")
-
-
-COMMANDS: Final[dict[str, Callable[..., Any]]] = {"sign": sign}

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import typer
 
@@ -105,6 +104,3 @@ def _share(option: str, text: str) -> float:
     if not 0 <= share <= 1:
         raise InputError(option, f"{text[:20]!r}", "0% to 100%")
     return share
-
-
-COMMANDS: Final[dict[str, Callable[..., Any]]] = {"simulate": simulate}
