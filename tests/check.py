@@ -42,7 +42,7 @@ _PAGES: Final = ("clients/referee_clients/web", "clients/verify-js", "tests/web"
 _BY_NAME: Final = {
     "referee.games.registry": "referee.games",
     "referee.cli": "referee.cli",
-    "referee.cli.bots.bot_check": "referee_clients.bot_check.lint",
+    "referee.cli.bots.check": "referee_clients.bot_check.lint",
     "referee.server.service.adjudication": "referee.server.service.adjudication_worker",
     "referee.server.service.data": "referee.server.store",
     "referee.server.service.events": "referee.server.service.event_worker",

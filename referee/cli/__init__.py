@@ -18,8 +18,7 @@ from typer.exceptions import TyperException
 import referee as program
 from referee import console, core
 from referee.cli.shared import output
-from referee.cli.shared.extras import missing
-from referee.cli.shared.failure import EXIT_FAILED, EXIT_USAGE, Failure
+from referee.cli.shared.failure import EXIT_FAILED, EXIT_USAGE, Failure, missing
 from referee.text.notation.violations import BadWord
 
 PANELS: Final[Mapping[str, Mapping[str, str]]] = {
@@ -28,31 +27,31 @@ PANELS: Final[Mapping[str, Mapping[str, str]]] = {
         "web": "operators.web",
         "keys": "operators.keys",
         "new": "operators.new",
-        "abort": "operators.abort",
+        "abort": "operators.games",
         "games": "operators.games",
         "token": "operators.token",
         "status": "operators.status",
-        "health": "operators.health",
+        "health": "operators.status",
         "backup": "operators.backup",
-        "restore": "operators.restore",
+        "restore": "operators.backup",
         "recover": "operators.recover",
-        "migrate": "operators.migrate",
+        "migrate": "operators.backup",
         "cluster": "operators.cluster",
     },
     "Playing": {
         "play": "players.play",
         "bot": "players.bot",
-        "change-key": "players.change_key",
-        "resign": "players.resign",
-        "take-back": "players.take_back",
-        "consent": "players.consent",
-        "protest": "players.protest",
-        "appeal": "players.appeal",
-        "call": "players.call",
+        "change-key": "players.acts",
+        "resign": "players.acts",
+        "take-back": "players.acts",
+        "consent": "players.acts",
+        "protest": "players.acts",
+        "appeal": "players.acts",
+        "call": "players.acts",
     },
     "Bots and engines of your own": {
-        "bot-lint": "bots.bot_check",
-        "bot-check": "bots.bot_check",
+        "bot-lint": "bots.check",
+        "bot-check": "bots.check",
         "vectors": "bots.vectors",
         "arena": "bots.arena",
         "demo": "bots.demo",
@@ -64,8 +63,8 @@ PANELS: Final[Mapping[str, Mapping[str, str]]] = {
         "audit": "files.audit",
         "inspect": "files.inspect",
         "dynasty": "files.dynasty",
-        "prove-inclusion": "files.prove_inclusion",
-        "prove-fork": "files.prove_fork",
+        "prove-inclusion": "files.proofs",
+        "prove-fork": "files.proofs",
         "reprove": "files.reprove",
     },
     "The public log": {"log": "public_log", "witness": "public_log.witness"},
@@ -79,11 +78,11 @@ PANELS: Final[Mapping[str, Mapping[str, str]]] = {
     "Tournaments": {"event": "tournament", "match": "tournament.match"},
     "The solver": {
         "prove": "solver.prove",
-        "best-turn": "solver.best_turn",
+        "best-turn": "solver.turns",
         "longest-wall": "solver.longest_wall",
         "best-kingdom": "solver.best_kingdom",
-        "rebuild-distance": "solver.rebuild_distance",
-        "prove-decided": "solver.prove_decided",
+        "rebuild-distance": "solver.turns",
+        "prove-decided": "solver.prove",
     },
 }
 """How the help groups the commands: a package for each panel, and the module of each command."""
@@ -131,10 +130,10 @@ def application(names: Iterable[str] = COMMANDS) -> typer.Typer:
 
 
 def overview(group: str = "") -> typer.Typer:
-    """Return the command, or this group, with no more of its subcommands than their help: to import all takes seconds."""
+    """Return the command, or this group, with only the help of its subcommands: to import them all takes seconds."""
     app = _bare()
     if group:
-        inner = {name: _nothing for name in GROUPS[group]}
+        inner = dict.fromkeys(GROUPS[group], _nothing)
         app.add_typer(_group(_function(COMMANDS[group], group), inner, GROUPS[group]), name=group)
         return app
     for name, module in COMMANDS.items():

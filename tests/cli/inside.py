@@ -25,7 +25,7 @@ import structlog
 import typer
 
 from referee import cli
-from referee.cli.shared.solving import Solver
+from referee.cli.shared.solver import Solver
 from tests import one_loop
 from tests.cli import warm_solver
 

@@ -10,8 +10,8 @@ import atexit
 import threading
 from functools import cache
 
-from referee.cli.shared import solving
-from referee.cli.shared.solving import Solver
+from referee.cli.shared import solver
+from referee.cli.shared.solver import Solver
 from referee.process.pool import Workers
 
 
@@ -48,7 +48,7 @@ def _is_kept() -> bool:
 @cache
 def _kept() -> tuple[asyncio.Runner, _Workers]:
     runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
-    workers = _Workers(memory_mib=solving._MEMORY_MIB, module=solving._MODULE)
+    workers = _Workers(memory_mib=solver._MEMORY_MIB, module=solver._MODULE)
 
     def end() -> None:
         runner.run(workers.stop())

@@ -22,7 +22,7 @@ import pytest
 from packaging.requirements import Requirement
 
 from referee.cli import COMMANDS
-from referee.cli.shared.extras import EXTRAS
+from referee.cli.shared.failure import EXTRAS
 from referee_clients import parse_join, play_async
 from referee_clients.bots import load
 from referee_clients.sdk.organiser import organiser
@@ -184,12 +184,12 @@ def test_it_proves_and_checks_what_was_proved(installed: Installed) -> None:
 PLAIN_BYTES = 60_000_000
 ALL = """
 from referee.cli import COMMANDS, application
-from referee.cli.shared import extras
+from referee.cli.shared import failure
 for word in COMMANDS:
     try:
         application((word,))
     except ModuleNotFoundError as error:
-        print(f"{word}: {extras.missing(word, error.name)}")
+        print(f"{word}: {failure.missing(word, error.name)}")
 """
 
 

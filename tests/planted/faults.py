@@ -44,7 +44,7 @@ REFEREE: Final = (
     ),
     Fault(
         "two-names-of-a-seat-are-no-contradiction",
-        "referee/cli/board/heading.py",
+        "referee/cli/board/report.py",
         "if len({*names}) > 1:",
         "if len({*names}) > len(names):",
         ("tests/cli/board/test_rulings.py::test_headings_that_are_wrong_or_say_something_else",),

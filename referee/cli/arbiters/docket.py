@@ -9,10 +9,8 @@ from typing import Annotated
 import typer
 
 from referee.cli.shared import output
-from referee.cli.shared.acting import called
 from referee.cli.shared.arguments import verifier_key
 from referee.cli.shared.failure import EXIT_USAGE, Failure
-from referee.cli.shared.finding import whole_id
 from referee.cli.shared.remote import (
     DATA,
     DataForAddress,
@@ -24,6 +22,8 @@ from referee.cli.shared.remote import (
     security,
     server_of,
 )
+from referee.cli.shared.remote_games import whole_id
+from referee.cli.shared.table import called
 from referee.log.audit import Policy, audit
 from referee.log.errors import LogError
 from referee.log.verdict import Finding, Verdict

@@ -9,11 +9,11 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from referee.cli.board import heading as headings
-from referee.cli.shared import output, texts
+from referee.cli.board import report as headings
+from referee.cli.shared import game_texts, output
 from referee.cli.shared.arguments import Language, words_in
 from referee.cli.shared.failure import EXIT_FAILED, EXIT_USAGE, Failure
-from referee.cli.shared.recording import checkpoint_signer, different_keys, not_recordable, write_new
+from referee.cli.shared.game_texts import checkpoint_signer, different_keys, not_recordable, write_new
 from referee.log.errors import LogError
 from referee.log.keys import PrivateKey
 from referee.log.players import SALT_BYTES, player_hash
@@ -132,7 +132,7 @@ def adjudicate(  # noqa: PLR0917 - typer reads options from the signature
             raise Failure(f"--list with {', '.join(given)}: expected --list alone, as it rules on nothing", EXIT_USAGE)
         _list(record, say)
     reports = report or []
-    head, roster = headings.heading(date, event, arbiter), headings.roster(names)
+    head, roster = headings.heading(date, event, arbiter), headings.roster_of(names)
     for path in reports:
         if path.suffix not in _WRITERS:
             raise Failure(f"--report {path}: expected a file name that ends in .html or .txt", EXIT_USAGE)
@@ -140,8 +140,8 @@ def adjudicate(  # noqa: PLR0917 - typer reads options from the signature
     signers = _signers(out, key, referee_key, arbiter_key or [], rules=rules)
     signer = checkpoint_signer(origin, signers[1]) if signers else None
     try:
-        ruled = () if rulings is None else texts.read(rulings, line_rulings.read)
-        found = texts.read(record, lambda words: adjudicated(words, on_illegal, ruled, say=say))
+        ruled = () if rulings is None else game_texts.read(rulings, line_rulings.read)
+        found = game_texts.read(record, lambda words: adjudicated(words, on_illegal, ruled, say=say))
     except RulingError as error:
         raise Failure(f"--rulings {rulings}: {error}", EXIT_USAGE) from None
     found.setup = headings.completed(found.setup, roster, round_, table)
@@ -176,7 +176,7 @@ def adjudicate(  # noqa: PLR0917 - typer reads options from the signature
 
 def _list(record: Path, say: Words) -> NoReturn:
     """Print every illegal line, and end."""
-    found = texts.read(record, lambda words: listed(words, say))
+    found = game_texts.read(record, lambda words: listed(words, say))
     wrong = [wrong_line(found, each) for each in found.illegal if not each.ruled]
     result = wrong_result(found) if found.claimed is not None and not wrong else None
     output.write(listing(record.name, wrong, result, say))

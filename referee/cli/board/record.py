@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from referee.cli.shared import texts
+from referee.cli.shared import game_texts
 from referee.cli.shared.arguments import verifier_key
 from referee.cli.shared.failure import EXIT_USAGE, Failure
-from referee.cli.shared.recording import checkpoint_signer, different_keys, not_recordable, write_new
+from referee.cli.shared.game_texts import checkpoint_signer, different_keys, not_recordable, write_new
 from referee.console import printable
 from referee.log.errors import LogError
 from referee.server.service.files import DEFAULT_ORIGIN
@@ -75,7 +75,7 @@ def record(  # noqa: PLR0917 - typer reads options from the signature
     scribe, referee, *arbiters = different_keys({"--key": key, "--referee-key": referee_key, **given})
     signer = checkpoint_signer(origin, referee)
     verifier = None if text_key is None else verifier_key("--text-key", text_key)
-    reading = texts.read(text, game_text.read, verifier)
+    reading = game_texts.read(text, game_text.read, verifier)
     game = reading.game
     is_given_up = any(isinstance(each, TableAct) and each.kind is ActKind.ABORT for each in game.happened)
     if not is_given_up and (why := obstacle(game.contest, game.setup.seats, reading.state.pending())):

@@ -1,27 +1,128 @@
-"""``referee report``: a game file on paper."""
+"""``referee report``: a game file on paper, and what organisers add to a report: date, event, table, names."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date as calendar_date
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from referee.cli.board import heading as headings
-from referee.cli.shared import output
+from referee.cli.shared import game_texts, output
 from referee.cli.shared.arguments import Language, verifier_key, words_in
 from referee.cli.shared.failure import EXIT_USAGE, Failure
-from referee.cli.shared.recording import write_new
+from referee.cli.shared.game_texts import write_new
 from referee.console import printable
 from referee.log.errors import LogError
 from referee.log.frames import MAGIC
 from referee.log.verdict import Finding
 from referee.telling import report as game_report
-from referee.text.report.model import signatures, with_names
+from referee.text.notation.headers import MAX_NAME, Setup
+from referee.text.report.model import Heading, Seat, signatures, with_names
 from referee.text.report.page import html
 from referee.text.report.text import text
 from referee.text.words.catalogue import ENGLISH
+
+Date = Annotated[
+    str, typer.Option("--date", metavar="DATE", help="For the report: when the game was played, such as 2026-11-22.")
+]
+Event = Annotated[str, typer.Option("--event", metavar="NAME", help="For the report: the name of the event.")]
+Round = Annotated[int | None, typer.Option("--round", metavar="N", min=0, help="The round, if the game has none.")]
+Table = Annotated[int | None, typer.Option("--table", metavar="N", min=0, help="The table, if the game has none.")]
+Arbiter = Annotated[str, typer.Option("--arbiter", metavar="NAME", help="For the report: the arbiter's name.")]
+Names = Annotated[
+    Path | None,
+    typer.Option("--names", metavar="FILE", help="A roster: a line for each player, such as 0: Blue; a seat or a key."),
+]
+_LINE = re.compile(r"(?P<who>[0-9]|[0-9a-fA-F]{64})[ \t]*:[ \t]*(?P<name>\S.*)\Z", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Roster:
+    """Names of players."""
+
+    path: Path | None = None
+    by_seat: Mapping[int, str] = field(default_factory=dict)
+    by_key: Mapping[str, str] = field(default_factory=dict)
+    """By public keys, in lower case hexadecimal."""
+
+    def name_of(self, seat: int, known: str = "", key: str = "") -> str:
+        """Return the name; ``known``: what the game says. Raise ``Failure`` if they are not the same."""
+        names = [name for name in (known, self.by_seat.get(seat, ""), self.by_key.get(key.lower(), "")) if name]
+        if len({*names}) > 1:
+            raise Failure(f"--names {self.path}: seat {seat} is {names[1]}; expected {names[0]}", EXIT_USAGE)
+        return names[0] if names else ""
+
+
+def heading(date: str, event: str, arbiter: str) -> Heading:
+    """Return what the options say. Raise ``Failure``."""
+    if date:
+        try:
+            date = calendar_date.fromisoformat(date).isoformat()
+        except ValueError:
+            raise Failure(f"--date {date}: expected a date such as 2026-11-22", EXIT_USAGE) from None
+    for option, words in (("--event", event), ("--arbiter", arbiter)):
+        if not words.isprintable() or len(words) > MAX_NAME:
+            raise Failure(f"{option}: expected at most {MAX_NAME} characters that can be seen", EXIT_USAGE)
+    return Heading(date, event.strip(), arbiter.strip())
+
+
+def roster_of(path: Path | None) -> Roster:
+    """Return the names of a file. Raise ``Failure``."""
+    return Roster() if path is None else game_texts.read(path, lambda text: _roster(path, text))
+
+
+def _roster(path: Path, text: str) -> Roster:
+    by_seat: dict[int, str] = {}
+    by_key: dict[str, str] = {}
+    for number, line in enumerate(text.splitlines(), start=1):
+        words = line.strip()
+        if not words or words.startswith(";"):
+            continue
+        found = _LINE.match(words)
+        if found is None:
+            raise Failure(f"{path}: line {number}: expected a seat or a key and a name, such as 0: Blue", EXIT_USAGE)
+        who, name = found["who"], found["name"]
+        if not name.isprintable() or '"' in name or len(name) > MAX_NAME:
+            expected = f"a name of at most {MAX_NAME} characters that can be seen, without quotation marks"
+            raise Failure(f"{path}: line {number}: expected {expected}", EXIT_USAGE)
+        names, at = (by_seat, int(who)) if len(who) == 1 else (by_key, who.lower())
+        if at in names:
+            raise Failure(f"{path}: line {number}: {who} again; expected each once", EXIT_USAGE)
+        names[at] = name  # type: ignore[index]
+    return Roster(path, by_seat, by_key)
+
+
+def completed(setup: Setup, names: Roster, round_: int | None, table: int | None) -> Setup:
+    """Return the setup with what it does not say itself. Raise ``Failure`` if it says something else."""
+    for option, given, said in (("--round", round_, setup.round), ("--table", table, setup.table)):
+        if given is not None and said is not None and given != said:
+            raise Failure(f"{option} {given}: the game says {said}; expected the same, or no option", EXIT_USAGE)
+        if given is not None and given >= 1 << 32:
+            raise Failure(f"{option} {given}: expected at most {(1 << 32) - 1}", EXIT_USAGE)
+    _check_seats(names, setup.seats)
+    known = setup.players or ("",) * setup.seats
+    players = tuple(names.name_of(seat, name) for seat, name in enumerate(known))
+    return replace(
+        setup,
+        round=setup.round if round_ is None else round_,
+        table=setup.table if table is None else table,
+        players=players if any(players) else (),
+    )
+
+
+def named(seats: Sequence[Seat], names: Roster) -> tuple[Seat, ...]:
+    """Return the seats with their names, by seat or by key. Raise ``Failure``."""
+    _check_seats(names, len(seats))
+    return tuple(replace(seat, name=names.name_of(seat.number, seat.name, seat.key)) for seat in seats)
+
+
+def _check_seats(names: Roster, seats: int) -> None:
+    if beyond := [seat for seat in names.by_seat if seat >= seats]:
+        raise Failure(f"--names {names.path}: the game has no seat {beyond[0]}", EXIT_USAGE)
 
 
 def report(  # noqa: PLR0917 - typer reads options from the signature
@@ -37,12 +138,12 @@ def report(  # noqa: PLR0917 - typer reads options from the signature
         Path | None,
         typer.Option("--out", metavar="FILE", help="Write to this new file; by default to standard output."),
     ] = None,
-    date: headings.Date = "",
-    event: headings.Event = "",
-    round_: headings.Round = None,
-    table: headings.Table = None,
-    arbiter: headings.Arbiter = "",
-    names: headings.Names = None,
+    date: Date = "",
+    event: Event = "",
+    round_: Round = None,
+    table: Table = None,
+    arbiter: Arbiter = "",
+    names: Names = None,
     language: Language = ENGLISH,
 ) -> None:
     """Write the report of a game: the audit's verdict, then rules, seats, score sheet, refused attempts, entries and
@@ -57,7 +158,7 @@ def report(  # noqa: PLR0917 - typer reads options from the signature
     --out game.html`
     """
     say = words_in(language)
-    head, roster = headings.heading(date, event, arbiter), headings.roster(names)
+    head, roster = heading(date, event, arbiter), roster_of(names)
     verifier = None if key is None else verifier_key("--key", key)
     try:
         with file.open("rb") as stream:
@@ -67,13 +168,13 @@ def report(  # noqa: PLR0917 - typer reads options from the signature
                 )
             stream.seek(0)
             audit, made = game_report.report(
-                stream, verifier, head, lambda setup: headings.completed(setup, headings.Roster(), round_, table), say
+                stream, verifier, head, lambda setup: completed(setup, Roster(), round_, table), say
             )
     except OSError as error:
         raise Failure(f"{file}: {error.strerror}", EXIT_USAGE) from None
     except LogError as error:
         raise Failure(f"{file}: {error}", int(Finding.of(error).verdict)) from None
-    made = with_names(made, headings.named(made.seats, roster))
+    made = with_names(made, named(made.seats, roster))
     if head:
         made = replace(made, signatures=signatures(made.seats, head, say))
     written = html(made) if as_html else text(made)

@@ -10,10 +10,10 @@ from typing import Annotated
 
 import typer
 
-from referee.cli.shared import output, texts
+from referee.cli.shared import game_texts, output
 from referee.cli.shared.arguments import Language, verifier_key, words_in
 from referee.cli.shared.failure import EXIT_USAGE, Failure
-from referee.cli.shared.recording import rehearsed
+from referee.cli.shared.game_texts import rehearsed
 from referee.log.errors import LogError
 from referee.log.frames import MAGIC
 from referee.log.verdict import Finding, Verdict
@@ -77,7 +77,7 @@ def _read(file: Path, key: str | None) -> Told:
     try:
         with file.open("rb") as stream:
             if not MAGIC.startswith(stream.peek(_NAME_BYTES)[:_NAME_BYTES]):
-                return texts.read(file, partial(_told, file), None if key is None else verifier_key("--key", key))
+                return game_texts.read(file, partial(_told, file), None if key is None else verifier_key("--key", key))
             if key is not None:
                 raise Failure(f"{file}: --key is only for texts; expected referee audit for a game file", EXIT_USAGE)
             game_file = GameFile.read(stream)

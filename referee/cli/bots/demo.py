@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from referee.cli.shared.extras import need
-from referee.cli.shared.failure import EXIT_USAGE, Failure
+from referee.cli.shared.failure import EXIT_USAGE, Failure, need
 from referee.games import registry
 from referee_clients.terminal.demo.game import players_of, run
 

@@ -7,14 +7,13 @@ from typing import Annotated
 
 import typer
 
-from referee.cli.files import audits
-from referee.cli.files.audit_lines import FILE
+from referee.cli.files import audit_many
 from referee.cli.shared import bulk
 from referee.cli.shared.arguments import OptionalKey, public_key, verifier_key
-from referee.cli.shared.bulk import telling
-from referee.cli.shared.event_editing import looking
+from referee.cli.shared.bulk import FILE, files_of, telling
 from referee.cli.shared.failure import EXIT_USAGE, Failure
 from referee.cli.shared.log_policy import log_policy as read_policy
+from referee.cli.shared.tournament import looking
 from referee.log import audit as auditor
 from referee.log.entry import decode_entry, decode_open
 from referee.log.errors import LogError
@@ -137,7 +136,7 @@ def audit(  # noqa: PLR0917 - typer reads options from the signature
     """
     if merge:
         verifier = verifier_key("--key", key) if key else None
-        raise typer.Exit(audits.merge(files, folder, verifier, as_json=json))
+        raise typer.Exit(audit_many.merge(files, folder, verifier, as_json=json))
     if key is None:
         raise Failure("Missing option '--key'. Try --help.", EXIT_USAGE)
     if len(files) > 1:
@@ -155,12 +154,12 @@ def audit(  # noqa: PLR0917 - typer reads options from the signature
         scribe_keys=_numbered("--scribe-key", scribe_key or []),
         receipts=tuple(_read(path) for path in receipt or []),
     )
-    if (listing := audits.files_of(file)) is not None:
+    if (listing := files_of(file)) is not None:
         if seat_key or scribe_key or receipt or event or proof:
             what = "--seat-key, --scribe-key, --event, --proof and --receipt belong to one game"
             raise Failure(f"{what}; expected one file, not a directory", EXIT_USAGE)
         with telling(FILE):
-            wanted = audits.Options(
+            wanted = audit_many.Options(
                 shard=bulk.shard_of(shard),
                 resume=resume,
                 jobs=jobs,
@@ -171,7 +170,7 @@ def audit(  # noqa: PLR0917 - typer reads options from the signature
                 as_json=json,
                 demand=demand,
             )
-            raise typer.Exit(audits.audit_all(listing, policy, wanted))
+            raise typer.Exit(audit_many.audit_all(listing, policy, wanted))
     if shard or resume or on:
         raise Failure("--shard, --resume and --on are for many files; expected a directory or a list", EXIT_USAGE)
     try:

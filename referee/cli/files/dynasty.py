@@ -10,8 +10,8 @@ from typing import Annotated, Final, cast
 
 import typer
 
-from referee.cli.files.audit_lines import GRAVITY
 from referee.cli.shared.arguments import Key, verifier_key
+from referee.cli.shared.bulk import GRAVITY
 from referee.cli.shared.failure import Failure
 from referee.cli.shared.output import write
 from referee.games.kingdomino import Options, State

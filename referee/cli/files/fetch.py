@@ -10,10 +10,9 @@ from typing import Annotated
 import grpc
 import typer
 
-from referee.cli.files.audit_lines import SUFFIX
-from referee.cli.shared import finding, output
+from referee.cli.shared import output, remote_games
+from referee.cli.shared.bulk import SUFFIX
 from referee.cli.shared.failure import EXIT_USAGE, Failure
-from referee.cli.shared.finding import Games, State, unread_because, whole_id
 from referee.cli.shared.remote import (
     DATA,
     Data,
@@ -27,6 +26,7 @@ from referee.cli.shared.remote import (
     server_of,
     token_of,
 )
+from referee.cli.shared.remote_games import Games, State, file_of, unread_because, whole_id, write_file
 from referee.log import file
 from referee.log.errors import LogError
 from referee.log.frames import FrameType
@@ -62,12 +62,12 @@ def fetch(  # noqa: PLR0917 - typer reads options from the signature
             "--with-proof", help="Also write GAME.tlog-proof: the proof that the game is in the referee's public log."
         ),
     ] = False,
-    event: finding.EventFilter = None,
-    round_: finding.RoundFilter = None,
-    table: finding.TableFilter = None,
-    principal: finding.PrincipalFilter = "",
-    from_: finding.FromFilter = "",
-    to: finding.ToFilter = "",
+    event: remote_games.EventFilter = None,
+    round_: remote_games.RoundFilter = None,
+    table: remote_games.TableFilter = None,
+    principal: remote_games.PrincipalFilter = "",
+    from_: remote_games.FromFilter = "",
+    to: remote_games.ToFilter = "",
     server: ServerOfData = None,
     data: Data = DATA,
     token_file: Annotated[
@@ -96,8 +96,8 @@ def fetch(  # noqa: PLR0917 - typer reads options from the signature
     """
     if every == (game is not None):
         raise Failure("expected a game, or --all", EXIT_USAGE)
-    request = finding.wanted(event, round_, table, principal, from_, to, State.OVER)
-    if not every and request != finding.wanted(None, None, None, "", "", "", State.OVER):
+    request = remote_games.wanted(event, round_, table, principal, from_, to, State.OVER)
+    if not every and request != remote_games.wanted(None, None, None, "", "", "", State.OVER):
         raise Failure(
             "--event, --round, --table, --principal, --from and --to choose among all games; expected --all with them",
             EXIT_USAGE,
@@ -108,7 +108,7 @@ def fetch(  # noqa: PLR0917 - typer reads options from the signature
 
     async def one(found: str, path: Path) -> None:
         async with open_channel(server, security=secured) as channel:
-            write(path, content := await file_of(channel, server, found))
+            write_file(path, content := await file_of(channel, server, found))
             output.write(f"{path}, {len(content)} bytes\n")
             if with_proof:
                 await _prove(channel, server, found, path, content)
@@ -147,7 +147,7 @@ class _Kept:
             there = path.read_bytes()
         except FileNotFoundError:
             self._folder.mkdir(parents=True, exist_ok=True)
-            write(path, data)
+            write_file(path, data)
             self._new += 1
             output.write(f"{path}, {len(data)} bytes\n")
         except OSError as error:
@@ -182,16 +182,6 @@ class _Kept:
         return problems
 
 
-async def file_of(channel: grpc.aio.Channel, server: str, game: str) -> bytes:
-    """Return the game's file. Raise ``Failure``."""
-    stub = game_service_pb2_grpc.GameServiceStub(channel)
-
-    async def parts() -> bytes:
-        return b"".join([part.chunk async for part in stub.GetLog(pb.GetLogRequest(game_id=game), timeout=_TIMEOUT_S)])
-
-    return await patiently(parts, server)
-
-
 async def _prove(channel: grpc.aio.Channel, server: str, game: str, path: Path, data: bytes) -> None:
     """Write the proof that the game of this file is in the referee's public log. Raise ``Failure``."""
     stub = game_service_pb2_grpc.GameServiceStub(channel)
@@ -204,7 +194,7 @@ async def _prove(channel: grpc.aio.Channel, server: str, game: str, path: Path, 
     except LogError as error:
         raise Failure(f"the referee sent no proof: {error}") from None
     beside = path.with_suffix(PROOF_SUFFIX)
-    write(beside, found.proof)
+    write_file(beside, found.proof)
     output.write(f"{beside}, leaf {found.index} of the public log\n")
 
 
@@ -217,13 +207,3 @@ def _last_head(game: str, data: bytes) -> Checkpoint:
         return Checkpoint.parse(Note.parse(notes[-1]).text)
     except LogError as error:
         raise Failure(f"the referee sent a damaged file: {error}") from None
-
-
-def write(path: Path, data: bytes) -> None:
-    """Write the file, whole or not at all. Raise ``Failure``."""
-    part = path.with_name(path.name + ".part")
-    try:
-        part.write_bytes(data)
-        part.replace(path)
-    except OSError as error:
-        raise Failure(f"{path}: {error.strerror}") from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from referee.cli.shared.failure import EXIT_FAILED
-from referee.cli.shared.lines import Questions, Strict, batches, opened, write
+from referee.cli.shared.json_lines import Questions, Strict, batches, opened, write
 from referee.text.notation.questions import answer, encode
 
 

@@ -13,8 +13,8 @@ from typing import Annotated, Any, Final
 import typer
 
 from referee.cli.shared.failure import EXIT_FAILED, EXIT_OK, EXIT_USAGE, Failure
-from referee.cli.shared.recording import write_new
-from referee.cli.shared.solving import NoAnswer, Rlimit, Solver
+from referee.cli.shared.game_texts import write_new
+from referee.cli.shared.solver import NoAnswer, Rlimit, Solver
 from referee.console import printable
 from referee.log import file as game_file
 from referee.log.certificates import EntryVerdict, contradicts, decode_proof, encode_proof, verdict_of

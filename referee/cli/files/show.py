@@ -14,10 +14,10 @@ from typing import Annotated
 import typer
 
 from referee import console
-from referee.cli.shared import output, texts
+from referee.cli.shared import game_texts, output
 from referee.cli.shared.arguments import verifier_key
 from referee.cli.shared.failure import EXIT_USAGE, Failure
-from referee.cli.shared.recording import rehearsed
+from referee.cli.shared.game_texts import rehearsed
 from referee.games.results import Wait
 from referee.log.errors import LogError
 from referee.log.frames import MAGIC
@@ -138,7 +138,7 @@ def _read(file: Path, at: int | None, verifier: VerifierKey | None) -> tuple[_Sh
             else:
                 if at is not None:
                     raise Failure(f"{file}: --at is only for game files; expected a game file, or no --at", EXIT_USAGE)
-                return _of_text(file, texts.read(file, _any, verifier)), None
+                return _of_text(file, game_texts.read(file, _any, verifier)), None
     except OSError as error:
         raise Failure(f"{file}: {error.strerror}", EXIT_USAGE) from None
     except LogError as error:
@@ -191,9 +191,9 @@ def _outcome(position: Position, waits: Wait | None = None) -> list[str]:
 
 def _signed(text: str, name: str, path: Path) -> str:
     """Raise ``Failure``."""
-    key = texts.private_key("--sign", path)
+    key = game_texts.private_key("--sign", path)
     try:
-        note = texts.signed(text, name, key)
+        note = game_texts.signed(text, name, key)
         print(f"verifier key {VerifierKey.of(name, key.public)}", file=sys.stderr)
         return note
     except LogError as error:

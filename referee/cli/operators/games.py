@@ -1,4 +1,4 @@
-"""``referee games``: the games of a referee, running and finished, and their results."""
+"""``referee games`` and ``abort``: the games of a referee are listed, and one is ended without a result."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
+import grpc
 import typer
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from referee.cli.shared import finding, output
+from referee.cli.shared import output, remote_games
 from referee.cli.shared.failure import EXIT_USAGE, Failure
-from referee.cli.shared.finding import SHORT_ID, Games, state_word, unread_because
 from referee.cli.shared.remote import (
     DATA,
     Data,
@@ -27,30 +27,35 @@ from referee.cli.shared.remote import (
     TlsCa,
     TlsCert,
     TlsKey,
+    refused,
     security,
     server_of,
     token_of,
 )
+from referee.cli.shared.remote_games import SHORT_ID, Games, state_word, unread_because, whole_id
+from referee.cli.shared.table import confirm
 from referee.console import printable
 from referee.log.reading import read_end
 from referee.server.service.files import TOKEN_FILE
 from referee.telling.words import told_end
 from referee.text.notation.times import moment
 from referee.v1 import game_pb2
-from referee_clients.sdk.channel import open_channel
+from referee.v1 import game_service_pb2 as pb
+from referee.v1.game_service_pb2_grpc import GameServiceStub
+from referee_clients.sdk.channel import bearer, open_channel
 
 _WIDE = 120
 """Columns from which on a game's whole id is shown, and when it ended."""
 
 
 def games(  # noqa: PLR0917 - typer reads options from the signature
-    event: finding.EventFilter = None,
-    round_: finding.RoundFilter = None,
-    table: finding.TableFilter = None,
-    principal: finding.PrincipalFilter = "",
-    from_: finding.FromFilter = "",
-    to: finding.ToFilter = "",
-    state: finding.StateOption = None,
+    event: remote_games.EventFilter = None,
+    round_: remote_games.RoundFilter = None,
+    table: remote_games.TableFilter = None,
+    principal: remote_games.PrincipalFilter = "",
+    from_: remote_games.FromFilter = "",
+    to: remote_games.ToFilter = "",
+    state: remote_games.StateOption = None,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV, for a spreadsheet.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     server: ServerOfData = None,
@@ -76,7 +81,7 @@ def games(  # noqa: PLR0917 - typer reads options from the signature
     """
     if as_csv and as_json:
         raise Failure("--csv and --json: expected only one of them", EXIT_USAGE)
-    request = finding.wanted(event, round_, table, principal, from_, to, state)
+    request = remote_games.wanted(event, round_, table, principal, from_, to, state)
     server = server_of(server, data)
     token = token_of(token_file or data / TOKEN_FILE, needed=token_file is not None)
     secured = security(server, tls_ca, tls_cert, tls_key, insecure, token)
@@ -165,3 +170,50 @@ def _table(found: Sequence[dict[str, Any]], width: int) -> Table:
             cells[name] = game[name][: len("2026-11-22 18:30" if wide else "2026-11-22")]
         table.add_row(*(Text(printable(_cell(cells[name]))) for name in shown))
     return table
+
+
+_TIMEOUT_S = 15
+
+
+def abort(  # noqa: PLR0917 - typer reads options from the signature
+    game: Annotated[str, typer.Argument(help="The game's id.", show_default=False)],
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+    server: ServerOfData = None,
+    data: Data = DATA,
+    token_file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The organiser's token, if it is not in DIR.")
+    ] = None,
+    tls_ca: TlsCa = None,
+    tls_cert: TlsCert = None,
+    tls_key: TlsKey = None,
+    insecure: SendInClear = False,
+) -> None:
+    """End a game without a result, as its organiser. This closes the log, and discloses the deck of a dealt game.
+
+    A game that has come to its end cannot be aborted, unless a protest or an appeal is open. An arbiter can end a game
+    without a result too, and give a reason: `referee rule void`.
+
+    Exit codes: 0 ended; 1 the game is over, the referee cannot be reached or refuses, or you did not confirm; 2 wrong
+    usage.
+
+    Example: `referee abort 0197a1cb1db4c9da428632ae52ec26d7 --data club`
+    """
+    server = server_of(server, data)
+    token = token_of(token_file or data / TOKEN_FILE, needed=tls_cert is None or token_file is not None)
+    secured = security(server, tls_ca, tls_cert, tls_key, insecure, token)
+    game = whole_id(server, secured, game)
+    confirm([f"this ends game {game} without a result, and cannot be undone"], sure=yes)
+
+    async def call() -> pb.AbortGameResponse:
+        async with open_channel(server, token, secured) as channel:
+            request = pb.AbortGameRequest(game_id=game)
+            found: pb.AbortGameResponse = await GameServiceStub(channel).AbortGame(
+                request, timeout=_TIMEOUT_S, metadata=bearer(token)
+            )
+            return found
+
+    try:
+        ended = asyncio.run(call())
+    except grpc.aio.AioRpcError as error:
+        raise refused(server, error) from None
+    print(f"game {game} is aborted after {ended.game.size} entries")

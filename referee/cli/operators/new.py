@@ -13,17 +13,22 @@ from urllib.parse import urlsplit
 
 import typer
 
-from referee.cli.operators.series import game_before
 from referee.cli.shared import output
-from referee.cli.shared.addresses import Addresses, is_reached_from_elsewhere
 from referee.cli.shared.arguments import CardLanguage, check_language, public_key, web_origin
 from referee.cli.shared.components import components as own_components
 from referee.cli.shared.components import default_components
 from referee.cli.shared.failure import EXIT_USAGE, Failure
-from referee.cli.shared.office import (
+from referee.cli.shared.openings import (
     LINKS_UNREACHABLE,
     UNREACHABLE,
+    Absence,
+    Clock,
+    Grace,
+    Illegal,
+    Lag,
     Office,
+    ProtestTime,
+    TakeBacks,
     joins_and_links,
     new_file,
     new_sheet,
@@ -33,19 +38,23 @@ from referee.cli.shared.office import (
 from referee.cli.shared.pairings import read_pairings, told
 from referee.cli.shared.remote import (
     DATA,
+    Addresses,
     Data,
     SendInClear,
     ServerOfData,
     TlsCa,
     TlsCert,
     TlsKey,
+    is_reached_from_elsewhere,
     security,
     server_of,
     token_of,
 )
-from referee.cli.shared.terms import Absence, Clock, Grace, Illegal, Lag, ProtestTime, TakeBacks
 from referee.games import registry
+from referee.log.errors import LogError
+from referee.log.replay import Record
 from referee.server.service.files import TOKEN_FILE
+from referee.telling.game_file import GameFile
 from referee.text.notation.times import in_words
 from referee.text.words.catalogue import ENGLISH
 from referee.v1 import game_service_pb2 as pb
@@ -359,3 +368,22 @@ def _as_json(created: pb.CreateGameResponse, cards: Sequence[Card]) -> str:
         **{f"{role}_token": token for role, token in tokens_of(created).items()},
     }
     return json.dumps(value, indent=2)
+
+
+def game_before(file: Path) -> Record:
+    """Return the game that another one is to follow, read from its file to the last entry. Raise ``Failure``."""
+    try:
+        with file.open("rb") as stream:
+            game_file = GameFile.read(stream)
+    except OSError as error:
+        raise Failure(f"--series-of {file}: {error.strerror}", EXIT_USAGE) from None
+    except LogError as error:
+        raise Failure(f"--series-of {file}: {error}", EXIT_USAGE) from None
+    record = game_file.record
+    if not game_file.ended or record.game.end is None:
+        raise Failure(f"--series-of {file}: expected the file of a game that is over", EXIT_USAGE)
+    if not record.opened.HasField("series"):
+        raise Failure(
+            f"--series-of {file}: this game is not part of a series; expected one opened with --series", EXIT_USAGE
+        )
+    return record

@@ -11,13 +11,13 @@ from typing import Annotated, Any
 import typer
 
 from referee.cli.shared.failure import EXIT_FAILED, EXIT_USAGE, Failure
-from referee.cli.shared.finding import check_id, the_one
+from referee.cli.shared.remote_games import check_id, the_one
 from referee.log.engines import installed
 from referee.log.identity import parse_game_id
 from referee.server.live import recovery
 from referee.server.live.context import Context
 from referee.server.service import logs
-from referee.server.service.data import Data, DataError, open_data, origin_of, take_marks
+from referee.server.service.data import Data, DataError, no_upgrade, open_data, origin_of, take_marks
 from referee.server.service.files import CLUSTER_MARK_FILE, STORE_ADDRESS_FILE, STORE_FILE
 from referee.server.store.store import StoreFailed, Upgrade
 from referee.text.notation.outcomes import counted
@@ -206,12 +206,6 @@ def _check_words(game: str | None, ways: Mapping[str, bool]) -> None:
 def _say(upgrade: Upgrade) -> None:
     kept = f"kept as {upgrade.copy} and " if upgrade.copy is not None else ""
     print(f"{upgrade.path}: of an earlier program; {kept}brought up to date")
-
-
-def no_upgrade(upgrade: Upgrade) -> None:
-    """Refuse to bring a database of an earlier program up to date."""
-    what = f"an earlier program wrote it (store version {upgrade.version}), and a look changes nothing"
-    raise StoreFailed(f"{upgrade.path}: {what}; expected that program, or referee serve, which upgrades it")
 
 
 async def _decide(context: Context, data: Path, *, end: bool) -> tuple[list[str], bool]:

@@ -20,9 +20,9 @@ import structlog
 import typer
 
 from referee.cli.operators.settings import ConfigFile, ShowConfig, show
-from referee.cli.shared.addresses import Addresses, is_everywhere, problem_with
 from referee.cli.shared.arguments import address, check_origins, languages_named, pyodide_folder
 from referee.cli.shared.failure import EXIT_USAGE, Failure
+from referee.cli.shared.remote import Addresses, is_everywhere, problem_with
 from referee.log.note import NAME_EXPECTED, is_name
 from referee.process.pool import MEMORY_MIB
 from referee.server.service import logs

@@ -1,4 +1,4 @@
-"""``referee status``: how a referee is doing, and which game waits for whom."""
+"""``referee status`` and ``health``: how a referee is doing, and whether it answers at all."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from typing import Annotated, Any
 import grpc
 import typer
 from google.protobuf.message import Message
+from grpc_health.v1 import health_pb2, health_pb2_grpc
 from rich.box import SIMPLE_HEAD
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from referee.cli.shared.failure import EXIT_USAGE, Failure
-from referee.cli.shared.finding import SHORT_ID, whole_id
+from referee.cli.shared.failure import EXIT_FAILED, EXIT_USAGE, Failure
 from referee.cli.shared.remote import (
     DATA,
     Data,
@@ -34,6 +34,7 @@ from referee.cli.shared.remote import (
     server_of,
     token_of,
 )
+from referee.cli.shared.remote_games import SHORT_ID, whole_id
 from referee.console import printable
 from referee.server.service.files import TOKEN_FILE
 from referee.text.notation.outcomes import counted
@@ -356,3 +357,45 @@ def _plain_field(value: Any, field: Any) -> Any:
     if field.message_type:
         return plain(value)
     return field.enum_type.values_by_number[value].name if field.enum_type else value
+
+
+_PROBE_S = 5.0
+
+
+def health(  # noqa: PLR0917 - typer reads options from the signature
+    server: ServerOfData = None,
+    data: Data = DATA,
+    ready: Annotated[
+        bool, typer.Option("--ready", help="Also fail if the referee cannot write, or is about to stop.")
+    ] = False,
+    tls_ca: TlsCa = None,
+    tls_cert: TlsCert = None,
+    tls_key: TlsKey = None,
+    insecure: SendInClear = False,
+) -> None:
+    """Ask a referee whether it is well. It needs no token.
+
+    Without `--ready` every answer will do: restart a referee that gives none. With `--ready` it has to be able to write
+    acts: send no players to one that cannot. It takes acts again by itself when its database or its disk is back.
+
+    Exit codes: 0 well; 1 not, or no answer; 2 wrong usage.
+
+    Example: `referee health --ready --data club`
+    """
+    address = server_of(server, data)
+    secured = security(address, tls_ca, tls_cert, tls_key, insecure)
+
+    async def ask() -> health_pb2.HealthCheckResponse:
+        async with open_channel(address, "", secured) as channel:
+            stub: Any = health_pb2_grpc.HealthStub(channel)
+            answer: health_pb2.HealthCheckResponse = await stub.Check(health_pb2.HealthCheckRequest(), timeout=_PROBE_S)
+            return answer
+
+    try:
+        found = asyncio.run(ask())
+    except grpc.aio.AioRpcError as error:
+        raise refused(address, error) from None
+    is_ready = found.status == health_pb2.HealthCheckResponse.SERVING
+    print("the referee can write" if is_ready else "the referee answers, and cannot write now; its log says why")
+    if ready and not is_ready:
+        raise typer.Exit(EXIT_FAILED)

@@ -18,9 +18,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from referee.cli.shared.event_editing import looking
 from referee.cli.shared.failure import EXIT_USAGE, Failure
-from referee.cli.shared.finding import whole_id
 from referee.cli.shared.remote import (
     DATA,
     Data,
@@ -34,6 +32,8 @@ from referee.cli.shared.remote import (
     server_of,
     token_of,
 )
+from referee.cli.shared.remote_games import whole_id
+from referee.cli.shared.tournament import looking
 from referee.server.live.opening import ENTRANT
 from referee.server.service.files import TOKEN_FILE
 from referee.server.service.permissions import Scope

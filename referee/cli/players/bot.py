@@ -14,19 +14,10 @@ from typing import Annotated
 
 import typer
 
-from referee.cli.players.joins import join_of
-from referee.cli.players.seat_keys import NoLogCopy, folder, key_file
+from referee.cli.players.seat_files import NoLogCopy, folder, join_of, key_file
 from referee.cli.shared.arguments import verifier_key
 from referee.cli.shared.failure import EXIT_FAILED, EXIT_USAGE, Failure
-from referee.cli.shared.remote import (
-    DEFAULT_SERVER,
-    SendInClear,
-    Server,
-    TlsCa,
-    TlsCert,
-    TlsKey,
-    token_of,
-)
+from referee.cli.shared.remote import DEFAULT_SERVER, SendInClear, Server, TlsCa, TlsCert, TlsKey, token_of
 from referee.console import printable
 from referee.games import registry
 from referee.log.game import Phase

@@ -10,8 +10,7 @@ from typing import Annotated
 import typer
 
 from referee import console
-from referee.cli.players.joins import join_of
-from referee.cli.players.seat_keys import NoLogCopy, key_file
+from referee.cli.players.seat_files import NoLogCopy, join_of, key_file
 from referee.cli.shared.arguments import verifier_key
 from referee.cli.shared.failure import EXIT_FAILED, EXIT_USAGE, Failure
 from referee.cli.shared.remote import SendInClear, TlsCa, TlsCert, TlsKey, security

@@ -1,4 +1,4 @@
-"""Words that several commands read: public keys, verifier keys, addresses."""
+"""Words that several commands read: public keys, verifier keys, policies of logs, addresses."""
 
 from __future__ import annotations
 

@@ -1,20 +1,42 @@
-"""Options of the commands that do many tasks, and how such a run fails."""
+"""Commands that do many tasks: their options, the game files of a folder or list, and how such a run fails."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from codecs import BOM_UTF8
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 from referee.cli.shared.failure import EXIT_USAGE, Failure
+from referee.log.frames import MAGIC
+from referee.log.verdict import Verdict
 from referee.process.bulk.results import BadOption, BulkError, Shard, TooManyLost
 from referee.text.notation.times import duration_ms
 
+SUFFIX: Final = ".gamelog"
+FILE: Final = "file"
+"""In a line: the name of the file."""
+GRAVITY: Final = (
+    Verdict.FORK,
+    Verdict.RULES,
+    Verdict.CORRUPT,
+    Verdict.UNTRUSTED_KEY,
+    Verdict.STALE,
+    Verdict.LOSS,
+    Verdict.UNDISCLOSED,
+    Verdict.UNSUPPORTED,
+    Verdict.PREFIX,
+    Verdict.UNLOGGED,
+)
+"""Of several verdicts the first of these decides the exit code."""
+_LIST_SUFFIX: Final = ".txt"
 ShardWord = Annotated[
     str | None,
     typer.Option(
@@ -77,6 +99,56 @@ def seconds(option: str, text: str) -> float:
     if not (found := duration_ms(text)):
         raise BadOption(f"{option} {text[:20]!r}; expected a time such as 90s or 5m")
     return found / 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Names of files, and the folder in which they are."""
+
+    folder: Path
+    names: Sequence[str]
+
+    @property
+    def digest(self) -> str:
+        """A hash of all names."""
+        return sha256("\n".join(self.names).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def files_of(where: Path) -> Listing | None:
+    """Return the game files below a folder, at any depth, or those that a list names; None for a single file.
+
+    Raise ``Failure`` if there are none.
+    """
+    if where.is_dir():
+        below = sorted(_below(where), key=lambda path: path.parts)
+        if not below:
+            raise Failure(f"{where}: this directory has no {SUFFIX} file")
+        return Listing(where, [str(path.relative_to(where)) for path in below])
+    if where.suffix != _LIST_SUFFIX:
+        return None
+    try:
+        data = where.read_bytes()
+    except OSError as error:
+        raise Failure(f"{where}: {error.strerror}") from None
+    if data.startswith(MAGIC):
+        return None
+    if b"\0" in data:
+        raise Failure(f"{where}: this list has a byte 0, which no name has; expected a text file in UTF-8")
+    lines = (line.removesuffix(b"\r") for line in data.removeprefix(BOM_UTF8).split(b"\n"))
+    names = [os.fsdecode(line) for line in lines if line.strip()]
+    if not names:
+        raise Failure(f"{where}: this list is empty; expected the name of a game file on each line")
+    return Listing(Path(), list(dict.fromkeys(names)))
+
+
+def _below(where: Path) -> Iterator[Path]:
+    """Yield whatever has the name of a game file, also what cannot be audited; raise ``Failure`` if one cannot look."""
+
+    def refuse(error: OSError) -> None:
+        raise Failure(f"{error.filename}: {error.strerror}; expected a directory whose files can be listed")
+
+    for folder, _, names in os.walk(where, onerror=refuse):
+        yield from (Path(folder, name) for name in names if name.endswith(SUFFIX))
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""What a command does about its standard output."""
+"""Standard output: what a command writes, and how it ends when its reader has gone."""
 
 from __future__ import annotations
 

@@ -13,9 +13,9 @@ from referee import console
 from referee.cli.shared import output
 from referee.cli.shared.components import components as own_components
 from referee.cli.shared.failure import EXIT_USAGE, Failure
-from referee.cli.shared.solving import Rlimit
-from referee.cli.solver import building
-from referee.cli.solver.progress import NO_LIMIT, Seconds, Seed, search
+from referee.cli.shared.solver import Rlimit
+from referee.cli.solver import questions
+from referee.cli.solver.questions import NO_LIMIT, Seconds, Seed, search
 from referee.games import registry
 from referee.games.kingdomino.dominoes import COUNT, Domino, DominoSet, domino_set
 from referee.games.kingdomino.scoring import in_one_area
@@ -81,7 +81,7 @@ def best_kingdom(  # noqa: PLR0917 - typer reads options from the signature
     if (dominoes is None) != every:
         raise Failure("expected either --dominoes NUMBERS or --all", EXIT_USAGE)
     square, known = _frame(frame), domino_set() if components is None else _components(components)
-    chosen = known.dominoes if every else _dominoes(building.listed(dominoes) or [], known)
+    chosen = known.dominoes if every else _dominoes(questions.listed(dominoes) or [], known)
     request = pb.FindBestKingdomRequest(
         dominoes=map(domino_message, chosen),
         frame=frame_message(square),
@@ -92,11 +92,11 @@ def best_kingdom(  # noqa: PLR0917 - typer reads options from the signature
     placed = [placed_of(each, "kingdom") for each in found.kingdom]
     if as_json:
         kingdom = [written_placed(each) for each in placed]
-        building.write_json({"best": found.best, "bound": found.bound, "proven": found.proven, "kingdom": kingdom})
+        questions.write_json({"best": found.best, "bound": found.bound, "proven": found.proven, "kingdom": kingdom})
     else:
         output.write(f"{_in_words(found)}\n\n{picture(square, placed, ascii_only=not console.has_lines())}")
     if svg is not None:
-        building.write_text(svg, drawn(board(square, placed), known, f"Best kingdom: {found.best}"))
+        questions.write_text(svg, drawn(board(square, placed), known, f"Best kingdom: {found.best}"))
     if lost:
         raise Failure(f"{lost}; the answer is the best found so far")
 

@@ -16,8 +16,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from referee.cli.shared import output
-from referee.cli.shared.extras import missing
-from referee.cli.shared.failure import EXIT_FAILED, EXIT_USAGE, Failure
+from referee.cli.shared.failure import EXIT_FAILED, EXIT_USAGE, Failure, missing
 from referee.console import printable
 from referee.games import registry
 from referee.games.game import InputError, UnknownRules

@@ -438,3 +438,9 @@ def _token(path: Path) -> str:
     token = new_token()
     make_whole(path, lambda file: _write(file, f"{token}\n", 0o600))
     return token
+
+
+def no_upgrade(upgrade: Upgrade) -> None:
+    """Refuse to bring a database of an earlier program up to date."""
+    what = f"an earlier program wrote it (store version {upgrade.version}), and a look changes nothing"
+    raise StoreFailed(f"{upgrade.path}: {what}; expected that program, or referee serve, which upgrades it")

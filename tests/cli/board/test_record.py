@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.cli.shared import texts
+from referee.cli.shared import game_texts
 from referee.games.alhambra import dealer
 from referee.games.game import Ending
 from referee.games.results import Contest, Result
@@ -221,7 +221,7 @@ def test_a_signed_text_is_checked(keys: Path, tmp_path: Path) -> None:
 
 def test_a_signed_text_is_recorded_if_it_is_signed_by_whom_it_should_be(keys: Path, tmp_path: Path) -> None:
     plain = write(GameText(PLAIN[1], tuple(played(PLAIN[1], seed=7).events[:4])))
-    signed = texts.signed(plain, ORIGIN, PrivateKey.load(keys / "referee.pem"))
+    signed = game_texts.signed(plain, ORIGIN, PrivateKey.load(keys / "referee.pem"))
     text, out = tmp_path / "game.txt", tmp_path / "game.gamelog"
     for content, key, code, message in (
         (plain, "referee", 4, "NOTE: the text is not signed"),
@@ -256,7 +256,7 @@ def test_what_an_editor_does_to_a_signed_text(
     before: bytes, ends: bytes, code: int, message: str, keys: Path, tmp_path: Path
 ) -> None:
     """One line says what it was, whoever reads it."""
-    signed = texts.signed(write(GameText(PLAIN[1], ())), ORIGIN, PrivateKey.load(keys / "referee.pem"))
+    signed = game_texts.signed(write(GameText(PLAIN[1], ())), ORIGIN, PrivateKey.load(keys / "referee.pem"))
     text, out = tmp_path / "game.txt", tmp_path / "game.gamelog"
     text.write_bytes(before + signed.encode().replace(b"\n", ends))
     for found in (recorded(keys, text, out), shown(text), shown(text, "--key", verifier(keys))):
@@ -267,7 +267,7 @@ def test_what_an_editor_does_to_a_signed_text(
 def test_a_dash_in_a_comment_is_no_signature(tmp_path: Path) -> None:
     text = tmp_path / "game.txt"
     text.write_text('[Game "kingdomino"]\n[Seats "2"]\n\n; as it was played\n\n; \u2014 by hand\n', encoding="utf-8")
-    assert texts.read(text, read).game.setup.seats == 2
+    assert game_texts.read(text, read).game.setup.seats == 2
 
 
 def test_a_position_is_printed_and_drawn(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from referee.cli.files.reprove import Reproved
-from referee.cli.shared.solving import Solver
+from referee.cli.shared.solver import Solver
 from referee.log import file
 from referee.log.audit import Policy, audit
 from referee.log.certificates import decode_proof

@@ -16,7 +16,7 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from referee.cli.shared.addresses import Addresses, is_reached_from_elsewhere
+from referee.cli.shared.remote import Addresses, is_reached_from_elsewhere
 from referee.log.v1 import log_pb2
 from referee.server.service.files import STORE_FILE
 from referee.v1 import game_pb2

@@ -13,7 +13,7 @@ import pytest
 from google.protobuf.json_format import MessageToDict, MessageToJson
 
 from referee.alhambra.v1 import alhambra_pb2
-from referee.cli.operators.series import game_before
+from referee.cli.operators.new import game_before
 from referee.cli.shared.components import components
 from referee.cli.shared.failure import Failure
 from referee.kingdomino.v1 import kingdomino_pb2

@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from referee.cli.shared.addresses import Addresses
+from referee.cli.shared.remote import Addresses
 from referee.v1 import game_service_pb2 as pb
 from referee_clients.join import parse_join
 from tests.cli.inside import referee

@@ -13,7 +13,7 @@ from typing import Any
 import grpc
 import pytest
 
-from referee.cli.tournament.event_network import Taking
+from referee.cli.tournament.network import Taking
 from referee.log.keys import PrivateKey
 from referee.server.live.opening import entrant_principal
 from referee.tournament.event_file import EventFile

@@ -10,8 +10,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from referee.cli.operators.recover import no_upgrade
-from referee.server.service.data import DataError, open_data
+from referee.server.service.data import DataError, no_upgrade, open_data
 from referee.server.store import postgres_cluster
 from referee.server.store import postgres_nodes as nodes
 from referee.server.store.nodes import News, Shown

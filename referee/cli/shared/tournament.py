@@ -1,0 +1,94 @@
+"""A tournament's file is opened by a command, to look at it or to enter acts, and errors are told."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from referee.cli.shared.failure import EXIT_USAGE, Failure
+from referee.cli.shared.game_texts import private_key
+from referee.games.game import InputError
+from referee.log.errors import LogError, RulesError
+from referee.log.verdict import Finding
+from referee.tournament.event_file import EventFile
+from referee.tournament.words import told_broken
+from referee_clients.sdk.errors import ClientError, Unreachable
+from referee_clients.sdk.tournament import EventKeeper
+
+EventPath = Annotated[
+    Path, typer.Argument(metavar="FILE", help="The event's file, such as spring.eventlog.", show_default=False)
+]
+Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why. It is kept in the log, for everybody.")]
+Encoding = Annotated[str, typer.Option(metavar="NAME", help="The encoding of a .trf that is not UTF-8.")]
+SignedBy = Annotated[
+    Path | None, typer.Option("--key", metavar="FILE", help="An arbiter's private key, which signs this.")
+]
+TokenFile = Annotated[
+    Path | None, typer.Option("--token-file", metavar="FILE", help="The organiser's token, if it is not in DIR.")
+]
+
+
+@contextmanager
+def failures(path: Path) -> Iterator[None]:
+    """Tell what goes wrong with an event in one line. Raise ``Failure``."""
+    try:
+        yield
+    except RulesError as error:
+        raise Failure(f"{path}: nothing entered: {told_broken(error.violations)}", 8) from None
+    except LogError as error:
+        raise Failure(f"{path}: {error}", int(Finding.of(error).verdict)) from None
+    except InputError as error:
+        raise Failure(str(error), EXIT_USAGE) from None
+    except ClientError as error:
+        raise Failure(f"{path}: {error}") from None
+    except BlockingIOError:
+        raise Failure(f"{path}: another command, or a desk, is entering something in this event; try again") from None
+    except FileNotFoundError as error:
+        missing = Path(error.filename or path)
+        is_event = missing.stem == path.stem
+        hint = "; `referee event new` begins an event" if is_event else ""
+        raise Failure(f"{missing}: {error.strerror}{hint}") from None
+    except OSError as error:
+        raise Failure(f"{error.filename or path}: {error.strerror}") from None
+
+
+@contextmanager
+def editing(path: Path, key: Path | None = None) -> Iterator[EventFile]:
+    """Open an event, and keep what was entered if nothing went wrong: all of it or nothing. Raise ``Failure``.
+
+    ``key``: of who signs, if it is not the organiser.
+    """
+    with opened(path, key) as event, event.entering():
+        yield event
+
+
+@contextmanager
+def opened(path: Path, key: Path | None = None) -> Iterator[EventFile]:
+    """Open an event to enter acts, wherever it is kept; what was entered is kept by ``save``. Raise ``Failure``.
+
+    ``key``: of who signs, if it is not the organiser.
+    """
+    with failures(path), EventFile.opened(path, EventKeeper()) as event:
+        if key is not None:
+            event.log.key = private_key("--key", key)
+        yield event
+
+
+@contextmanager
+def looking(path: Path) -> Iterator[EventFile]:
+    """Open an event to look at it; of one that a referee keeps, as it is there, if it can be reached.
+
+    Raise ``Failure``.
+    """
+    with failures(path):
+        event = EventFile.read_only(path, EventKeeper(patience_s=0))
+        try:
+            event.follow()
+        except Unreachable as error:
+            print(f"note: the event as it was up to entry {event.log.record.size - 1}: {error}", file=sys.stderr)
+        yield event
