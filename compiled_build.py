@@ -33,8 +33,7 @@ COMPILED: dict[str, str] = {
         judge keys merkle players position reading remarks replay takebacks""",
     "referee/tournament": "wire",
     "referee/tournament/rules": """
-        bencode catalogue check check_pairing check_register check_table checks due encoding knockout listing phases
-        position situation state""",
+        bencode catalogue check position situation state""",
     "referee/wire": """
         alhambra checks components enums kingdomino rollwrite strict""",
 }

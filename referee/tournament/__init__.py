@@ -1,1 +1,1 @@
-"""Tournaments: an event's file, the acts that an organiser enters, and what is made of them."""
+"""Tournaments: rules and encoding, which the log reads; above the log the file, check, pairing and pages."""

@@ -1,6 +1,6 @@
-"""The check of an event's file by anyone who has it: the audit, the rules of events, the games behind the results.
+"""The check of a tournament's file by anyone who has it: the audit, the rules, the games behind the results.
 
-The rules of ``referee.tournament.rules`` judge every act, as the audit replays the log; nothing of who pairs is used.
+``referee.tournament.rules`` judges every act, as the audit replays the log; nothing of the pairing is used.
 """
 
 from __future__ import annotations
@@ -26,16 +26,15 @@ from referee.log.replay import Record
 from referee.log.verdict import Report, Verdict
 from referee.text.notation.outcomes import counted
 from referee.text.notation.questions import QueryError, parse
-from referee.tournament import trf_acts, trf_read
-from referee.tournament.act_words import signer
+from referee.tournament import trf, trf_acts
 from referee.tournament.document import Read, read
 from referee.tournament.game_logs import Auditor, LogRead, Where, audit_alone, read_game
 from referee.tournament.log import EventLog, event_id
-from referee.tournament.rebuilding import differences, rebuild
+from referee.tournament.rebuild import differences, rebuild
 from referee.tournament.rules import TOURNAMENT, State
 from referee.tournament.rules.acts import Result
 from referee.tournament.rules.scoring import Scores
-from referee.tournament.words import told_broken
+from referee.tournament.words import signer, told_broken
 
 TRF: Final = ".trf"
 PAIRING: Final = 11
@@ -170,7 +169,7 @@ def check_event(
     )
 
 
-def check_document(path: Path, encoding: str = trf_read.ENCODING) -> DocumentReport:
+def check_document(path: Path, encoding: str = trf.ENCODING) -> DocumentReport:
     """Check an event.json or a TRF, of this program or another. Raise ``InputError``, ``OSError``.
 
     ``encoding``: of a TRF.
@@ -201,7 +200,7 @@ def _check_trf(path: Path, encoding: str) -> DocumentReport:
     return DocumentReport(STANDINGS if wrong else 0, wrong, len(log.state.rounds), remarks)
 
 
-def read_document(path: Path, seed: bytes, encoding: str = trf_read.ENCODING) -> Read:
+def read_document(path: Path, seed: bytes, encoding: str = trf.ENCODING) -> Read:
     """Return what an event.json or a TRF says. ``seed``: for the lots of a TRF. Raise ``InputError``, ``OSError``."""
     if path.suffix.lower() != TRF:
         return read_json(path)
@@ -210,12 +209,12 @@ def read_document(path: Path, seed: bytes, encoding: str = trf_read.ENCODING) ->
         return trf_acts.acts(report, seed)
 
 
-def read_report(path: Path, encoding: str) -> trf_read.Report:
+def read_report(path: Path, encoding: str) -> trf.TrfReport:
     """Return what a TRF says. Raise ``InputError``, ``OSError``."""
     if path.stat().st_size > _MOST_BYTES:
         raise InputError(str(path), "too large", f"at most {_MOST_BYTES} bytes")
     with _about(path):
-        return trf_read.parsed(path.read_bytes(), encoding)
+        return trf.parsed(path.read_bytes(), encoding)
 
 
 @contextmanager

@@ -1,7 +1,6 @@
-"""What an organiser types at the desk, a line each: what it means, what it will do, whether the rules let it.
+"""A line that an organiser types at the desk: its meaning, its effect, and the rules that forbid it.
 
-The acts are those of the commands of ``referee event``, and so are the words; ``because`` begins a reason. Knows no
-terminal.
+The acts and words are those of the commands of ``referee event``; ``because`` begins a reason. Knows no terminal.
 """
 
 from __future__ import annotations
@@ -14,8 +13,8 @@ from typing import Final
 
 from referee.games.game import InputError
 from referee.text.notation.outcomes import counted
-from referee.tournament.act_words import describe
-from referee.tournament.event_file import EventFile
+from referee.tournament.file import EventFile
+from referee.tournament.input import numbers, parts, result_of, scanned, shares_of, table_of, tables_of
 from referee.tournament.organiser import close, draw, enter_players, newest_round, next_to_pair, pair, plan
 from referee.tournament.rules.acts import (
     Abandon,
@@ -34,8 +33,7 @@ from referee.tournament.rules.acts import (
     Withdraw,
 )
 from referee.tournament.rules.entrant import Entrant
-from referee.tournament.typed import numbers, parts, result_of, scanned, shares_of, table_of, tables_of
-from referee.tournament.words import called, told_broken
+from referee.tournament.words import called, describe, told_broken
 
 _FEW: Final = 5
 """Names that are shown where several fit."""

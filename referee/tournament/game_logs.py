@@ -1,23 +1,23 @@
-"""The log of a table's game: what it came to, and what is wrong with it for this table of this event."""
+"""The log of a table's game: the result in it, and what is wrong with it for this table of this tournament."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from referee.games.game import InputError
 from referee.log import file
+from referee.log.arbitration import Arbitration
 from referee.log.audit import Policy, audit
 from referee.log.entry import decode_open
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Report, Verdict
 from referee.text.notation.outcomes import seats
-from referee.tournament.results import of_record
 from referee.tournament.rules import State
-from referee.tournament.rules.acts import Result
-from referee.tournament.rules.check_table import in_seat_order
+from referee.tournament.rules.acts import GameLog, Result
+from referee.tournament.rules.check import in_seat_order
 
 UNPLACED: Final = "it does not say for which event, round and table it is, and the event does not name it (EVT-G1)"
 
@@ -118,3 +118,19 @@ def _order(record: Record) -> Iterator[str]:
     if not in_seat_order(declared):
         verb = "are" if len(declared) > 1 else "is"
         yield f"{seats(declared)} {verb} first, as declared; expected seat 0 first (EVT-O2)"
+
+
+def from_scores(scores: Sequence[int], forfeited: tuple[int, ...] = ()) -> Result:
+    """Return the result that points of the game give: who forfeited is last."""
+    keys = [(seat in forfeited, -score) for seat, score in enumerate(scores)]
+    return Result(tuple(1 + sum(other < key for other in keys) for key in keys), tuple(scores), forfeited)
+
+
+def of_record(record: Record, name: str) -> Result:
+    """Return the result of a game that is over, with size and root of its log. Raise ``InputError``."""
+    end = record.game.end
+    if end is None or not end.places:
+        raise InputError(name, "the game is not over, or has no result", "the log of a game with places")
+    arbitration: Arbitration = record.game.arbitration
+    log = GameLog(record.game_id, record.size, record.root())
+    return Result(end.places, end.scores, tuple(sorted(arbitration.out)), log)

@@ -1,4 +1,4 @@
-"""Who the entrants are: names and salts, which the log does not have, and lists of names from outside."""
+"""The entrants' names and salts, which the log does not have, and lists of names from outside."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an organiser does in one go and the log has as several acts: the draw, a round's pairing, its end."""
+"""Steps of an organiser that the log has as several acts: the draw, the pairing of a round, its end."""
 
 from __future__ import annotations
 
@@ -26,12 +26,10 @@ from referee.tournament.rules.acts import (
     Share,
     Tables,
 )
-from referee.tournament.rules.due import Due, due
-from referee.tournament.rules.knockout import is_decided, seeds, snake
-from referee.tournament.rules.phases import Phase
+from referee.tournament.rules.position import Phase
 from referee.tournament.rules.quality import Pairing, Situation, bound, vector, violations
 from referee.tournament.rules.scoring import standings_hash
-from referee.tournament.rules.situation import situation
+from referee.tournament.rules.situation import Due, due, is_decided, seeds, situation, snake
 
 ENGINE = f"tile-referee {__version__}"
 

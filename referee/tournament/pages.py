@@ -1,31 +1,36 @@
-"""An event as pages to print or to put on a wall: each one HTML file, without scripts, with nothing fetched."""
+"""A tournament as pages to print or to put on a wall, as slips for its tables, and as CSV.
+
+A page is one HTML file without scripts that fetches nothing.
+"""
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from io import StringIO
 from pathlib import Path
-from typing import cast
+from typing import Any, Final, cast
 
+import segno
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 
 from referee.log.events import Moved
 from referee.text.notation.outcomes import IN_ENGLISH
 from referee.text.words.catalogue import Words
+from referee.tournament.input import slip_code
 from referee.tournament.log import EventLog
 from referee.tournament.names import Names
-from referee.tournament.reasons import reasons
-from referee.tournament.rebuilding import read_again
+from referee.tournament.rebuild import read_again
 from referee.tournament.rules import State
 from referee.tournament.rules.acts import Origin, Pair
 from referee.tournament.rules.quality import Vector
 from referee.tournament.rules.round import Round
 from referee.tournament.rules.scoring import Scores, standings, table_points
 from referee.tournament.rules.terms import shown
-from referee.tournament.sheets import cross_cell
-from referee.tournament.slips import slips
-from referee.tournament.words import quality_lines, rounded
+from referee.tournament.words import quality_lines, reasons, rounded
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,3 +205,135 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+
+
+_FORMULAS = ("=", "+", "-", "@", "\t")
+
+
+def sheets(state: State, names: Names) -> Mapping[str, str]:
+    """Return each file's name and text."""
+    return {
+        "entrants.csv": _csv(("number", "name", "first round", "state"), _entrants(state, names)),
+        "pairings.csv": _csv(
+            ("round", "table", "seat", "number", "name", "place", "game", "points"), _seats(state, names)
+        ),
+        "standings.csv": _csv(
+            ("place", "number", "name", "points", *(each.id for each in state.terms.tie_breaks)), _rows(state, names)
+        ),
+        "crosstable.csv": _csv(
+            ("place", "number", "name", *(f"round {each.number}" for each in state.rounds), "points"),
+            _cross_rows(state, names),
+        ),
+    }
+
+
+def cross_cell(state: State, round_: Round, who: int, say: Words = IN_ENGLISH) -> str:
+    """Return what a cross table has of an entrant and a round: ``3 (2.) 5``, table, place and points."""
+    if who in round_.byes:
+        return f"{say('page.bye')} {shown(round_.awards.get(who, state.terms.bye_points))}"
+    if who not in round_.seats:
+        return shown(round_.awards[who]) if who in round_.awards else "–"
+    table, seat = round_.seats[who]
+    result = round_.played(table)
+    if result is None or not result.places[seat]:
+        points = round_.awards.get(who)
+        why = "void" if table in round_.results and result is None else "absent" if result is not None else ""
+        missing = say(f"page.{why}") if why else ""
+        return " ".join(part for part in (str(table), missing, "" if points is None else shown(points)) if part)
+    if round_.is_knock_out:
+        return f"{table} ({result.places[seat]}.)"
+    points = round_.awards.get(who, table_points(state.terms, result)[seat])
+    return f"{table} ({result.places[seat]}.) {shown(points)}"
+
+
+def _entrants(state: State, names: Names) -> Iterable[Sequence[Any]]:
+    for number, each in sorted(state.entrants.items()):
+        there = "there" if each.is_there else "not there"
+        yield (
+            number,
+            names[number],
+            each.first_round,
+            ("expelled" if each.is_expelled else "withdrawn" if each.has_withdrawn else there),
+        )
+
+
+def _seats(state: State, names: Names) -> Iterable[Sequence[Any]]:
+    for round_ in state.rounds:
+        for number, table in enumerate(round_.tables, 1):
+            result = round_.played(number)
+            points = () if result is None or round_.is_knock_out else table_points(state.terms, result)
+            for seat, who in enumerate(table):
+                place = result.places[seat] if result else ""
+                score = result.scores[seat] if result and result.scores else ""
+                given = round_.awards.get(who, points[seat] if points else None)
+                told = "" if given is None else shown(given)
+                yield round_.number, number, seat, who, names[who], place, score, told
+        for who in round_.byes:
+            given = round_.awards.get(who, state.terms.bye_points)
+            yield round_.number, "bye", "", who, names[who], "", "", shown(given)
+
+
+def _rows(state: State, names: Names) -> Iterable[Sequence[Any]]:
+    for row in standings(state):
+        yield row.place, row.number, names[row.number], shown(row.points), *map(rounded, row.tie_breaks)
+
+
+def _cross_rows(state: State, names: Names) -> Iterable[Sequence[Any]]:
+    for row in standings(state):
+        cells = [cross_cell(state, each, row.number) for each in state.rounds]
+        yield row.place, row.number, names[row.number], *cells, shown(row.points)
+
+
+def _csv(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\r\n")
+    writer.writerow(head)
+    writer.writerows([[_harmless(cell) for cell in row] for row in rows])
+    return text.getvalue()
+
+
+def _harmless(cell: Any) -> Any:
+    """Return a text that no spreadsheet takes for a formula."""
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULAS) else cell
+
+
+# Result slips of a round: one for each table, several on a sheet of A4, to be cut apart, filled in and brought back.
+#
+# Each has a code that a phone or a scanner reads: it leads to where the table's result is entered.
+
+_QUIET: Final = 4
+"""White modules around a code, without which phones do not find it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slip:
+    """One table's."""
+
+    title: str
+    round: int
+    table: int
+    seats: Sequence[tuple[int, str]]
+    """Number and name of each player, in the order of the seats."""
+    code: str
+    """What the drawing says."""
+
+    @property
+    def drawing(self) -> Markup:
+        """Return the code as a QR code: an SVG drawing. A seventh of it may be hidden by a crease (level M)."""
+        made = segno.make_qr(self.code, error="m")
+        # No text is drawn, only modules.
+        return Markup(made.svg_inline(border=_QUIET, omitsize=True, svgclass=None, lineclass=None))  # noqa: S704
+
+
+def slips(round_: Round, names: Names, title: str, event_id: int, web: str) -> list[Slip]:
+    """Return the slips of a round. ``web``: the address of the pages on which results are entered; empty: none."""
+    return [
+        Slip(
+            title,
+            round_.number,
+            number,
+            [(who, names[who] if who in names.people else "") for who in table],
+            slip_code(event_id, round_.number, number, web),
+        )
+        for number, table in enumerate(round_.tables, 1)
+    ]

@@ -1,14 +1,14 @@
-"""A random event, played to its end: to try terms, to learn the commands, and to test pairer and checker."""
+"""A random tournament, played to its end: to try terms, to learn the commands, and to test pairer and checker."""
 
 from __future__ import annotations
 
 import random
 from dataclasses import dataclass
 
+from referee.tournament.game_logs import from_scores
 from referee.tournament.log import EventLog
 from referee.tournament.names import Names
 from referee.tournament.organiser import advance, close, draw, proposal
-from referee.tournament.results import from_scores
 from referee.tournament.rules import State
 from referee.tournament.rules.acts import (
     Absent,

@@ -1,6 +1,6 @@
-"""A tournament report file of FIDE as the acts that make its event: tables of two, seat 0 is white.
+"""The acts that make the tournament of a FIDE report file: tables of two, seat 0 is white.
 
-It has what was played, points and ranks. It has no lots, no tie-breaks and no quality of pairings.
+The file has pairings, results, points and ranks. It has no lots, no tie-breaks and no quality of pairings.
 """
 
 from __future__ import annotations
@@ -31,13 +31,12 @@ from referee.tournament.rules.acts import (
 )
 from referee.tournament.rules.position import commitment
 from referee.tournament.rules.terms import PARTS
-from referee.tournament.trf_read import Report
-from referee.tournament.trf_write import Cell
+from referee.tournament.trf import Cell, TrfReport
 
 REASON: Final = "as the TRF says"
 
 
-def acts(report: Report, seed: bytes) -> Read:
+def acts(report: TrfReport, seed: bytes) -> Read:
     """Return the acts that make the event. ``seed``: for its lots. Raise ``InputError``."""
     rounds = max(report.rounds, report.played)
     terms = _terms(report, rounds, seed)
@@ -65,7 +64,7 @@ def acts(report: Report, seed: bytes) -> Read:
     )
 
 
-def _terms(report: Report, rounds: int, seed: bytes) -> Terms:
+def _terms(report: TrfReport, rounds: int, seed: bytes) -> Terms:
     win, _, loss, bye = report.points
     if win % PARTS or loss % PARTS:
         raise InputError("record 162", f"{win / PARTS} for a win, {loss / PARTS} for a loss", "whole points")
@@ -83,12 +82,12 @@ def _terms(report: Report, rounds: int, seed: bytes) -> Terms:
         raise InputError(f"TRF, {error.field}", error.what, error.expected) from None
 
 
-def _is_decided(report: Report, round_: int) -> bool:
+def _is_decided(report: TrfReport, round_: int) -> bool:
     cells = [report.cell(number, round_) for number in report.players]
     return all(cell.code != " " for cell in cells)
 
 
-def _round(report: Report, round_: int) -> Iterator[Act]:
+def _round(report: TrfReport, round_: int) -> Iterator[Act]:
     cells = {number: report.cell(number, round_) for number in sorted(report.players)}
     tables = tuple((number, cell.opponent) for number, cell in cells.items() if cell.colour == "w")
     if not tables:
@@ -113,7 +112,7 @@ def _result(white: str, black: str) -> Result | None:
     return Result({"1": (1, 2), "W": (1, 2), "0": (2, 1), "L": (2, 1)}.get(white, (1, 1)))
 
 
-def _awards(report: Report, round_: int, cells: Mapping[int, Cell]) -> Iterator[Award]:
+def _awards(report: TrfReport, round_: int, cells: Mapping[int, Cell]) -> Iterator[Award]:
     """Yield points that a cell gives who is away, and those of records 299."""
     given = {number: report.points.gained(cell.code) for number, cell in cells.items() if cell.code in "HF"}
     for line, at, number, kind, points in report.bonuses:
@@ -127,7 +126,7 @@ def _awards(report: Report, round_: int, cells: Mapping[int, Cell]) -> Iterator[
     yield from (Award(round_, number, points, REASON) for number, points in sorted(given.items()))
 
 
-def disagreements(report: Report, points: Mapping[int, int]) -> list[str]:
+def disagreements(report: TrfReport, points: Mapping[int, int]) -> list[str]:
     """Return what the file states of points and ranks that does not follow from its results.
 
     ``points``: by player, in 60ths, as the rules of events have them.
@@ -149,7 +148,7 @@ def disagreements(report: Report, points: Mapping[int, int]) -> list[str]:
     return wrong
 
 
-def meetings_again(report: Report) -> list[str]:
+def meetings_again(report: TrfReport) -> list[str]:
     """Return who met more than once, which FIDE's Swiss systems forbid (C.04.1.b); events only count it."""
     met = Counter(
         (number, cell.opponent)

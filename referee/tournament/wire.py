@@ -1,4 +1,7 @@
-"""Parts of an event that its acts, its terms and its position have in common, <-> protobuf."""
+"""A tournament's acts, terms and position <-> protobuf. Judges the form of a message, not the rules.
+
+The position is whole both ways: with the message alone one can judge and pair.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,11 @@ from google.protobuf.message import Message
 from referee.event.v1 import event_pb2 as pb
 from referee.games.game import SetupError
 from referee.tournament.rules import acts
-from referee.tournament.rules.due import due
 from referee.tournament.rules.entrant import Entrant
-from referee.tournament.rules.phases import Phase
+from referee.tournament.rules.position import Phase
 from referee.tournament.rules.round import VOID, Round
 from referee.tournament.rules.scoring import table_points
+from referee.tournament.rules.situation import due
 from referee.tournament.rules.state import State
 from referee.tournament.rules.terms import Options, Terms, TieBreak
 from referee.v1 import event_pb2 as position_pb

@@ -18,10 +18,9 @@ from referee.log.errors import RulesError
 from referee.log.intent import Place, SignedIntent
 from referee.log.keys import PrivateKey
 from referee.log.note import VerifierKey
-from referee.tournament.away import AwayLog, Home
 from referee.tournament.check import check_event
-from referee.tournament.event_file import EventFile
-from referee.tournament.log import terms_data
+from referee.tournament.file import EventFile
+from referee.tournament.log import AwayLog, Home, terms_data
 from referee.tournament.organiser import enter_players
 from referee.tournament.rules import Terms
 from referee.tournament.rules.acts import Abandon, CheckIn, Enter

@@ -13,7 +13,7 @@ from typing import Any, Final
 from referee.log.audit import Policy
 from referee.log.note import VerifierKey
 from referee.tournament.check import check_event
-from referee.tournament.event_file import EventFile
+from referee.tournament.file import EventFile
 from referee.tournament.log import EventLog
 from referee.tournament.organiser import advance, close, draw, given, plan, proposal
 from referee.tournament.rules.acts import (

@@ -10,7 +10,7 @@ import pytest
 
 from referee.log.entry import decode_entry
 from referee.log.replay import Record
-from referee.tournament.event_file import read
+from referee.tournament.file import read
 from referee.tournament.rules import TOURNAMENT
 from tests.frozen.events import EVENTS, verdict_of
 from tests.frozen.report import HERE

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from referee.tournament.event_file import EventFile
+from referee.tournament.file import EventFile
 from referee.tournament.rules.acts import Enter
 
 

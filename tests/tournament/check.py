@@ -11,9 +11,9 @@ from referee.log.audit import Policy
 from referee.log.engines import installed
 from referee.log.file import entries
 from referee.log.replay import Record
+from referee.tournament.game_logs import of_record
 from referee.tournament.log import EventLog
 from referee.tournament.organiser import advance, close, draw, proposal
-from referee.tournament.results import of_record
 from referee.tournament.rules import Terms
 from referee.tournament.rules.acts import CheckIn, Enter, EnterResult, OpenTable, Publish, Result
 from tests.log.games import SIGNER, game_open, key, play, start

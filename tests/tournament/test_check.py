@@ -13,7 +13,7 @@ from referee.games.game import InputError
 from referee.log.audit import Policy
 from referee.log.verdict import Verdict
 from referee.tournament.check import PAIRING, STANDINGS, check_event
-from referee.tournament.event_file import EventFile
+from referee.tournament.file import EventFile
 from referee.tournament.game_logs import Where, from_log
 from referee.tournament.rules.acts import Result
 from tests.cli.inside import referee

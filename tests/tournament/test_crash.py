@@ -15,7 +15,7 @@ from referee.log.audit import Policy
 from referee.log.note import VerifierKey
 from referee.log.verdict import Verdict
 from referee.tournament.check import check_event
-from referee.tournament.event_file import EventFile
+from referee.tournament.file import EventFile
 from tests.cli.inside import referee
 
 

@@ -14,7 +14,7 @@ from referee.games.game import InputError
 from referee.log.errors import LogError
 from referee.tournament import desk_line
 from referee.tournament.desk_line import VERBS
-from referee.tournament.event_file import EventFile, new_seed
+from referee.tournament.file import EventFile, new_seed
 from referee.tournament.organiser import enter_players, pair
 from referee.tournament.rules import Terms
 from referee.tournament.rules.acts import CheckIn, EnterResult, Publish, Result

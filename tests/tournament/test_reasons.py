@@ -9,10 +9,10 @@ import pytest
 from referee.tournament.log import EventLog
 from referee.tournament.names import Names
 from referee.tournament.organiser import pair
-from referee.tournament.reasons import reasons
 from referee.tournament.rules import State
 from referee.tournament.rules.acts import EnterResult, Forbid, Pair, Publish, Result
 from referee.tournament.rules.quality import Vector
+from referee.tournament.words import reasons
 from tests.tournament.made import made
 from tests.tournament.rules.stages import SEED
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from referee.tournament.log import EventLog
-from referee.tournament.rebuilding import exported
+from referee.tournament.rebuild import exported
 from referee.tournament.simulate import Chances, Simulation
 from tests.log.games import key
 from tests.tournament.rules.stages import SEED, terms

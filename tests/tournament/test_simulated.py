@@ -13,9 +13,9 @@ from referee.log.audit import Policy
 from referee.log.entry import MAX_ENTRIES
 from referee.log.verdict import Verdict
 from referee.tournament.check import check_document, check_event, read_json
-from referee.tournament.event_file import read
+from referee.tournament.file import read
 from referee.tournament.log import EventLog
-from referee.tournament.rebuilding import exported, rebuild
+from referee.tournament.rebuild import exported, rebuild
 from referee.tournament.rules.acts import Origin, Pair
 from referee.tournament.rules.terms import MAX_ENTRANTS, MAX_ROUNDS
 from referee.tournament.simulate import Chances, Simulation

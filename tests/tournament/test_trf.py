@@ -15,18 +15,17 @@ from hypothesis import strategies as st
 
 from referee.games.game import InputError
 from referee.tournament.check import PAIRING, STANDINGS, check_document
-from referee.tournament.event_file import EventFile
+from referee.tournament.file import EventFile
 from referee.tournament.log import EventLog
 from referee.tournament.names import Names
 from referee.tournament.organiser import pair
-from referee.tournament.rebuilding import rebuild
+from referee.tournament.rebuild import rebuild
 from referee.tournament.rules import State
 from referee.tournament.rules.acts import Award, EnterResult, Forbid, Publish, Result, Void
 from referee.tournament.rules.scoring import Scores
 from referee.tournament.simulate import Chances, Simulation
+from referee.tournament.trf import parsed, written
 from referee.tournament.trf_acts import acts
-from referee.tournament.trf_read import parsed
-from referee.tournament.trf_write import written
 from tests.cli.inside import referee
 from tests.docs.shell import ROOT
 from tests.log.games import key

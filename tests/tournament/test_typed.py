@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from referee.games.game import InputError
-from referee.tournament.typed import numbers, parts, scanned, slip_code, tables_of
+from referee.tournament.input import numbers, parts, scanned, slip_code, tables_of
 
 
 @given(

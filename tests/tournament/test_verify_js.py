@@ -18,7 +18,7 @@ from referee.log.events import Moved
 from referee.tournament.check import check_event
 from referee.tournament.log import EventLog
 from referee.tournament.organiser import draw
-from referee.tournament.rebuilding import read_again
+from referee.tournament.rebuild import read_again
 from referee.tournament.rules import State
 from referee.tournament.rules.acts import Act, Award, CheckIn, CloseEntries, CloseRound, Enter, Result, Withdraw
 from referee.tournament.rules.position import share_commitment

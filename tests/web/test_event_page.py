@@ -13,7 +13,7 @@ import pytest
 from playwright.async_api import Locator, Page, Route, expect
 
 from referee.event.v1 import event_pb2
-from referee.tournament.event_file import EventFile
+from referee.tournament.file import EventFile
 from referee.tournament.names import Names
 from referee.tournament.rules.acts import Act, Award, Enter, EnterResult, OpenTable, Pair, Publish, Result
 from referee.tournament.rules.scoring import standings

@@ -13,14 +13,14 @@ import zxingcpp
 from PIL import Image
 from playwright.async_api import Page, ViewportSize
 
-from referee.tournament.event_file import EventFile
+from referee.tournament.file import EventFile
+from referee.tournament.input import scanned
 from referee.tournament.log import EventLog
 from referee.tournament.names import Names
 from referee.tournament.pages import pages
 from referee.tournament.rules import Terms
 from referee.tournament.rules.position import commitment
 from referee.tournament.simulate import Chances, Simulation
-from referee.tournament.typed import scanned
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

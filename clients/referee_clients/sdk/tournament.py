@@ -21,8 +21,7 @@ from referee.log.intent import Place, SignedIntent
 from referee.log.keys import PrivateKey
 from referee.log.note import VerifierKey, open_checkpoint
 from referee.log.replay import Record, signed_part
-from referee.tournament.away import AwayLog, Home
-from referee.tournament.log import parts_of, terms_data
+from referee.tournament.log import AwayLog, Home, parts_of, terms_data
 from referee.tournament.rules import Terms
 from referee.v1 import event_service_pb2 as events_pb
 from referee.v1 import event_service_pb2_grpc as events_grpc
@@ -50,7 +49,7 @@ class PartlyEntered(ClientError):
 
 @dataclass(frozen=True, slots=True)
 class EventKeeper:
-    """See ``referee.tournament.away.Keeper``. ``server`` to ``security`` are for an event that is begun."""
+    """See ``referee.tournament.log.Keeper``. ``server`` to ``security`` are for an event that is begun."""
 
     server: str = ""
     token: str = ""

@@ -39,7 +39,7 @@ from referee.server.service.files import TOKEN_FILE
 from referee.server.service.permissions import Scope
 from referee.text.notation.outcomes import counted
 from referee.text.notation.times import moment_utc
-from referee.tournament.event_file import SUFFIX
+from referee.tournament.file import SUFFIX
 from referee.v1 import access_service_pb2 as pb
 from referee.v1.access_service_pb2_grpc import AccessServiceStub
 from referee.wire.enums import word

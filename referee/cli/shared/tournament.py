@@ -15,7 +15,7 @@ from referee.cli.shared.game_texts import private_key
 from referee.games.game import InputError
 from referee.log.errors import LogError, RulesError
 from referee.log.verdict import Finding
-from referee.tournament.event_file import EventFile
+from referee.tournament.file import EventFile
 from referee.tournament.words import told_broken
 from referee_clients.sdk.errors import ClientError, Unreachable
 from referee_clients.sdk.tournament import EventKeeper

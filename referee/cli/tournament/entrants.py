@@ -19,7 +19,8 @@ from referee.games.game import InputError
 from referee.log.deck import SEED_BYTES
 from referee.server.service.files import TOKEN_FILE
 from referee.text.notation.outcomes import counted
-from referee.tournament.event_file import SUFFIX, EventFile, new_seed
+from referee.tournament.file import SUFFIX, EventFile, new_seed
+from referee.tournament.input import hexadecimal, numbers, parts, points_of, shares_of
 from referee.tournament.names import listed
 from referee.tournament.organiser import draw as draw_lots
 from referee.tournament.organiser import enter_players
@@ -27,7 +28,6 @@ from referee.tournament.rules import Terms
 from referee.tournament.rules.acts import Absent, Act, CheckIn, Expel, Forbid, Readmit, Withdraw
 from referee.tournament.rules.position import share_commitment
 from referee.tournament.rules.terms import DEFAULT_TIE_BREAKS, TieBreak
-from referee.tournament.typed import hexadecimal, numbers, parts, points_of, shares_of
 from referee_clients.sdk.tournament import EventKeeper
 
 _Entrant = Annotated[str, typer.Argument(metavar="ENTRANT", help="Number or name.", show_default=False)]

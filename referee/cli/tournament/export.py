@@ -18,15 +18,14 @@ from referee.console import printable
 from referee.games.game import InputError
 from referee.log.keys import PrivateKey
 from referee.text.words.catalogue import ENGLISH, languages, load
-from referee.tournament import trf_write
+from referee.tournament import trf
 from referee.tournament.check import read_document
-from referee.tournament.event_file import EventFile, new_seed
+from referee.tournament.file import EventFile, new_seed
 from referee.tournament.log import EventLog
 from referee.tournament.names import Names
-from referee.tournament.pages import pages
-from referee.tournament.rebuilding import exported, rebuild
-from referee.tournament.sheets import sheets
-from referee.tournament.trf_read import ENCODING
+from referee.tournament.pages import pages, sheets
+from referee.tournament.rebuild import exported, rebuild
+from referee.tournament.trf import ENCODING
 
 
 def export(  # noqa: PLR0917 - typer reads options from the signature
@@ -74,7 +73,7 @@ def export(  # noqa: PLR0917 - typer reads options from the signature
             raise InputError("export", "nothing to write", "--json, --csv, --html or --trf")
         written: list[Path] = []
         if to_trf:
-            text, remarks = trf_write.written(event.log.state, names, file.stem)
+            text, remarks = trf.written(event.log.state, names, file.stem)
             write_new("--trf", to_trf, text.encode())
             written.append(to_trf)
             print("".join(f"note: {printable(remark)}\n" for remark in remarks), end="", file=sys.stderr)

@@ -44,15 +44,15 @@ from referee.server.live.opening import entrant_principal
 from referee.server.service.files import TOKEN_FILE
 from referee.text.notation.violations import BadWord
 from referee.text.words.catalogue import ENGLISH
-from referee.tournament.event_file import EventFile
+from referee.tournament.file import EventFile
 from referee.tournament.game_logs import LogRead, Where, of_table, read_game
+from referee.tournament.input import table_of
 from referee.tournament.log import EventLog
 from referee.tournament.organiser import newest_round
-from referee.tournament.rebuilding import read_again
+from referee.tournament.rebuild import read_again
 from referee.tournament.rules import State
 from referee.tournament.rules.acts import EnterResult, OpenTable
 from referee.tournament.rules.round import Round
-from referee.tournament.typed import table_of
 from referee.tournament.words import called, lines
 from referee.v1 import game_pb2, game_service_pb2_grpc
 from referee.v1 import game_service_pb2 as pb

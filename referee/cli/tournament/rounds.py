@@ -20,12 +20,21 @@ from referee.console import printable
 from referee.games.game import InputError
 from referee.text.words.catalogue import ENGLISH, Words, languages, load
 from referee.tournament.game_logs import Where, from_log
+from referee.tournament.input import (
+    MOST_BYTES,
+    numbers,
+    parts,
+    read_result,
+    result_lines,
+    result_of,
+    table_of,
+    tables_of,
+)
 from referee.tournament.names import Names
 from referee.tournament.organiser import close as close_event
 from referee.tournament.organiser import draw_first, newest_round
 from referee.tournament.organiser import pair as pair_round
 from referee.tournament.organiser import plan as plan_rounds
-from referee.tournament.reasons import why_lines
 from referee.tournament.rules import State
 from referee.tournament.rules.acts import (
     Abandon,
@@ -39,9 +48,7 @@ from referee.tournament.rules.acts import (
     Result,
     Void,
 )
-from referee.tournament.saved_result import MOST_BYTES, read_result, result_lines
-from referee.tournament.typed import numbers, parts, result_of, table_of, tables_of
-from referee.tournament.words import lines, quality_lines, standing_lines, table_lines
+from referee.tournament.words import lines, quality_lines, standing_lines, table_lines, why_lines
 
 _Table = Annotated[
     str,

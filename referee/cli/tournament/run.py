@@ -41,10 +41,10 @@ from referee.games.game import InputError
 from referee.log.keys import PrivateKey
 from referee.server.service.files import TOKEN_FILE
 from referee.text.notation.outcomes import counted
-from referee.tournament.event_file import EventFile
+from referee.tournament.file import EventFile
 from referee.tournament.organiser import advance, close, enter_players, pair
 from referee.tournament.rules.acts import Act, CheckIn, Publish
-from referee.tournament.rules.due import Due, due
+from referee.tournament.rules.situation import Due, due
 from referee.tournament.words import lines, standing_lines
 from referee.v1 import access_service_pb2 as access_pb
 from referee.v1.access_service_pb2_grpc import AccessServiceStub

@@ -30,12 +30,12 @@ from referee.process.bulk.progress import metered
 from referee.process.bulk.results import LOST, PROGRAM, Head, Journal, Line, Shard
 from referee.process.bulk.run import Done, run
 from referee.text.notation.outcomes import counted
-from referee.tournament.event_file import EventFile
+from referee.tournament.file import EventFile
+from referee.tournament.input import numbers, points_of
 from referee.tournament.rules import State, Terms
 from referee.tournament.rules.position import commitment
 from referee.tournament.rules.scoring import standings
 from referee.tournament.simulate import Chances, Simulation
-from referee.tournament.typed import numbers, points_of
 from referee.tournament.words import lines, standing_lines
 
 _MOST: Final = 10

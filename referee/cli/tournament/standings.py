@@ -19,12 +19,11 @@ from referee.log.audit import Policy
 from referee.log.events import Moved
 from referee.log.public.evidence import Demand, audit_file
 from referee.text.notation.outcomes import counted
-from referee.tournament.act_words import signer, told
 from referee.tournament.check import TRF, DocumentReport, EventReport, check_document, check_event
 from referee.tournament.game_logs import Auditor
-from referee.tournament.rebuilding import read_again
-from referee.tournament.trf_read import ENCODING
-from referee.tournament.words import lines, standing_lines, status_lines
+from referee.tournament.rebuild import read_again
+from referee.tournament.trf import ENCODING
+from referee.tournament.words import lines, signer, standing_lines, status_lines, told
 
 
 def status(file: EventPath) -> None:

@@ -15,10 +15,9 @@ from referee.process.frames import BadQuestion
 from referee.tournament import wire
 from referee.tournament.names import Names
 from referee.tournament.organiser import advanced, proposal
-from referee.tournament.reasons import why_lines
 from referee.tournament.rules import TOURNAMENT, State
 from referee.tournament.rules.scoring import Row, standings, standings_text
-from referee.tournament.words import told_broken
+from referee.tournament.words import told_broken, why_lines
 from referee.v1 import event_pb2
 from referee.v1 import event_service_pb2 as pb
 

@@ -6,12 +6,10 @@ Players are known by their places in the standing, 0 the best.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import chain, combinations, product
 from typing import Final, NamedTuple
 
-from referee.tournament.pairing.blocks import blocks, shape
-from referee.tournament.pairing.cover import cover
 from referee.tournament.rules.quality import Situation
 
 _DIGIT: Final = 40
@@ -307,3 +305,99 @@ def _byes(situation: Situation, count: int, units: Units) -> tuple[set[int], lis
     lowest = max(place for place, times in enumerate(had) if times <= most)
     costs = [units.second_byes * times + units.bye_rank * max(0, lowest - place) for place, times in enumerate(had)]
     return set(order[:count]), costs
+
+
+def shape(players: int, sizes: Sequence[int]) -> tuple[int, int]:
+    """Return how many have the bye and how many tables are short, both as few as can be; byes count first."""
+    shorts: list[int | None] = [0]
+    for total in range(1, players + 1):
+        ways = [(size != sizes[0], shorts[total - size]) for size in sizes if size <= total]
+        shorts.append(min((short + before for short, before in ways if before is not None), default=None))
+    for byes in range(players + 1):
+        if (fewest := shorts[players - byes]) is not None:
+            return byes, fewest
+    raise AssertionError("nobody at a table is a way")
+
+
+def blocks(
+    players: Sequence[int], sizes: Sequence[int], shorts: int, cost: Callable[[Sequence[int], bool], int]
+) -> tuple[int, list[Sequence[int]]]:
+    """Return the least that blocks of the players can cost together, and the blocks.
+
+    So many of them are short; ``cost`` is that of one block, told whether it is short. There must be a way.
+    """
+    # best[k][n]: the least cost of the first n players at k short tables, and the size of the last.
+    best: list[list[tuple[int, int] | None]] = [[None] * (len(players) + 1) for _ in range(shorts + 1)]
+    best[0][0] = 0, 0
+    for n, size in product(range(1, len(players) + 1), sizes):
+        short = size != sizes[0]
+        if size > n:
+            continue
+        before = [row[n - size] for row in best[: shorts + 1 - short]]
+        if not any(before):
+            continue
+        last = cost(players[n - size : n], short)
+        for k, way in enumerate(before, start=short):
+            if way and ((now := best[k][n]) is None or way[0] + last < now[0]):
+                best[k][n] = way[0] + last, size
+    k, n, cuts = shorts, len(players), []
+    least = best[k][n]
+    while n:
+        way = best[k][n]
+        if way is None:
+            raise AssertionError("so many short tables are no way")
+        cuts.append(players[n - way[1] : n])
+        n, k = n - way[1], k - (way[1] != sizes[0])
+    return (least[0] if least else 0), cuts[::-1]
+
+
+TRIED: Final = 20_000
+"""Tables that are tried at most: some tenths of a second. Most rounds that exist need fewer than a hundred."""
+
+
+def cover(players: Sequence[int], clashes: Sequence[Collection[int]], sizes: Sequence[int]) -> list[list[int]] | None:
+    """Return tables of these sizes for all players, none of whom clash; None if there are none, or none was found.
+
+    ``clashes``: by player, who must not be at the same table. Who is left with the fewest to meet is seated first, with
+    those who are near.
+    """
+    seatings = _Seatings(players, clashes)
+    return seatings.found if seatings.seat(frozenset(players), tuple(sorted(sizes, reverse=True))) else None
+
+
+class _Seatings:
+    def __init__(self, players: Sequence[int], clashes: Sequence[Collection[int]]) -> None:
+        self._meets = {player: frozenset(players) - {player} - frozenset(clashes[player]) for player in players}
+        self._tried = 0
+        self.found: list[list[int]] = []
+
+    def seat(self, free: frozenset[int], sizes: tuple[int, ...]) -> bool:
+        """Return whether those who are free can be seated; if so, they are."""
+        if not free:
+            return True
+        left, first = min((len(self._meets[player] & free), player) for player in free)
+        if left < sizes[-1] - 1:
+            return False
+        for size in sorted(set(sizes), reverse=True):
+            at = sizes.index(size)
+            near = sorted(self._meets[first] & free, key=lambda other: (abs(other - first), other))
+            for others in self._together(near, size - 1):
+                self._tried += 1
+                if self._tried > TRIED:
+                    return False
+                table = [first, *others]
+                self.found.append(table)
+                if self.seat(free.difference(table), sizes[:at] + sizes[at + 1 :]):
+                    return True
+                self.found.pop()
+        return False
+
+    def _together(self, players: Sequence[int], count: int) -> Iterator[tuple[int, ...]]:
+        """Yield so many of the players who can all meet, near ones first."""
+        if not count:
+            yield ()
+            return
+        for at, player in enumerate(players):
+            can = self._meets[player]
+            for others in self._together([other for other in players[at + 1 :] if other in can], count - 1):
+                yield (player, *others)

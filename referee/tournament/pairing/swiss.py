@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import gcd
 from typing import Final
 
-from referee.tournament.pairing.draw import Words
-from referee.tournament.pairing.exchanges import STRICT, Exchanges
-from referee.tournament.pairing.search import FEW, STEPS, search
-from referee.tournament.pairing.seats import imbalance, seats
+from referee.tournament.pairing.draw import Words, imbalance, quick, seats
+from referee.tournament.pairing.exchanges import STRICT, Exchanges, Units
 from referee.tournament.rules.quality import Pairing, Situation, Vector, check_sizes
 
+STEPS: Final = 80_000
+"""Exchanges that a leg of the search tries at most."""
 _NEAR: Final = 32
 """Places: who is in trouble is moved no further at first, as somebody to exchange with is mostly near."""
 
@@ -45,3 +46,104 @@ def swiss(situation: Situation, sizes: Sequence[int], words: Words, *, steps: in
     reached = round_.components()
     del reached["hard"]
     return Paired(Pairing(seated, byes), Vector(**reached, seats=imbalance(seated, situation.seated)), round_.bound())
+
+
+_STEPS_OF_A_PLAYER: Final = 4_000
+_AT_ONCE: Final = 512
+"""Exchanges between which it is not looked again which tables cost anything."""
+_HOT: Final = 64
+"""Players: with more, for each of whom there are fewer steps, the search starts cooler."""
+_REACH: Final = 24
+"""Places between the two that are exchanged: who is further apart hardly ever belongs to one table."""
+_LEGS: Final = ((1, 4), (2, 4), (4, 4), (2, 2))
+"""One after the other, from the best so far: what a repeat costs, in spreads of a table, and the heat at the start, in
+quarters of the least difference of points. Which is best differs with the situation; these were found by trial."""
+_FREE_LEGS: Final = ((8, 4), (8, 8), (8, 4), (8, 2))
+"""The same, from a round without repeats that does not care for points."""
+_COVERED: Final = 80
+"""Players: with more, the legs find a round without repeats if there is one."""
+FEW: Final = 12
+"""Players: with more there are too many rounds to look at each."""
+_CLASHES: Final = ("hard", "forbidden", "repeats", "again")
+"""What no round without clashes has."""
+_FLOAT_OF_POINTS: Final = 16
+"""Places of float that are worth the least difference of points."""
+_FRACTION: Final = 16
+"""Bits after the point of a logarithm."""
+
+
+def search(round_: Exchanges, situation: Situation, sizes: Sequence[int], words: Words, steps: int = STEPS) -> None:
+    """Leave the best of some rounds, each found by many exchanges drawn at random, which cool down.
+
+    Where a repeat outweighs everything there is no way from one good round to the next. So the search goes by a softer
+    cost, in which a repeat is worth some spread; where it ends, only exchanges that help by the strict cost follow,
+    and that tells which round is the best. All numbers are whole, as floating point is not the same on every machine.
+    """
+    if steps and round_.count <= FEW:
+        round_.arrange(round_.best())
+        return
+    points = [situation.points.get(player, 0) for player in situation.standing]
+    least = gcd(*(points[0] - other for other in points)) or 1
+    unit = least * _FLOAT_OF_POINTS
+
+    def walk(legs: Sequence[tuple[int, int]]) -> None:
+        best, groups = round_.total, [list(group) for group in round_.groups]
+        for repeat, quarters in legs:
+            spread_of_a_table = max(2, round_.components()["spread"] // least // (len(groups) - 1))
+            cost = repeat * spread_of_a_table * unit
+            units = Units(
+                float=least, spread=_FLOAT_OF_POINTS, second_shorts=cost, again=cost, repeats=cost,
+                forbidden=2 * cost, bye_rank=cost, hard=4 * cost, second_byes=8 * cost,
+            )  # fmt: skip
+            soft = Exchanges(situation, sizes, units)
+            soft.arrange(groups)
+            heat = quarters * unit * _HOT // (4 * max(_HOT, round_.count))
+            _leg(soft, heat, min(steps, _STEPS_OF_A_PLAYER * round_.count), words)
+            round_.arrange(soft.groups)
+            round_.settle(round_.count)
+            if round_.total < best:
+                best, groups = round_.total, [list(group) for group in round_.groups]
+        round_.arrange(groups)
+
+    walk(_LEGS)
+    has_clashes = any(round_.components()[name] for name in _CLASHES)
+    if has_clashes and round_.count <= _COVERED and (free := round_.without_clashes()) is not None:
+        before, kept = round_.total, [list(group) for group in round_.groups]
+        round_.arrange(free)
+        round_.settle(round_.count)
+        walk(_FREE_LEGS)
+        if round_.total > before:
+            round_.arrange(kept)
+
+
+def _leg(soft: Exchanges, heat: int, steps: int, words: Words) -> None:
+    """Exchange one of a group that costs something with somebody near, while the heat falls to nothing."""
+    count, reach, group_of = soft.count, min(soft.count - 1, _REACH), soft.group_of
+    numbers = quick(words)
+    costly, now = soft.costly(), heat
+    for done in range(steps):
+        if done % _AT_ONCE == 0:
+            costly, now = soft.costly(), heat * (steps - done) // steps
+        if not costly:
+            return
+        number = next(numbers)
+        p = costly[(number >> 28) * len(costly) >> 20]
+        further = ((number >> 12 & 0xFFFF) * 2 * reach >> 16) - reach
+        q = p + further + (further >= 0)
+        if not 0 <= q < count or group_of[p] == group_of[q]:
+            continue
+        most = now * _PATIENCE[number & 0xFFF] >> _FRACTION
+        if (gain := soft.gain(p, q, most)) <= most:
+            soft.exchange(p, q, gain)
+
+
+def _patience(lot: int) -> int:
+    """Return how often a half has to be halved to be less than ``lot`` of 4,096, with a fraction."""
+    lot = 2 * lot + 1
+    bits = lot.bit_length()
+    fraction = (lot << _FRACTION >> bits - 1) - (1 << _FRACTION)
+    return (14 - bits << _FRACTION) - fraction
+
+
+_PATIENCE: Final = [_patience(lot) for lot in range(1 << 12)]
+"""By lot: how many times the heat an exchange may cost; one time more half as often."""

@@ -1,4 +1,4 @@
-"""Events: tournaments of tables of two to six, whose log holds the organiser's acts, by docs/rules/event.md."""
+"""The rules of tournaments with tables of two to six, whose log holds the organiser's acts, by docs/rules/event.md."""
 
 from __future__ import annotations
 

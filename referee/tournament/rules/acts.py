@@ -1,4 +1,4 @@
-"""The organiser's acts, as values, without judgement. Each is an entry of the event's log."""
+"""The organiser's acts, as values, without judgement. Each is an entry of the tournament's log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bencode: one value, one encoding. The canonical bytes of what an event is are made of it."""
+"""Bencode: one value, one encoding. The canonical bytes of a tournament are made of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules of events as this referee decides them: id, kind, text, citation, where it is held.
+"""The rules of tournaments as this referee decides them: id, kind, text, citation, and the function that holds each.
 
 "Decided" marks what no text of others answers for tables of two to six. C.04 is FIDE's handbook on Swiss systems.
 """
@@ -20,14 +20,14 @@ REGISTER: Final = (
     _rule(
         "R1",
         _C,
-        "check_register._enter",
+        "check._enter",
         "An entrant enters once: a number, a player's hash and a key each belong to one entrant.",
         "Decided",
     ),
     _rule(
         "R2",
         _C,
-        "check_register._enter",
+        "check._enter",
         "Entries close with CloseEntries. After the draw an entrant can enter late, to begin in a round that is not "
         "paired yet, up to the last one that the terms allow. An event has at most 1,024 entrants.",
         "Decided; C.04.2.C, late entries",
@@ -35,26 +35,26 @@ REGISTER: Final = (
     _rule(
         "R3",
         _C,
-        "check_register._enter",
+        "check._enter",
         "A late entry states its first round and its points for the rounds before, which the terms give.",
         "Decided",
     ),
     _rule(
         "R4",
         _C,
-        "check_pairing.pair",
+        "check.pair",
         "A round needs as many entrants who are there as the smallest of its tables has seats.",
         "Decided",
     ),
     _rule(
         "R5",
         _C,
-        "check_register.register",
+        "check.register",
         "Who has withdrawn is not paired until readmitted, and stays in the standings.",
         "Decided; C.04.2.D, unplayed games",
     ),
-    _rule("R6", _C, "checks.named", "Who is expelled is neither paired nor in any standing.", "Decided"),
-    _rule("R7", _C, "check_register.register", "Absence from a round is told before the round is paired.", "Decided"),
+    _rule("R6", _C, "check.named", "Who is expelled is neither paired nor in any standing.", "Decided"),
+    _rule("R7", _C, "check.register", "Absence from a round is told before the round is paired.", "Decided"),
 )
 
 PAIRINGS: Final = (
@@ -91,7 +91,7 @@ PAIRINGS: Final = (
     _rule(
         "P6",
         _C,
-        "check_pairing._swiss",
+        "check._swiss",
         "The act states the quality vector of its pairing: second byes, rank of the byes, forbidden pairs, repeats, "
         "repeats from the round before, second short tables, spread, float, seats.",
         "Decided",
@@ -99,7 +99,7 @@ PAIRINGS: Final = (
     _rule(
         "P7",
         _C,
-        "check_pairing._swiss",
+        "check._swiss",
         "The act states the least spread over contiguous blocks of the standing.",
         "Decided",
     ),
@@ -120,21 +120,21 @@ PAIRINGS: Final = (
     _rule(
         "P10",
         _C,
-        "check_pairing._swiss",
+        "check._swiss",
         "A pairing by hand, or by another program, has a reason and the vector of the engine's own.",
         "Decided",
     ),
     _rule(
         "P11",
         _C,
-        "check_pairing._planned",
+        "check._planned",
         "Planned seating follows the plan of the round. A plan has nobody twice in a round and no pair twice at all.",
         "Decided",
     ),
     _rule(
         "P12",
         _C,
-        "check_pairing.pair",
+        "check.pair",
         "A round is paired when the one before it is closed, in the order of the numbers.",
         "C.04.2.D",
     ),
@@ -144,7 +144,7 @@ SEATS_AND_BYES: Final = (
     _rule(
         "O1",
         _C,
-        "check_pairing._seats",
+        "check._seats",
         "At each table that a program seats, the sum of the squares of how often each entrant will have had each seat "
         "is the least over all orders.",
         "Decided",
@@ -152,12 +152,12 @@ SEATS_AND_BYES: Final = (
     _rule(
         "O2",
         _D,
-        "check_table.in_seat_order",
+        "check.in_seat_order",
         "Where a game declares who is first (Kingdomino the order of the first choice, Alhambra that of age, Roll & "
         "Write who starts), it is the order of the seats, as seats are what EVT-O1 makes even.",
         "Decided",
     ),
-    _rule("O3", _C, "check_pairing._knock_out", "In the knock-out seats are in the order of the standing.", "Decided"),
+    _rule("O3", _C, "check._knock_out", "In the knock-out seats are in the order of the standing.", "Decided"),
     _rule("B1", _C, "quality.violations", "Nobody has a second bye before all had one.", "C.04.1.d"),
     _rule("B2", _C, "quality.violations", "As few have the bye as can be: none, if tables can hold all.", "C.04.1.c"),
     _rule(
@@ -182,7 +182,7 @@ STANDINGS: Final = (
     _rule(
         "S3",
         _C,
-        "check_table._result",
+        "check._result",
         "Who forfeits gets no points, unless the terms leave them; who was not there gets none. If fewer were there "
         "than the terms have points for, an arbiter decides.",
         "Decided",
@@ -229,7 +229,7 @@ STANDINGS: Final = (
     _rule(
         "S13",
         _C,
-        "check_register._share",
+        "check._share",
         "Lots come from the organiser's seed, committed to in the terms, and the shares that entrants committed to "
         "before entries were closed. A share that is not opened counts as none.",
         "Decided; C.04, drawing of lots",
@@ -244,34 +244,34 @@ STANDINGS: Final = (
 )
 
 GAMES: Final = (
-    _rule("G1", _C, "check_table._result", "A game, and its log, belong to one table.", "Decided"),
+    _rule("G1", _C, "check._result", "A game, and its log, belong to one table.", "Decided"),
     _rule(
         "G2",
         _C,
-        "check_table._result",
+        "check._result",
         "A result is of a table of a published round, with a place for every seat.",
         "Decided",
     ),
-    _rule("G3", _C, "check_table.table", "A result is entered once; another is an amendment, with a reason.", "C.04.4"),
+    _rule("G3", _C, "check.table", "A result is entered once; another is an amendment, with a reason.", "C.04.4"),
     _rule("G4", _C, "check._close_round", "A round is closed when every table is decided.", "Decided"),
     _rule(
         "G5",
         _C,
-        "check_table.table",
+        "check.table",
         "An arbiter can give an entrant points for a round instead of what the table gives, at most 10,000.",
         "Decided",
     ),
-    _rule("U1", _C, "checks.of_round", "A round that is not published can be paired again freely.", "Decided"),
-    _rule("U2", _C, "check_pairing.pair", "A published round is paired again only when it is reopened.", "C.04.4"),
-    _rule("U3", _C, "check_pairing.pair", "So is one whose games began; its results are gone.", "Decided"),
+    _rule("U1", _C, "check.of_round", "A round that is not published can be paired again freely.", "Decided"),
+    _rule("U2", _C, "check.pair", "A published round is paired again only when it is reopened.", "C.04.4"),
+    _rule("U3", _C, "check.pair", "So is one whose games began; its results are gone.", "Decided"),
     _rule(
         "K1", _C, "check._cut", "The cut comes once, after the last round; as many as the terms say go on.", "Decided"
     ),
-    _rule("K2", _C, "check_pairing._knock_out", "Knock-out tables are the snake of the standing: 1, 8, 9, 16.", "WBC"),
+    _rule("K2", _C, "check._knock_out", "Knock-out tables are the snake of the standing: 1, 8, 9, 16.", "WBC"),
     _rule(
         "K3",
         _T,
-        "knockout.seeds",
+        "situation.seeds",
         "As many of each table go on as the terms say; among equal places the better by the standing.",
         "Decided",
     ),

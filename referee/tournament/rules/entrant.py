@@ -1,4 +1,4 @@
-"""One entrant, as a value."""
+"""An entrant, as a value."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""What an event is at one moment, with the plain questions about it. Nothing in it is secret."""
+"""A tournament at one moment, with the plain questions about it. Nothing in it is secret."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import IntEnum
 from hashlib import sha256
 from typing import Final, Self
 
@@ -11,7 +12,6 @@ from referee.games.game import Fact, SetupError
 from referee.games.state_base import StateBase
 from referee.tournament.rules.acts import Tables
 from referee.tournament.rules.entrant import Entrant
-from referee.tournament.rules.phases import Phase
 from referee.tournament.rules.round import Round
 from referee.tournament.rules.terms import Terms
 
@@ -126,3 +126,20 @@ def drawn_key(seed: bytes, entrants: Mapping[int, Entrant]) -> bytes:
     """Return the key of all lots: from the organiser's seed and every share that was opened, by number."""
     shares = [number.to_bytes(4, "big") + entrants[number].share for number in sorted(entrants)]
     return sha256(_DOMAIN + b"key\0" + seed + b"".join([share for share in shares if len(share) > 4])).digest()
+
+
+class Phase(IntEnum):
+    """The values are in the encoding."""
+
+    ENTERING = 0
+    """Entrants enter and check in."""
+    OPENING = 1
+    """Entries are closed; shares of the draw are opened."""
+    PLAYING = 2
+    """The lots are known; rounds are paired and played."""
+    OVER = 3
+
+    @property
+    def words(self) -> str:
+        """For people."""
+        return ("entries are open", "the draw is next", "being played", "over")[self]

@@ -1,4 +1,4 @@
-"""What a pairing of one round is worth: whether it is lawful, its quality vector, and whether an exchange improves it.
+"""The quality of a round's pairing: whether it is lawful, its quality vector, and whether an exchange improves it.
 
 A checker judges any program's pairing with this module, so it knows nothing of the program that pairs.
 """

@@ -1,4 +1,4 @@
-"""One round, as a value: who meets whom, and what the tables came to."""
+"""A round, as a value: its tables and their results."""
 
 from __future__ import annotations
 

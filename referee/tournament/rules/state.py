@@ -1,4 +1,4 @@
-"""An event in progress: what each act does. Whether it may be done is asked in ``check.py``; here it has been."""
+"""A tournament in progress: the effect of each act. ``check.py`` has found before that the act may be entered."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from typing import Any, NoReturn
 
 from referee.games.game import Ending, Over, Pending, Violation, decision
 from referee.games.sampling import Below
-from referee.tournament.rules import acts, check, encoding, listing
+from referee.tournament.rules import acts, check
+from referee.tournament.rules.acts import Abandon, Act, CloseEntries, Enter
+from referee.tournament.rules.bencode import bencode
 from referee.tournament.rules.entrant import Entrant
-from referee.tournament.rules.phases import Phase
-from referee.tournament.rules.position import SEATS, Position, drawn_key
+from referee.tournament.rules.position import SEATS, Phase, Position, drawn_key
 from referee.tournament.rules.round import VOID, Round
+from referee.tournament.rules.terms import MAX_ENTRANTS
 
 _DESK = 0
 
@@ -28,11 +30,11 @@ class State(Position):
 
     def legal_moves(self) -> Iterator[acts.Act]:
         """Return some of the acts that can be done, in canonical order."""
-        return listing.legal_moves(self)
+        return legal_moves(self)
 
     def stand_in(self, seat: int) -> acts.Act:
         """Return the act for an organiser who is gone. Raise ``ValueError``."""
-        return listing.stand_in(self, seat)
+        return stand_in(self, seat)
 
     def chance_outcomes(self) -> Iterator[tuple[Any, int]]:
         """Return nothing: an event awaits no chance."""
@@ -44,7 +46,7 @@ class State(Position):
 
     def encode(self) -> bytes:
         """Return the canonical encoding."""
-        return encoding.encode(self)
+        return encode(self)
 
     def pending(self) -> tuple[Pending, ...]:
         """Return that the desk has to act, or the end."""
@@ -127,3 +129,37 @@ class State(Position):
     def _put(self, round_: Round) -> None:
         at = round_.number - 1
         self.rounds = (*self.rounds[:at], round_, *self.rounds[at + 1 :])
+
+
+def encode(position: Position) -> bytes:
+    """Return bencode of a list. Entrants and rounds are there by their hashes, so that an act costs little."""
+    return bencode(
+        [
+            int(position.phase),
+            position.key,
+            [int(position.is_cut), int(position.is_abandoned)],
+            [position.entrants[number].digest for number in sorted(position.entrants)],
+            [[first, second, int(hard)] for (first, second), hard in sorted(position.forbidden.items())],
+            [[number, tables] for number, tables in sorted(position.plan.items())],
+            [each.digest for each in position.rounds],
+        ]
+    )
+
+
+def legal_moves(position: Position) -> Iterator[Act]:
+    """Return acts that pass ``check``, in canonical order. Results, pairings and seeds come from outside."""
+    if position.phase is Phase.OVER:
+        return
+    if position.phase is Phase.ENTERING:
+        yield CloseEntries()
+        number = max(position.entrants, default=0) + 1
+        if len(position.entrants) < MAX_ENTRANTS:
+            yield Enter(number)
+    yield stand_in(position, 0)
+
+
+def stand_in(position: Position, seat: int) -> Act:
+    """Return what is entered for an organiser who is gone: the event ends. Raise ``ValueError``."""
+    if seat or position.phase is Phase.OVER:
+        raise ValueError(f"seat {seat} is not awaited")
+    return Abandon("the organiser has left")

@@ -1,4 +1,4 @@
-"""The terms of an event: which tables, how many rounds, what points, what decides ties. Data, checked when made."""
+"""The terms of a tournament: tables, rounds, points, tie-breaks. Data, checked when made."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ import pytest
 from referee.cli.tournament.network import Taking
 from referee.log.keys import PrivateKey
 from referee.server.live.opening import entrant_principal
-from referee.tournament.event_file import EventFile
+from referee.tournament.file import EventFile
 from referee.tournament.rules.acts import OpenTable
 from referee.v1 import access_service_pb2 as access_pb
 from referee.v1 import game_pb2

@@ -9,7 +9,7 @@ from typing import Any
 from textual.pilot import Pilot
 from textual.widgets import OptionList, Static
 
-from referee.tournament.event_file import EventFile, new_seed
+from referee.tournament.file import EventFile, new_seed
 from referee.tournament.rules import State, Terms
 from referee_clients.terminal.event_desk.screen import EventDeskApp, EventScreen, Prompt
 from tests.cli.inside import referee

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.tournament.event_file import EventFile
+from referee.tournament.file import EventFile
 from tests.cli.inside import referee
 from tests.cli.terminal import at_a_terminal
 from tests.clients.event_desk.event_desk import make

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from referee.tournament.event_file import EventFile
-from referee.tournament.rules.phases import Phase
-from referee.tournament.typed import slip_code
+from referee.tournament.file import EventFile
+from referee.tournament.input import slip_code
+from referee.tournament.rules.position import Phase
 from referee_clients.terminal.event_desk.screen import EventDeskApp
 from referee_clients.terminal.event_desk.views import Preview
 from referee_clients.terminal.widgets import Beside, Help

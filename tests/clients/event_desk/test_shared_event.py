@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.tournament.event_file import EventFile, new_seed
+from referee.tournament.file import EventFile, new_seed
 from referee.tournament.organiser import enter_players
 from referee.tournament.rules import Terms
 from referee.tournament.rules.acts import Act, CheckIn, EnterResult, Result, Withdraw

@@ -12,7 +12,7 @@ from referee.log.events import Moved
 from referee.log.intent import Author, Role
 from referee.log.keys import PrivateKey
 from referee.tournament.log import EventLog
-from referee.tournament.rebuilding import read_again
+from referee.tournament.rebuild import read_again
 from referee.tournament.rules import TOURNAMENT, State, Terms
 from referee.tournament.rules.acts import Act
 from referee.tournament.rules.position import commitment

@@ -18,9 +18,9 @@ from referee.tournament import wire
 from referee.tournament.check import check_event
 from referee.tournament.rules import Terms
 from referee.tournament.rules.acts import CloseRound, Enter, Pair, Publish
-from referee.tournament.rules.due import due
 from referee.tournament.rules.position import commitment
 from referee.tournament.rules.scoring import standings, standings_hash
+from referee.tournament.rules.situation import due
 from referee.tournament.simulate import Chances
 from referee.v1 import adjudication_service_pb2 as adjudication_pb2
 from referee.v1 import adjudication_service_pb2_grpc as adjudication_pb2_grpc

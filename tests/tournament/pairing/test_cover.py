@@ -7,8 +7,8 @@ from random import Random
 
 import pytest
 
-from referee.tournament.pairing import cover as module
-from referee.tournament.pairing.cover import cover
+from referee.tournament.pairing import exchanges as module
+from referee.tournament.pairing.exchanges import cover
 
 
 def clashes_of(count: int, pairs: set[tuple[int, int]]) -> list[set[int]]:

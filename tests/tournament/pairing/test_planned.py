@@ -12,8 +12,15 @@ from compiled_build import ROOT
 from referee.games.game import InputError
 from referee.log.deck import Deck
 from referee.tournament.pairing.draw import Words
-from referee.tournament.pairing.lattice import lattice, lattice_rounds
-from referee.tournament.pairing.planned import FOUND, Possible, advice, planned, rounds_possible
+from referee.tournament.pairing.planned import (
+    FOUND,
+    Possible,
+    advice,
+    lattice,
+    lattice_rounds,
+    planned,
+    rounds_possible,
+)
 from referee.tournament.rules.quality import fewest
 from tests.sizes import campaign
 

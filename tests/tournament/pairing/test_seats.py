@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.log.deck import Deck
-from referee.tournament.pairing.seats import imbalance, seats
+from referee.tournament.pairing.draw import imbalance, seats
 
 
 def squares(order: tuple[int, ...], seated: dict[int, list[int]]) -> int:

@@ -12,10 +12,8 @@ from hypothesis import strategies as st
 
 from referee.games.game import InputError
 from referee.log.deck import Deck
-from referee.tournament.pairing import search
 from referee.tournament.pairing.draw import Words
-from referee.tournament.pairing.search import STEPS
-from referee.tournament.pairing.swiss import Paired, swiss
+from referee.tournament.pairing.swiss import STEPS, Paired, swiss
 from referee.tournament.rules.quality import Pairing, Situation, bound, improvement, least_seats, vector, violations
 from tests.sizes import campaign
 from tests.tournament.pairing.events import Event, shapes
@@ -68,7 +66,7 @@ def test_a_round_from_a_cover_is_taken_only_if_it_is_better(
     for _ in range(6):
         situation = event.situation()
         with monkeypatch.context() as patched:
-            patched.setattr(search, "_COVERED", 0)
+            patched.setattr("referee.tournament.pairing.swiss._COVERED", 0)
             without = swiss(situation, (4,), words(seed), steps=steps)
         paired = swiss(situation, (4,), words(seed), steps=steps)
         assert paired.reached[:8] <= without.reached[:8]

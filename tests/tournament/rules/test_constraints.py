@@ -36,10 +36,9 @@ from referee.tournament.rules.acts import (
     Void,
     Withdraw,
 )
-from referee.tournament.rules.knockout import seeds, snake
 from referee.tournament.rules.position import share_commitment
 from referee.tournament.rules.scoring import standings_hash
-from referee.tournament.rules.situation import situation
+from referee.tournament.rules.situation import seeds, situation, snake
 from tests.rules import Broken
 from tests.tournament.rules.stages import (
     RULES,

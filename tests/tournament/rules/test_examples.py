@@ -14,8 +14,8 @@ from referee.log.deck import Deck
 from referee.tournament.pairing.planned import planned
 from referee.tournament.rules import State
 from referee.tournament.rules.acts import Publish, Result
-from referee.tournament.rules.knockout import snake
 from referee.tournament.rules.scoring import Scores, table_points
+from referee.tournament.rules.situation import snake
 from referee.tournament.rules.terms import TieBreak
 from tests.tournament.rules.stages import by_hand, closed, drawn, play, results, terms
 

@@ -17,7 +17,7 @@ from referee.tournament.log import EventLog
 from referee.tournament.organiser import proposal
 from referee.tournament.rules import State
 from referee.tournament.rules.catalogue import CATALOGUE
-from referee.tournament.rules.check_table import in_seat_order
+from referee.tournament.rules.check import in_seat_order
 from referee.tournament.rules.quality import Pairing, Vector, may_have_bye, vector
 from referee.tournament.rules.situation import situation
 from referee.tournament.simulate import Chances, Simulation

@@ -8,8 +8,8 @@ from typing import Any
 from referee.games.game import SetupError
 from referee.tournament.rules import State
 from referee.tournament.rules.acts import Award, Cut, EnterResult, Expel, Origin, Pair, Publish, Result, Withdraw
-from referee.tournament.rules.knockout import seeds, snake
 from referee.tournament.rules.scoring import Scores, standings, standings_text, table_points
+from referee.tournament.rules.situation import seeds, snake
 from referee.tournament.rules.terms import TieBreak
 from tests.rules import Mutation
 from tests.tournament.rules.stages import by_hand, closed, drawn, mutated, play, published, results, round_one, terms
@@ -195,8 +195,8 @@ def value_of_points(state: State, *who: int) -> Fraction:
 
 @mutated(
     "EVT-K3",
-    Mutation("knockout.seeds", "place_of[who], order.index(who)", "order.index(who), place_of[who]"),
-    Mutation("knockout.seeds", "[: terms.cut_advance]", ""),
+    Mutation("situation.seeds", "place_of[who], order.index(who)", "order.index(who), place_of[who]"),
+    Mutation("situation.seeds", "[: terms.cut_advance]", ""),
 )
 def test_who_goes_on() -> None:
     state = knock_out()

@@ -17,12 +17,11 @@ from textual.widgets.option_list import Option
 from referee.games.game import InputError
 from referee.log.errors import LogError, RulesError
 from referee.tournament import desk_line
-from referee.tournament.act_words import describe
 from referee.tournament.desk_line import VERBS, Meant
-from referee.tournament.event_file import EventFile
+from referee.tournament.file import EventFile
+from referee.tournament.input import scanned, table_of
 from referee.tournament.rules.acts import Result
-from referee.tournament.typed import scanned, table_of
-from referee.tournament.words import told_broken
+from referee.tournament.words import describe, told_broken
 from referee_clients.sdk.errors import ClientError
 from referee_clients.terminal.desk.acts import Offer
 from referee_clients.terminal.event_desk.views import (

@@ -15,16 +15,15 @@ from textual.widgets import Footer, Static
 
 from referee.games.game import InputError
 from referee.text.notation.outcomes import counted
-from referee.tournament.event_file import EventFile
+from referee.tournament.file import EventFile
 from referee.tournament.names import Names
 from referee.tournament.organiser import advance, draw_first, pair
-from referee.tournament.reasons import why_lines
 from referee.tournament.rules import State
 from referee.tournament.rules.acts import Act, Pair, Publish, Result
 from referee.tournament.rules.entrant import Entrant
 from referee.tournament.rules.scoring import standings
 from referee.tournament.rules.terms import shown
-from referee.tournament.words import called, possible_lines, quality_lines, standing_lines, table_lines
+from referee.tournament.words import called, possible_lines, quality_lines, standing_lines, table_lines, why_lines
 
 
 class View(Enum):

@@ -1,4 +1,4 @@
-"""An event made again from a document: every act is judged by the rules of events, as when it was entered first."""
+"""A tournament made again from a document: the rules judge every act, as when it was entered first."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from referee.tournament.names import Names
 from referee.tournament.organiser import advance, end_round, given
 from referee.tournament.rules import State
 from referee.tournament.rules.acts import Abandon, Close, Pair, Withdraw
-from referee.tournament.rules.knockout import seeds
 from referee.tournament.rules.scoring import Row, standings, standings_hash, table_points
+from referee.tournament.rules.situation import seeds
 
 
 def rebuild(log: EventLog, read: Read) -> None:

@@ -1,8 +1,8 @@
-"""An event's file, and what its organiser keeps beside it: keys, the seed, names.
+"""The file of a tournament, and the folder that its organiser keeps beside it: keys, the seed, names.
 
-``NAME.eventlog`` is for everybody: a log as docs/log-format.md has it, whole after each command. ``NAME.private`` is a
-folder for the organiser alone. Of an event that a referee on the network keeps, the file mirrors what that has. Raises
-``LogError``, ``OSError`` for files, and what a ``Keeper`` raises.
+``NAME.eventlog`` is public: a log as docs/log-format.md has it, whole after each command. ``NAME.private`` is for the
+organiser alone. If a referee on the network keeps the tournament, the file mirrors what that has. Raises ``LogError``,
+``OSError`` for files, and what a ``Keeper`` raises.
 """
 
 from __future__ import annotations
@@ -22,8 +22,7 @@ from referee.log.errors import Code, LogError
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner
 from referee.log.replay import Record
-from referee.tournament.away import AwayLog, Home, Keeper
-from referee.tournament.log import EventLog, parts_of
+from referee.tournament.log import AwayLog, EventLog, Home, Keeper, parts_of
 from referee.tournament.names import Names
 from referee.tournament.rules import Terms
 from referee.tournament.rules.position import commitment
