@@ -18,8 +18,8 @@ import pytest
 from referee.games import registry
 from referee_clients.bot_check.catalogue import ASKED, CATALOGUE, PLAYED, Result, Status, as_json, as_junit
 from referee_clients.bot_check.lint import RULES, look
-from referee_clients.bot_check.network_checks import Playing, ids
-from referee_clients.bot_check.offline_checks import Asking
+from referee_clients.bot_check.network_checks import NetworkChecks, ids
+from referee_clients.bot_check.offline_checks import OfflineChecks
 from referee_clients.bot_check.positions import rare
 from referee_clients.bot_check.scene import Patience, Referee, Scene
 from referee_clients.bot_check.subject import Subject, subject
@@ -43,7 +43,7 @@ OFTEN = replace(WAITS, flood_s=15)
 
 def asked(bot: Subject, game: str, wanted: Collection[str] = ASKED, limit_s: float = 60.0) -> list[Result]:
     """What comes of asking it."""
-    return list(Asking(bot, game, games=3, p99_s=0.25, limit_s=limit_s, share_s=600.0).results(wanted))
+    return list(OfflineChecks(bot, game, games=3, p99_s=0.25, limit_s=limit_s, share_s=600.0).results(wanted))
 
 
 def failed(results: list[Result]) -> dict[str, str]:
@@ -120,7 +120,7 @@ def test_a_planted_program_is_found(more: str, after: str, hello: str, check: st
 
 @pytest.mark.parametrize("game", registry.names())
 def test_nothing_is_found_in_a_bot_that_is_right(game: str) -> None:
-    bot = Asking(subject("tests.clients.planted:Honest"), game, games=3, p99_s=20.0, limit_s=60.0, share_s=0.3)
+    bot = OfflineChecks(subject("tests.clients.planted:Honest"), game, games=3, p99_s=20.0, limit_s=60.0, share_s=0.3)
     results = list(bot.results(ASKED))
     assert not failed(results)
     assert {result.status for result in results} == {Status.PASSED}
@@ -149,7 +149,7 @@ async def played(
             (folder / name).mkdir(parents=True)
             scenes.append(await stack.enter_async_context(Scene(bot, game, referee, folder / name)))
         patience = {"stays": AFTER, "impatient": OFTEN}.get(fault, SOON if fault in NOTHING_COMES else WAITS)
-        playing = Playing(game, (scenes[0], scenes[-1]), patience, is_client=True)
+        playing = NetworkChecks(game, (scenes[0], scenes[-1]), patience, is_client=True)
         return [result async for result in playing.results(wanted)]
 
 

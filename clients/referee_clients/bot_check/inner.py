@@ -13,8 +13,8 @@ from typing import Any
 
 from referee_clients.bot_check.apart import telling
 from referee_clients.bot_check.catalogue import Result, as_row
-from referee_clients.bot_check.network_checks import Playing
-from referee_clients.bot_check.offline_checks import Asking
+from referee_clients.bot_check.network_checks import NetworkChecks
+from referee_clients.bot_check.offline_checks import OfflineChecks
 from referee_clients.bot_check.scene import Patience, Referee, Scene
 from referee_clients.bot_check.subject import named, subject
 from referee_clients.bots.bot import BrokenBot, UnknownBot
@@ -42,7 +42,7 @@ def main(what: dict[str, Any]) -> None:
 
 
 def _ask(what: dict[str, Any], told: Callable[[Result], None]) -> None:
-    asking = Asking(subject(what["bot"]), what["game"], what["games"], what["p99_s"], what["limit_s"])
+    asking = OfflineChecks(subject(what["bot"]), what["game"], what["games"], what["p99_s"], what["limit_s"])
     for result in asking.results(what["wanted"]):
         told(result)
 
@@ -59,7 +59,7 @@ async def _play(bot: str, rules_id: str, wanted: Collection[str], told: Callable
                 referee = await stack.enter_async_context(Referee(children, folder / f"referee-{name}").relayed())
                 (folder / name).mkdir()
                 scenes.append(await stack.enter_async_context(Scene(played, rules_id, referee, folder / name)))
-            playing = Playing(rules_id, (scenes[0], scenes[-1]), Patience(), is_client=played.is_client)
+            playing = NetworkChecks(rules_id, (scenes[0], scenes[-1]), Patience(), is_client=played.is_client)
             async for result in playing.results(wanted):
                 told(result)
 

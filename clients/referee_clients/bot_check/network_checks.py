@@ -44,7 +44,7 @@ class Skipped(Exception):
     """The check cannot be made with this bot: why."""
 
 
-class Playing:
+class NetworkChecks:
     """The checks of one game."""
 
     def __init__(self, rules_id: str, scenes: tuple[Scene, Scene], patience: Patience, *, is_client: bool) -> None:

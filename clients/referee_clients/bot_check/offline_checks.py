@@ -31,7 +31,7 @@ class Hung(Wrong):
 
 
 @dataclass(slots=True)
-class Asking:
+class OfflineChecks:
     """The checks of one game. ``games``: random ones; ``p99_s``, ``limit_s``: what moves may take."""
 
     subject: Subject
@@ -194,7 +194,7 @@ class Asking:
 class _Seat:
     """The bot at one seat of one game."""
 
-    def __init__(self, asking: Asking, position: Position, bot: Any) -> None:
+    def __init__(self, asking: OfflineChecks, position: Position, bot: Any) -> None:
         self._asking = asking
         self._bot = bot
         state, rules = position.state, registry.get(asking.rules_id)

@@ -11,7 +11,7 @@ from typing import Any
 from referee_clients.bot_check import network_checks
 from referee_clients.bot_check.apart import EndedEarly, told_by
 from referee_clients.bot_check.catalogue import ASKED, CATALOGUE, PLAYED, Result, Status, of_row
-from referee_clients.bot_check.offline_checks import Asking
+from referee_clients.bot_check.offline_checks import OfflineChecks
 from referee_clients.bot_check.subject import Subject
 from referee_clients.bots.bot import BrokenBot, UnknownBot
 from referee_clients.children import ChildFailed
@@ -36,7 +36,7 @@ def checks_of(subject: Subject, rules_id: str, how: How) -> list[str]:
 
 
 def _asked(subject: Subject, rules_id: str, how: How) -> list[str]:
-    there = Asking(subject, rules_id, how.games, how.p99_s, how.limit_s).ids()
+    there = OfflineChecks(subject, rules_id, how.games, how.p99_s, how.limit_s).ids()
     return [check for check in there if check in how.wanted]
 
 

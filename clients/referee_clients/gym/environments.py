@@ -30,7 +30,6 @@ from referee_clients.match.game import Failed, Seat, Told, deciding, following, 
 
 Rewards = Literal["places", "points", "win"]
 ActionNames = Literal["canonical", "fixed"]
-Observation = Mapping[str, Any]
 _LARGE: Final = 32767
 
 

@@ -58,7 +58,7 @@ class _Choice:
     is_asked: bool = False
 
 
-class Deciding:
+class Decisions:
     """One bot at one seat. It is asked for what ``due`` needs; when it has answered, ``answered`` is called."""
 
     def __init__(

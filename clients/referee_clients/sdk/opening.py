@@ -32,7 +32,7 @@ _EXPECTED = phrase("a time such as 90s, 5m, 1h30m or 2d")
 _CLOCK_EXPECTED = phrase(
     "BASE (10m), BASE+MORE (10m+5s or 10:00+5), TIME/move (30s/move), BASE dDELAY (10m d3s) or DAYS/move (3d/move)"
 )
-EXPECTED, CLOCK_EXPECTED = str(_EXPECTED), str(_CLOCK_EXPECTED)
+CLOCK_EXPECTED = str(_CLOCK_EXPECTED)
 _INCREMENT = re.compile(r"([^\s+]+)(?:\s*\+\s*([^\s+]+))?")
 _PER_MOVE = re.compile(r"(\S+)/move")
 _DELAY = re.compile(r"(\S+)\s+d\s*(\S+)")

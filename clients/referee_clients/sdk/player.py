@@ -26,7 +26,7 @@ from referee_clients.bots.bot import Bot, Ending, MakeBot
 from referee_clients.join import Join, parse_join
 from referee_clients.sdk.channel import Security, bearer, open_channel
 from referee_clients.sdk.connection import SILENCE_S, Connection, Cut
-from referee_clients.sdk.decisions import Deciding
+from referee_clients.sdk.decisions import Decisions
 from referee_clients.sdk.errors import ClientError, Distrust, answer_of, answer_of_failure, denied
 from referee_clients.sdk.game_copy import GameCopy
 from referee_clients.sdk.ledger import Ledger, check_seat, owed
@@ -91,7 +91,7 @@ class Player:
         self.connection = Connection(
             join.address, join.game_id, join.token, patience_s=patience_s, silence_s=silence_s, security=security
         )
-        self._deciding = Deciding(self.ledger, join.seat, self.key, move_limit_s=move_limit_s, answered=self._answered)
+        self._deciding = Decisions(self.ledger, join.seat, self.key, move_limit_s=move_limit_s, answered=self._answered)
         self._on_commit = on_commit
         self._copy = copy or GameCopy(None, join.game_id, str(join.seat))
         self._is_compared = False
