@@ -454,7 +454,7 @@ def test_the_command_shows_rule_and_page(words: Sequence[str]) -> None:
         ("nobody", 2, "no bot 'nobody'"),
         ("planted:NoSuchBot", 2, "module 'tests.clients.planted' has no attribute"),
         ("planted:NoSuchMethod", 2, "it has no method choose"),
-        ("planted:EndsTheProcess", 1, "the bot ended the process that looked at it: exit code 0: goodbye"),
+        ("planted:EndsTheProcess", 1, "the process that looked at the bot ended with exit code 0: goodbye"),
     ],
 )
 def test_a_bot_that_cannot_be_looked_at_is_told_of_in_one_line(bot: str, code: int, said: str) -> None:

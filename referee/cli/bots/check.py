@@ -251,6 +251,6 @@ async def _found(bot: str, game: str) -> list[dict[str, str]]:
         except EndedEarly as ended:
             printed.seek(0)
             last = printed.read().decode(errors="replace").strip().rpartition("\n")[2]
-            why = f"the bot ended the process that looked at it: {ended}"
+            why = f"the process that looked at the bot {ended}"
             raise Failure(why + (f": {printable(last)}" if last else ""), EXIT_FAILED) from None
     return found
