@@ -45,7 +45,7 @@ _BY_NAME: Final = {
     "referee.cli.bots.check": "referee_clients.bot_check.lint",
     "referee.server.service.adjudication": "referee.server.service.adjudication_worker",
     "referee.server.service.data": "referee.server.store",
-    "referee.server.service.events": "referee.server.service.event_worker",
+    "referee.server.service.tournaments": "referee.server.service.tournament_worker",
     "referee.server.service.server": "referee.server.service.solver_worker",
     "referee.process.pool": "referee.process.worker",
     "referee_clients.bot_check.run": "referee_clients.bot_check.inner",

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from referee.server.service.errors import STATUS_OF
+from referee.server.service.grpc_errors import STATUS_OF
 from tests.docs.shell import ROOT
 
 FOLDER = ROOT / "docs" / "monitoring"

@@ -18,7 +18,7 @@ from playwright.async_api import Browser, Page, Route, expect
 
 from referee.games import registry
 from referee.server.live.errors import LimitReached
-from referee.server.service.errors import status
+from referee.server.service.grpc_errors import status
 from referee.text.words.catalogue import ENGLISH, languages, load, phrase
 from referee.v1.game_service_pb2 import ErrorReason
 from referee_clients.web import pages

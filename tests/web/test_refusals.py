@@ -15,7 +15,7 @@ from grpc_status import rpc_status
 import referee
 from referee.log.errors import Code, LogError, not_awaited
 from referee.server.live.errors import BadField, LimitReached, NotAwaited
-from referee.server.service.errors import status
+from referee.server.service.grpc_errors import status
 from referee.text.notation.violations import BadWord
 from referee.text.words.catalogue import ENGLISH, load, phrase
 from referee_clients.rulings import refused
@@ -136,12 +136,12 @@ _IN_ENGLISH_ALONE: Final = {
     "server/service/arbiter.py": {"BadField"},  # an act that is none of the table; an entry that there is not
     "server/service/auth.py": {"BadField"},  # whom a gateway calls for
     "server/service/calls.py": {"LimitReached"},  # a message that is too large
-    "server/service/events.py": {"BadField"},  # what `referee event` asks
-    "server/service/fields.py": {"BadField"},  # what the gateway has looked at before
-    "server/service/games.py": {"BadField"},  # signatures, and lists of games
+    "server/service/game_service.py": {"BadField"},  # signatures, and lists of games
+    "server/service/messages.py": {"BadField"},  # what the gateway has looked at before
     "server/service/play_stream.py": {"BadField"},  # what the gateway writes itself
     "server/service/solver.py": {"NotAwaited"},  # proofs about a running game, which no page asks for
     "server/service/status.py": {"BadField"},  # pages of a list
+    "server/service/tournaments.py": {"BadField"},  # what `referee event` asks
     "server/service/watching.py": {"BadField"},  # what the gateway writes itself
 }
 """Errors of the referee that say in English alone what is wrong, and why nobody who uses a page meets them."""

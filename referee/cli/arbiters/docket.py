@@ -27,7 +27,7 @@ from referee.cli.shared.table import called
 from referee.log.audit import Policy, audit
 from referee.log.errors import LogError
 from referee.log.verdict import Finding, Verdict
-from referee.server.service.docket import docket_message
+from referee.server.live.docket import docket_message
 from referee.telling.game_file import GameFile
 from referee.v1 import arbiter_service_pb2 as pb
 from referee_clients.sdk.arbiter import arbiter

@@ -16,7 +16,7 @@ from referee.cli.shared.table import Floor, Remote, called, composed, confirm, r
 from referee.log.events import KeyChanged, SeatAct
 from referee.log.intent import Author, Role, TableAct
 from referee.log.v1 import log_pb2
-from referee.server.live.calls import TEXT_EXPECTED, is_text
+from referee.server.live.docket import TEXT_EXPECTED, is_text
 from referee.telling.game_file import GameFile
 from referee.telling.words import act_words, quoted
 from referee.v1 import arbiter_service_pb2 as pb

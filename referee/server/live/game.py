@@ -26,8 +26,8 @@ from referee.log.v1 import log_pb2
 from referee.server.live import answers
 from referee.server.live.act import Act, AwaitedReply, Reply
 from referee.server.live.answers import Accepted, Answer, Refused
-from referee.server.live.calls import Calls
 from referee.server.live.context import Context
+from referee.server.live.docket import Calls
 from referee.server.live.errors import (
     BeyondHead,
     Elsewhere,

@@ -16,6 +16,7 @@ from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.text.notation.outcomes import outcome
 from referee.v1 import game_pb2 as pb
+from referee.v1 import game_service_pb2
 from referee.v1.game_service_pb2 import Snapshot
 
 _STATES = {
@@ -24,6 +25,11 @@ _STATES = {
     Phase.PLAYING: pb.GAME_STATE_PLAYING,
     Phase.ENDED: pb.GAME_STATE_OVER,
     Phase.CLOSED: pb.GAME_STATE_OVER,
+}
+_AWAITED = {
+    Phase.JOINING: game_service_pb2.AWAITED_JOIN,
+    Phase.REVEALING: game_service_pb2.AWAITED_REVEAL,
+    Phase.PLAYING: game_service_pb2.AWAITED_MOVE,
 }
 _SUSPENDED = {
     Suspension.PAUSED: pb.GAME_STATE_PAUSED,
@@ -134,6 +140,23 @@ def is_scribe_awaited(record: Record) -> bool:
     if game.deal.is_dealt or not game.goes_on or record.copied_ms:
         return False
     return game.awaits_chance()
+
+
+def awaited(record: Record, author: Author) -> tuple[game_service_pb2.Awaited.ValueType, int] | None:
+    """Return what is awaited from the author, and of which seat (0 for a draw); None: nothing.
+
+    Any scribe stands for all.
+    """
+    seats = awaited_seats(record)
+    if author.role is Role.SEAT:
+        seats = [seat for seat in seats if seat == author.index]
+    else:
+        seats = [seat for seat in seats if author.role is Role.SCRIBE and record.opened.seats[seat].scribed]
+    if seats:
+        return _AWAITED[record.phase], seats[0]
+    if author.role is Role.SCRIBE and is_scribe_awaited(record):
+        return game_service_pb2.AWAITED_DECLARE, 0
+    return None
 
 
 def awaited_text(record: Record) -> str:

@@ -20,8 +20,8 @@ from referee.server.live.games import LiveGames
 from referee.server.service.adjudication_worker import POLICIES, WRITERS, report_question
 from referee.server.service.auth import Caller
 from referee.server.service.calls import Calls
-from referee.server.service.fields import game_id_of
-from referee.server.service.game_file import game_file
+from referee.server.service.game_service import game_file
+from referee.server.service.messages import game_id_of
 from referee.server.service.worker_queue import WorkerQueue
 from referee.text.notation.violations import Kind, NotationError
 from referee.v1 import adjudication_service_pb2 as pb

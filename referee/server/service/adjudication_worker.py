@@ -12,7 +12,7 @@ from referee.games.game import InputError
 from referee.log.errors import Code, LogError
 from referee.log.note import VerifierKey
 from referee.process.frames import BadQuestion
-from referee.server.service.violations import rule_message, violation_message
+from referee.server.service.messages import rule_message, violation_message
 from referee.telling import report
 from referee.telling.rehearsal import adjudicated, rehearse
 from referee.text.notation import headers

@@ -1,4 +1,4 @@
-"""Before the way in: calls whose request has not come yet, and the services that are not ours.
+"""The ports of the referee: admission of calls whose request has not come yet, reflection, the port for other nodes.
 
 gRPC asks for a handler when a call begins and calls it when the whole request is there, which may be never; of that no
 handler hears, and gRPC has no time limit for it. So such calls are counted here. While there are few, as ever, a method
@@ -11,16 +11,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
+from functools import lru_cache
 from typing import Any
 from weakref import WeakSet
 
 import grpc
+from google.protobuf import descriptor_pool, text_format
+from google.protobuf.descriptor_pb2 import FileDescriptorProto
+from grpc_reflection.v1alpha import reflection, reflection_pb2
+from grpc_reflection.v1alpha.reflection_pb2_grpc import add_ServerReflectionServicer_to_server
 
 from referee.server.live.errors import BadField, LimitReached
 from referee.server.service.auth import Caller, Context, PermissionDenied, Unauthenticated
 from referee.server.service.calls import Gone, ResponseStream, charge_answer
+from referee.server.service.forwarding import MOST_STREAMS
 from referee.server.service.guard import Gate, fail
 from referee.server.service.limits import Account
+from referee.server.service.tls import NodeCredentials
 
 MOST_WAITING = 256
 """Calls without their request that are handled by gRPC."""
@@ -203,3 +210,70 @@ def _charged(handler: Handler, name: str, gate: Gate) -> Handler:
     if handler.response_streaming:
         return grpc.unary_stream_rpc_method_handler(stream, *coders)
     return grpc.unary_unary_rpc_method_handler(unary, *coders)
+
+
+_MOST_BYTES = 8 << 20
+
+
+class NodePort:
+    """``start``, then ``stop``; each once."""
+
+    def __init__(self, credentials: NodeCredentials, services: Sequence[grpc.GenericRpcHandler], gate: Gate) -> None:
+        self._credentials = credentials
+        self._server = grpc.aio.server(
+            options=(
+                ("grpc.max_receive_message_length", _MOST_BYTES),
+                ("grpc.max_send_message_length", _MOST_BYTES),
+                # All callers of a node are on two connections.
+                ("grpc.max_concurrent_streams", MOST_STREAMS),
+                ("grpc.so_reuseport", 0),
+                # Nodes ask each other often for a sign of life, and on a busy machine what was apart comes together.
+                ("grpc.http2.min_recv_ping_interval_without_data_ms", 10),
+                ("grpc.http2.max_ping_strikes", 0),
+                ("grpc.keepalive_permit_without_calls", 1),
+                ("grpc.keepalive_time_ms", 10_000),
+                ("grpc.keepalive_timeout_ms", 5_000),
+                ("grpc.server_handshake_timeout_ms", 5_000),
+            )
+        )
+        self._server.add_generic_rpc_handlers([Admission(services, gate)])
+
+    async def start(self, listen: str) -> str:
+        """Listen; return where others reach it. Raise ``RuntimeError`` if the address cannot be listened on."""
+        port = self._server.add_secure_port(listen, self._credentials.of_server())
+        await self._server.start()
+        return f"{listen.rpartition(':')[0]}:{port}"
+
+    async def stop(self, grace_s: float) -> None:
+        """Take nothing more; what is under way has ``grace_s``."""
+        await self._server.stop(grace_s)
+
+
+ALPHA = reflection.SERVICE_NAME
+V1 = "grpc.reflection.v1.ServerReflection"
+
+
+def add_reflection(names: Sequence[str], server: Any) -> None:
+    """Let the server tell of these services and of reflection itself.
+
+    Reflection is served as v1 and as v1alpha, which have the same messages: tools of different ages ask for one or the
+    other.
+    """
+    _describe_v1()
+    servicer = reflection.aio.ReflectionServicer((*names, ALPHA, V1))
+    add_ServerReflectionServicer_to_server(servicer, server)  # type: ignore[no-untyped-call]
+    method = grpc.stream_stream_rpc_method_handler(
+        servicer.ServerReflectionInfo,
+        request_deserializer=reflection_pb2.ServerReflectionRequest.FromString,
+        response_serializer=reflection_pb2.ServerReflectionResponse.SerializeToString,
+    )
+    server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(V1, {"ServerReflectionInfo": method}),))
+
+
+@lru_cache(maxsize=1)
+def _describe_v1() -> None:
+    """Add the file of v1 to the pool: that of v1alpha, but for the name of its package."""
+    alpha = FileDescriptorProto()
+    reflection_pb2.DESCRIPTOR.CopyToProto(alpha)
+    text = text_format.MessageToString(alpha).replace("v1alpha", "v1")
+    descriptor_pool.Default().AddSerializedFile(text_format.Parse(text, FileDescriptorProto()).SerializeToString())

@@ -13,15 +13,14 @@ from referee.log.intent import Role, act_name
 from referee.log.v1 import log_pb2
 from referee.server.live.act import Act
 from referee.server.live.answers import Accepted
-from referee.server.live.calls import Official, Who
+from referee.server.live.docket import Official, Who, call_message, docket_message
 from referee.server.live.errors import BadField, GameOver, NotAwaited
 from referee.server.live.games import LiveGames
 from referee.server.live.turns import Work
 from referee.server.live.view import awaited_text
 from referee.server.service.auth import Caller, PermissionDenied
-from referee.server.service.docket import call_message, docket_message
-from referee.server.service.fields import game_id_of
-from referee.server.service.games import GameService, fill_accepted
+from referee.server.service.game_service import GameService, fill_accepted
+from referee.server.service.messages import game_id_of
 from referee.server.service.permissions import Scope
 from referee.text.words.catalogue import Phrase, phrase
 from referee.v1 import arbiter_service_pb2 as pb

@@ -20,9 +20,8 @@ from referee.log.intent import Author
 from referee.log.intent import Role as Signs
 from referee.server.live.errors import BadField
 from referee.server.live.opening import new_token, token_digest
-from referee.server.service.limits import Account, Accounts, host_named, host_of
+from referee.server.service.limits import Account, Accounts, Guesses, Refusals, host_named, host_of
 from referee.server.service.permissions import PERMISSIONS, Scope
-from referee.server.service.slowing import Guesses, Refusals
 from referee.server.store.store import Grant, Store
 
 _BEARER = re.compile(r"[Bb]earer ([A-Za-z0-9_-]{20,200})\Z")

@@ -15,7 +15,7 @@ import structlog
 
 from referee.log.clocks import DELAY_MS
 from referee.server.live.answers import Accepted, Answer
-from referee.server.service import errors
+from referee.server.service import grpc_errors
 from referee.server.service.limits import Account
 from referee.server.store.store import StoreFailed
 
@@ -198,7 +198,7 @@ class Arrival:
     def answered(self, outcome: Answer | StoreFailed) -> None:
         """Count the game's answer."""
         if isinstance(outcome, StoreFailed):
-            self._settle("failed", errors.reason_of(outcome))
+            self._settle("failed", grpc_errors.reason_of(outcome))
         elif isinstance(outcome, Accepted):
             if not outcome.repeated and self._acts is not None:
                 self._acts.seconds[self._way].add(perf_counter() - self._since)
@@ -210,7 +210,7 @@ class Arrival:
 
     def failed(self, error: Exception) -> None:
         """Count an act that was not put before the rules, or not to an end."""
-        self._settle("failed", errors.reason_of(error))
+        self._settle("failed", grpc_errors.reason_of(error))
 
     def left(self) -> None:
         """Count an act whose sender did not wait; it may have become durable."""

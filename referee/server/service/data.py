@@ -1,4 +1,4 @@
-"""The directory that a referee lives in: its lock, its key, the organiser's token, the store."""
+"""The directory that a referee lives in: its lock, its key, the organiser's token, the store, the public log."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ from typing import Any
 from referee.log.errors import LogError
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner, VerifierKey
+from referee.log.public.policy import MAX_POLICY_BYTES, LogPolicy
 from referee.server.live.opening import new_token, token_digest
 from referee.server.live.timing import SystemTime, Time
+from referee.server.publishing.sequencer import Sequencer, WentBack
 from referee.server.service.files import (
     ALIVE_FILE,
     BACKUP_FILE,
@@ -26,13 +28,15 @@ from referee.server.service.files import (
     DEFAULT_ORIGIN,
     KEY_FILE,
     LOCK_FILE,
+    LOG_KEY_FILE,
+    LOG_VERIFIER_FILE,
     STORE_ADDRESS_FILE,
     STORE_FILE,
     TOKEN_FILE,
     VERIFIER_FILE,
     check_address,
 )
-from referee.server.service.node_tls import SECRET_BYTES
+from referee.server.service.tls import NODE_SECRET_BYTES
 from referee.server.store.seal import Seal
 from referee.server.store.sql import MARKS_FILE, SEAL_FILE, SqlStore, add_marks
 from referee.server.store.sqlite import SqliteStore
@@ -73,7 +77,7 @@ class Data:
 
     def node_secret(self) -> bytes:
         """Return what only those have whose games are in the same database. Raise ``StoreFailed``."""
-        return Seal.load(self.seal_path).derived(b"tile-referee/v1/nodes", SECRET_BYTES)
+        return Seal.load(self.seal_path).derived(b"tile-referee/v1/nodes", NODE_SECRET_BYTES)
 
     def note_alive(self) -> None:
         """Note that the referee is running; when it runs again, no clock has run since then. Raise ``OSError``."""
@@ -444,3 +448,52 @@ def no_upgrade(upgrade: Upgrade) -> None:
     """Refuse to bring a database of an earlier program up to date."""
     what = f"an earlier program wrote it (store version {upgrade.version}), and a look changes nothing"
     raise StoreFailed(f"{upgrade.path}: {what}; expected that program, or referee serve, which upgrades it")
+
+
+LOG_NAME = "log"
+"""Ends the log's origin, after that of the games."""
+
+
+def log_signer(data: Path, origin: str) -> CheckpointSigner:
+    """Return what signs the log, with a new key if there was none. Raise ``DataError``, ``LogError``, ``OSError``."""
+    key, verifier = data / LOG_KEY_FILE, data / LOG_VERIFIER_FILE
+    if verifier.exists() and not key.exists():
+        what = "No such file, and the public log is signed with it"
+        raise DataError(
+            f"{key}: {what}; put it back; if it is lost, the log ends, and a new one needs another --origin"
+        )
+    signer = CheckpointSigner(f"{origin}/{LOG_NAME}", load_or_make_key(key))
+    keep(verifier, f"{signer.verifier}\n", 0o644)
+    return signer
+
+
+def read_policy(path: Path) -> LogPolicy:
+    """Return the policy in the file. Raise ``DataError``."""
+    try:
+        with path.open("rb") as file:
+            return LogPolicy.parse(file.read(MAX_POLICY_BYTES + 1))
+    except OSError as error:
+        raise DataError(f"{path}: {error.strerror}") from error
+    except LogError as error:
+        expected = f"; expected {error.expected}" if error.expected else ""
+        raise DataError(f"{path}: {error.what}{expected}") from error
+
+
+async def open_log(data: Data, folder: Path, policy_file: Path | None) -> Sequencer:
+    """Return the log in the folder, found as it is. Raise ``DataError``."""
+    try:
+        signer = log_signer(data.path, data.signer.verifier.name)
+        policy = read_policy(policy_file) if policy_file is not None else None
+        if policy is not None and signer.verifier not in (keys := policy.log(signer.verifier.name)) and keys:
+            what = f"it has another key of the log {signer.verifier.name}"
+            raise DataError(f"{policy_file}: {what}; expected that of {data.path / LOG_VERIFIER_FILE}")
+        try:
+            log = Sequencer(data.store, data.signer.verifier.name, signer, folder, policy)
+        except ValueError as error:
+            raise DataError(f"{policy_file}: {error}") from None
+        await log.start()
+    except OSError as error:
+        raise DataError(f"{error.filename or folder}: {error.strerror}") from error
+    except (LogError, StoreFailed, WentBack) as error:
+        raise DataError(str(error)) from error
+    return log

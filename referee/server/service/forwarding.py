@@ -18,8 +18,8 @@ import structlog
 from referee.api import KEY, OWNER
 from referee.server.live.errors import RETRY_S, Elsewhere, LimitReached
 from referee.server.service.auth import Metadata
-from referee.server.service.errors import STATUS_KEY, reason_in
-from referee.server.service.node_tls import NAME, NodeCredentials
+from referee.server.service.grpc_errors import STATUS_KEY, reason_in
+from referee.server.service.tls import NODE_NAME, NodeCredentials
 from referee.server.store.nodes import Node, Nodes
 from referee.text.words.catalogue import phrase
 
@@ -40,7 +40,7 @@ NODE_OPTIONS = (
     ("grpc.initial_reconnect_backoff_ms", 100),
     ("grpc.min_reconnect_backoff_ms", 1_000),
     ("grpc.max_reconnect_backoff_ms", 1_000),
-    ("grpc.ssl_target_name_override", NAME),
+    ("grpc.ssl_target_name_override", NODE_NAME),
 )
 
 _log = structlog.get_logger("referee.forwarding")

@@ -20,7 +20,7 @@ from grpc_status import rpc_status
 from referee import api
 from referee.server.live.errors import Draining, Elsewhere, LimitReached
 from referee.server.live.turns import Turns
-from referee.server.service import errors
+from referee.server.service import grpc_errors
 from referee.server.service.auth import Authenticator, Caller, Context, Metadata
 from referee.server.service.calls import (
     MAX_ACT_BYTES,
@@ -33,9 +33,8 @@ from referee.server.service.calls import (
     parse,
 )
 from referee.server.service.forwarding import Forwarder, PassedBack
-from referee.server.service.limits import Account, TookTooLong
+from referee.server.service.limits import Account, Refusals, TookTooLong
 from referee.server.service.permissions import PERMISSIONS
-from referee.server.service.slowing import Refusals
 from referee.server.store.store import StoreFailed
 
 Unary = Callable[[Any, Caller], Awaitable[Message]]
@@ -285,8 +284,8 @@ def fail(context: Context, error: Exception, name: str, gate: Gate, caller: Call
         context.set_details(error.details)
         context.set_trailing_metadata(error.trailing)
         return
-    gate.on_error(short, errors.reason_of(error), account)
-    status = rpc_status.to_status(errors.status(error, method=name))
+    gate.on_error(short, grpc_errors.reason_of(error), account)
+    status = rpc_status.to_status(grpc_errors.status(error, method=name))
     context.set_code(status.code)
     context.set_details(status.details)
     context.set_trailing_metadata(status.trailing_metadata)

@@ -29,7 +29,7 @@ from referee.server.publishing.sequencer import Sequencer
 from referee.server.service.auth import Authenticator
 from referee.server.service.counters import Counters
 from referee.server.service.forwarding import Forwarder
-from referee.server.service.machine import Machine
+from referee.server.service.health import Machine
 from referee.server.service.tls import Certificates
 from referee.server.service.watching import Heartbeats
 from referee.server.service.worker_queue import WorkerQueue

@@ -9,7 +9,7 @@ from referee.games.game import Game
 from referee.log.engines import installed
 from referee.log.header import rules_hash
 from referee.server.service.auth import Caller
-from referee.server.service.violations import rule_message
+from referee.server.service.messages import rule_message
 from referee.v1 import rules_service_pb2 as pb
 from referee.wire.components import default_json
 

@@ -30,32 +30,25 @@ from referee.server.live.turns import Turns
 from referee.server.live.watch import QUEUE_ITEMS
 from referee.server.publishing.sequencer import Sequencer
 from referee.server.service import calls, guard
-from referee.server.service.access import AccessService
+from referee.server.service.access import AccessService, Revocations
 from referee.server.service.adjudication import AdjudicationService
-from referee.server.service.admission import Admission, ForeignServices
+from referee.server.service.admission import Admission, ForeignServices, NodePort, add_reflection
 from referee.server.service.arbiter import ArbiterService
 from referee.server.service.auth import Authenticator
 from referee.server.service.counters import Counters
-from referee.server.service.data import Data, DataError, check_stopped, open_data
-from referee.server.service.events import EventService
+from referee.server.service.data import Data, DataError, check_stopped, open_data, open_log
 from referee.server.service.files import DEFAULT_ORIGIN
 from referee.server.service.forwarding import Forwarder
-from referee.server.service.games import GameService
+from referee.server.service.game_service import GameService
+from referee.server.service.health import Machine, Readiness
 from referee.server.service.limits import REQUESTS_PER_S, STREAMS, Accounts
-from referee.server.service.machine import Machine
 from referee.server.service.metrics import Exposition, RefereeCollector
-from referee.server.service.node_port import NodePort
-from referee.server.service.node_tls import NodeCredentials
 from referee.server.service.permissions import SERVICES, Scope
-from referee.server.service.proofs import asking
-from referee.server.service.public_log import open_log
-from referee.server.service.readiness import Readiness
-from referee.server.service.reflection import add_reflection
-from referee.server.service.revocations import Revocations
 from referee.server.service.rules import RulesService
-from referee.server.service.solver import RLIMIT, SEARCH_S, Bounds, SolverService
+from referee.server.service.solver import RLIMIT, SEARCH_S, Bounds, SolverService, proving_by
 from referee.server.service.status import StatusService
-from referee.server.service.tls import Certificates
+from referee.server.service.tls import Certificates, NodeCredentials
+from referee.server.service.tournaments import EventService
 from referee.server.service.watching import Heartbeats, WatchLimits
 from referee.server.service.worker_queue import WorkerQueue
 from referee.server.store.nodes import News
@@ -214,7 +207,7 @@ class Server:
         )
         self.workers = Workers(memory_mib=config.solver_memory_mib, module=_QUESTIONS)
         self._worker_queue = WorkerQueue(config.solver_workers)
-        self.prover = Prover(context, asking(self.workers))
+        self.prover = Prover(context, proving_by(self.workers))
         self.live_games.watch_for_proofs(self.prover.watcher)
         self.scrub = Scrub(self.live_games)
         self._machine = Machine(data)

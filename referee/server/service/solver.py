@@ -1,4 +1,7 @@
-"""SolverService: proofs and searches, put to worker processes. Nothing of it is ever waited for by who plays."""
+"""SolverService: proofs and searches, put to worker processes; and the certificates that they make for games' files.
+
+No player ever waits for any of it.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +21,14 @@ from referee.log.certificates import contradicts
 from referee.log.game import Phase
 from referee.log.replay import Record
 from referee.process.frames import BadQuestion
-from referee.process.pool import WorkerFailed, Workers
+from referee.process.pool import WorkerFailed, WorkerFault, Workers
 from referee.server.live.errors import Draining, GameOver, LimitReached, MalformedMove, NotAwaited
 from referee.server.live.games import LiveGames
+from referee.server.live.proving import ProofFailed, Prove
 from referee.server.live.view import awaited_text
 from referee.server.service.auth import Caller
 from referee.server.service.calls import Calls, Gone, ResponseStream
-from referee.server.service.fields import game_id_of
-from referee.server.service.violations import in_words, violation_message
+from referee.server.service.messages import game_id_of, in_words, violation_message
 from referee.server.service.worker_queue import WorkerQueue
 from referee.text.notation.headers import Setup
 from referee.text.notation.outcomes import outcome
@@ -261,3 +264,38 @@ def _put_in_words(proof: pb.Proof, rules_id: str) -> None:
 def _written(question: pb.ProveMoveRequest) -> str:
     """Return the whole claim in writing, so that it can be asked again."""
     return b64encode(question.SerializeToString(deterministic=True)).decode()
+
+
+PROOF_S = 60.0
+"""Time for one proof; far more than it takes, as the machine may be busy with what matters more."""
+PROOF_RETRY_S = 1.0
+"""Before a worker is asked for again where there was none to be had."""
+
+_proofs_log = structlog.get_logger("referee.proofs")
+
+
+def proving_by(workers: Workers) -> Prove:
+    """Return a function that asks these workers, one question at a time, however long one takes to be free."""
+
+    async def prove(question: pb.ProveMoveRequest) -> bytes:
+        while True:
+            try:
+                return await once(question)
+            except WorkerFailed as error:
+                if error.why != "late":
+                    raise ProofFailed(str(error)) from error
+                _proofs_log.warning("solver failed", method="ProveMove", why=error.why)
+                await asyncio.sleep(PROOF_RETRY_S)
+
+    async def once(question: pb.ProveMoveRequest) -> bytes:
+        until_s = asyncio.get_running_loop().time() + PROOF_S
+        response = pb.ProveMoveResponse()
+        try:
+            async with aclosing(workers.ask("ProveMove", question.SerializeToString(), until_s=until_s)) as answers:
+                async for answer in answers:
+                    response.ParseFromString(answer or b"")
+        except (BadQuestion, WorkerFault) as error:
+            raise ProofFailed(str(error)) from error
+        return response.proof.certificate
+
+    return prove

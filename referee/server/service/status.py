@@ -11,6 +11,7 @@ from heapq import nlargest, nsmallest
 from referee import __version__
 from referee.log.intent import Author, Role
 from referee.log.replay import Record
+from referee.server.live.docket import call_message
 from referee.server.live.errors import BadField, LiveGameError
 from referee.server.live.game import LiveGame
 from referee.server.live.games import LiveGames
@@ -27,8 +28,7 @@ from referee.server.publishing.sequencer import Sequencer
 from referee.server.service.auth import Caller
 from referee.server.service.counters import Counters
 from referee.server.service.data import Data, DataError
-from referee.server.service.docket import call_message
-from referee.server.service.fields import game_id_of
+from referee.server.service.messages import game_id_of
 from referee.server.service.permissions import OVERSEERS
 from referee.server.service.watching import Heartbeats, WatchLimits
 from referee.server.service.worker_queue import WorkerQueue

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.server.live.calls import AGAIN_MS, MAX_TEXT, Calls, Official, Who
+from referee.server.live.docket import AGAIN_MS, MAX_TEXT, Calls, Official, Who
 from referee.server.live.errors import BadField, LimitReached, NotAwaited
 
 WHO: st.SearchStrategy[Who] = st.one_of(st.integers(0, 1), st.sampled_from(Official))

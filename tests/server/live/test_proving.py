@@ -32,7 +32,7 @@ from referee.log.v1 import log_pb2
 from referee.log.verdict import Layer, Report, Verdict
 from referee.server.live import proving, recovery
 from referee.server.live.context import Context
-from referee.server.service import game_file, proofs
+from referee.server.service import game_service, solver
 from referee.server.service import server as serving
 from referee.server.service.data import open_data
 from referee.server.service.files import STORE_FILE
@@ -194,7 +194,7 @@ async def test_a_file_is_never_too_long_for_its_certificates(tmp_path: Path, mon
         await abort(play)
         await all_made(server)
         made = frames(await client.log(play.id), Type.CERTIFICATE)
-        monkeypatch.setattr(game_file, "_CERTIFICATE_BYTES", sum(map(len, made[:2])))
+        monkeypatch.setattr(game_service, "_CERTIFICATE_BYTES", sum(map(len, made[:2])))
         assert frames(await client.log(play.id), Type.CERTIFICATE) == made[:2] != made
 
 
@@ -335,7 +335,7 @@ async def test_a_worker_that_dies_twice(tmp_path: Path, logged: StringIO) -> Non
 @pytest.mark.usefixtures("new_workers")
 async def test_no_worker_to_be_had_for_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As without memory or processes left: nothing is given up for that."""
-    monkeypatch.setattr(proofs, "RETRY_S", 0.0)
+    monkeypatch.setattr(solver, "PROOF_RETRY_S", 0.0)
     loop, tried = asyncio.get_running_loop(), [0]
 
     async def none_left(*_: object, **__: object) -> None:
@@ -487,7 +487,7 @@ async def play_to_a_slip(client: Client, engines: Engines) -> tuple[Play, int]:
 async def test_an_act_does_nothing_for_its_certificate(tmp_path: Path) -> None:
     """Counted: of all that makes certificates one note a commit, after the answer is on its way."""
     root = str(Path(file.__file__).parents[2])
-    mine = ("referee/server/live/proving.py", "referee/log/proofs.py", "referee/server/service/proofs.py", "solver/")
+    mine = ("referee/server/live/proving.py", "referee/log/proofs.py", "referee/server/service/solver.py", "solver/")
     calls: Counter[str] = Counter()
 
     def note(frame: FrameType, event: str, argument: object) -> None:

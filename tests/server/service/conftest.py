@@ -96,14 +96,14 @@ async def workers_go_on() -> AsyncIterator[None]:
 @pytest.fixture(autouse=True)
 def warm_workers(workers_go_on: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Have each referee of this process take over the workers that the one before it had."""
-    for where in ("server", "adjudication", "events"):
+    for where in ("server", "adjudication", "tournaments"):
         monkeypatch.setattr(f"referee.server.service.{where}.Workers", WarmWorkers)
 
 
 @pytest.fixture
 def new_workers(warm_workers: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Have no referee take over a worker."""
-    for where in ("server", "adjudication", "events"):
+    for where in ("server", "adjudication", "tournaments"):
         monkeypatch.setattr(f"referee.server.service.{where}.Workers", Workers)
 
 

@@ -12,7 +12,7 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
-from referee.server.service import admission, slowing
+from referee.server.service import admission, limits
 from referee.server.service.calls import PAID_BYTES
 from referee.v1 import game_service_pb2 as pb
 from tests.server.service.conftest import running
@@ -168,8 +168,8 @@ async def test_refusals_that_come_by_the_dozen_come_one_after_the_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And who would be one too many to wait hears at once."""
-    monkeypatch.setattr(slowing, "MOST_REFUSED_LATER", 5)
-    monkeypatch.setattr(slowing, "REFUSED_AFTER_S", 3600)
+    monkeypatch.setattr(limits, "MOST_REFUSED_LATER", 5)
+    monkeypatch.setattr(limits, "REFUSED_AFTER_S", 3600)
     async with running(tmp_path / "data", requests_per_s=SPARSE) as (_, client):
         request = pb.ListGamesRequest()
         await client.games.ListGames(request)

@@ -14,7 +14,7 @@ from referee.log.errors import Code, LogError, RulesError
 from referee.process.frames import BadQuestion
 from referee.process.pool import WorkerFailed, WorkerFault
 from referee.server.live import errors
-from referee.server.service import errors as service_errors
+from referee.server.service import grpc_errors as service_errors
 from referee.server.service.auth import Caller, PermissionDenied, Unauthenticated
 from referee.server.service.guard import handler
 from referee.server.service.limits import TookTooLong

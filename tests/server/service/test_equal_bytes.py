@@ -26,7 +26,7 @@ from referee.log.intent import Author, Place, Role, SignedIntent
 from referee.log.v1 import log_pb2
 from referee.server.live.errors import BadField
 from referee.server.service.auth import Caller
-from referee.server.service.games import GameService
+from referee.server.service.game_service import GameService
 from referee.server.service.permissions import PERMISSIONS
 from referee.v1 import adjudication_service_pb2 as adjudication_pb
 from referee.v1 import arbiter_service_pb2 as arbiter_pb

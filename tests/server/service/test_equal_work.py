@@ -35,8 +35,8 @@ from tests.sizes import campaign
 _OURS = str(Path(referee.__file__).parent)
 _KNOWS_GAMES = (
     *("games/", "log/", "wire/", "text/notation/", "dealer.py"),
-    *(f"server/live/{name}.py" for name in ("answers", "game", "games", "view")),
-    *(f"server/service/{name}.py" for name in ("docket", "games", "violations")),
+    *(f"server/live/{name}.py" for name in ("answers", "docket", "game", "games", "view")),
+    *(f"server/service/{name}.py" for name in ("game_service", "messages")),
 )
 """Where games are judged and shown. The rest of ``referee`` waits, and does more or less from run to run."""
 

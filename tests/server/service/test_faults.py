@@ -17,8 +17,8 @@ from referee.log.replay import Record
 from referee.server.live.game import LiveGame
 from referee.server.live.history import REPLAYED_AT_ONCE
 from referee.server.service.data import open_data
-from referee.server.service.errors import status
 from referee.server.service.files import KEY_FILE, TOKEN_FILE, VERIFIER_FILE
+from referee.server.service.grpc_errors import status
 from referee.server.service.server import Server
 from referee.server.store.store import Change, Row, StoreFailed
 from referee.text.words.catalogue import phrase

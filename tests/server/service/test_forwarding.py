@@ -15,10 +15,9 @@ import pytest
 
 from referee.server.live.errors import Unsound
 from referee.server.live.watch import QUEUE_ITEMS
-from referee.server.service import seats_elsewhere
-from referee.server.service.node_tls import NAME, SECRET_BYTES, NodeCredentials
+from referee.server.service import play_stream
 from referee.server.service.server import Config, Server
-from referee.server.service.tls import Certificates, Tls
+from referee.server.service.tls import NODE_NAME, NODE_SECRET_BYTES, Certificates, NodeCredentials, Tls
 from referee.server.store.nodes import Node
 from referee.server.store.postgres_cluster import PostgresNodes
 from referee.v1 import access_service_pb2 as access
@@ -137,7 +136,7 @@ async def test_a_game_that_is_set_aside_is_told_of_once(two: Two) -> None:
                 continue
             ended.append(message.game_id)
             if ended == [play.id]:
-                await asyncio.sleep(2 * seats_elsewhere.LOOK_S)  # so that it could be told again
+                await asyncio.sleep(2 * play_stream.LOOK_S)  # so that it could be told again
                 request = pb.AbortGameRequest(game_id=later.id)
                 await two.here.games.AbortGame(request, metadata=bearer(two.here.organiser))
     assert ended == [play.id, later.id]
@@ -157,7 +156,7 @@ async def test_a_stream_goes_on_with_any_number_of_games(two: Two) -> None:
             assert not message.update.HasField("closing")
             if message.update.HasField("commit"):
                 told.add(message.game_id)
-    await asyncio.sleep(3 * seats_elsewhere.LOOK_S)  # in which the other node is heard of, and asked for them
+    await asyncio.sleep(3 * play_stream.LOOK_S)  # in which the other node is heard of, and asked for them
     await two.here.games.AbortGame(pb.AbortGameRequest(game_id=games[0]), metadata=bearer(two.here.organiser))
     async with waiting_for("a game to be over"):
         while not (message := await watching.read()).update.HasField("closing"):
@@ -217,8 +216,8 @@ async def ended(call: Any) -> Any:
 
 async def test_only_nodes_can_use_the_port_of_the_nodes(two: Two) -> None:
     """Neither who speaks no TLS, nor who shows no certificate, nor who makes one from another secret."""
-    address, name = two.owner.node_address, (("grpc.ssl_target_name_override", NAME),)
-    stranger = NodeCredentials(bytes(SECRET_BYTES))
+    address, name = two.owner.node_address, (("grpc.ssl_target_name_override", NODE_NAME),)
+    stranger = NodeCredentials(bytes(NODE_SECRET_BYTES))
     ours = NodeCredentials(two.other.data.node_secret())
     trusting = grpc.ssl_channel_credentials(ours._trusted)
     for channel in (

@@ -13,9 +13,8 @@ import pytest
 
 from referee.server.live.errors import LimitReached
 from referee.server.live.opening import new_token
-from referee.server.service.limits import REQUESTS_PER_S, STRANGERS_HELD_S, STRANGERS_PART, Account
+from referee.server.service.limits import REQUESTS_PER_S, STRANGERS_HELD_S, STRANGERS_PART, Account, Guesses
 from referee.server.service.server import Server
-from referee.server.service.slowing import Guesses
 from referee.server.store.store import Grant
 from referee.v1 import access_service_pb2 as access
 from referee.v1 import game_service_pb2 as pb

@@ -13,7 +13,7 @@ import pytest
 
 from referee.log import intent
 from referee.server.live.watch import SeatWatcher
-from referee.server.service import games as games_module
+from referee.server.service import game_service as games_module
 from referee.server.service.calls import ResponseStream
 from referee.server.service.server import Server
 from referee.server.store.sql import MARKS_FILE

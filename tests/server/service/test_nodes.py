@@ -27,7 +27,7 @@ from referee.server.live import sharing
 from referee.server.live.errors import Unsound
 from referee.server.live.games import LiveGames
 from referee.server.live.watch import Ending
-from referee.server.service import play_stream, seats_elsewhere
+from referee.server.service import play_stream
 from referee.server.service.data import DataError
 from referee.server.service.forwarding import Forwarder
 from referee.server.service.play_stream import SeatStreams
@@ -325,7 +325,7 @@ def at(live_games: LiveGames) -> Callable[..., bool]:
 
 
 def elsewhere(_: Any, node_id: int, __: bytes) -> bool:
-    return node_id != seats_elsewhere.HERE
+    return node_id != play_stream.HERE
 
 
 HOW: dict[str, tuple[Any, str, Any, Any]] = {
@@ -334,8 +334,8 @@ HOW: dict[str, tuple[Any, str, Any, Any]] = {
     "a game is found": (play_stream, "begin", Held.before, at),
     "a picture is sent": (play_stream, "begin", Held.after, at),
     "another node is to be asked": (Forwarder, "messages", Held.before_the_first, any_),
-    "another node speaks": (seats_elsewhere.Together, "tell", Held.before, elsewhere),
-    "what nobody tells is looked for": (seats_elsewhere.SeatsElsewhere, "_tell_of_the_rest", Held.before, any_),
+    "another node speaks": (play_stream.Together, "tell", Held.before, elsewhere),
+    "what nobody tells is looked for": (play_stream.SeatsElsewhere, "_tell_of_the_rest", Held.before, any_),
 }
 """Moments in which a stream is being set up: what is held up then, and how."""
 MOMENTS = [
@@ -404,7 +404,7 @@ async def test_the_end_of_a_game_is_told_by_another_node_if_its_own_does_not(
         stack.callback(watching.cancel)
         await there.games.GetGame(pb.GetGameRequest(game_id=play.id))  # whose it is is known from now on
         await until(lambda: told.seq == play.record.size - 1, "the picture", every_s=0.01)
-        monkeypatch.setattr(seats_elsewhere, "LOOK_S", 1.0)
+        monkeypatch.setattr(play_stream, "LOOK_S", 1.0)
         for feed in {feed for feeds in both.servers[0].live_games._feeds.values() for feed in feeds}:
             feed.end(Ending.DRAINING)
         aborted = await here.games.AbortGame(pb.AbortGameRequest(game_id=play.id), metadata=bearer(here.organiser))

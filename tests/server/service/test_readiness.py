@@ -12,9 +12,9 @@ from typing import Any
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from referee.server.service.errors import status
 from referee.server.service.files import STORE_FILE
-from referee.server.service.readiness import WRITING
+from referee.server.service.grpc_errors import status
+from referee.server.service.health import WRITING
 from referee.server.store.store import Cause, NotReady
 from tests.cli.inside import referee
 from tests.server.service.conftest import running

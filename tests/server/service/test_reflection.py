@@ -18,8 +18,8 @@ from google.rpc.error_details_pb2 import ErrorInfo
 from grpc_health.v1 import health
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
+from referee.server.service.admission import ALPHA, V1
 from referee.server.service.permissions import SERVICES
-from referee.server.service.reflection import ALPHA, V1
 from tests.server.service.conftest import running
 
 BUF = Path(sys.executable).parent / "buf"

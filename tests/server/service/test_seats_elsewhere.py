@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.server.service.seats_elsewhere import HERE, Together
+from referee.server.service.play_stream import HERE, Together
 from referee.v1 import game_service_pb2 as pb
 
 GAME = "ab" * 16

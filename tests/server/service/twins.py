@@ -41,10 +41,10 @@ from referee.log.intent import Author, Role
 from referee.log.merkle import Tree, leaf_hash
 from referee.log.v1 import log_pb2
 from referee.server.live.opening import token_digest
+from referee.server.live.view import awaited
 from referee.server.service import logs
 from referee.server.service.data import Data
 from referee.server.service.server import Config, Server
-from referee.server.service.turn_messages import awaited
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import status_service_pb2
 from referee.wire import registry as codecs

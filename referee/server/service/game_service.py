@@ -1,26 +1,27 @@
-"""GameService: what the API says of games, in terms of live games."""
+"""GameService: the API of games, in terms of live games; and a game's file in pieces."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import aclosing
 from functools import partial
 from hashlib import sha256
+from io import BytesIO
 from typing import Any
 
 import structlog
 
+from referee.log import file
 from referee.log.errors import Code, LogError
 from referee.log.identity import parse_game_id
 from referee.log.intent import Author, Role, act_name, author_of, decode_intent
 from referee.log.keys import SIGNATURE_BYTES
 from referee.server.live.act import Act, Reply
 from referee.server.live.answers import Accepted, Answer, Refused
-from referee.server.live.archive import Archive
+from referee.server.live.archive import HASHED_AT_ONCE, Archive
 from referee.server.live.errors import BadField, Draining, UnknownGame
-from referee.server.live.events import registered_key
 from referee.server.live.game import LiveGame
 from referee.server.live.games import LiveGames
 from referee.server.live.listing import Wanted
@@ -30,18 +31,16 @@ from referee.server.live.view import game_message
 from referee.server.live.watch import Commit, SeatWatcher, Watcher
 from referee.server.publishing.proofs import Missing, NotLogged, prove
 from referee.server.publishing.sequencer import Sequencer
-from referee.server.service import errors
+from referee.server.service import grpc_errors
 from referee.server.service.auth import Caller, PermissionDenied
 from referee.server.service.calls import RequestStream, ResponseStream
 from referee.server.service.counters import Acts, Arrival
-from referee.server.service.fields import game_id_of, page_of, page_token
-from referee.server.service.game_file import game_file
 from referee.server.service.guard import charge
 from referee.server.service.limits import Account, check_due
+from referee.server.service.messages import game_id_of, page_of, page_token, violation_message
 from referee.server.service.permissions import OVERSEERS, Scope
-from referee.server.service.play_stream import PlayStream, SeatStreams
-from referee.server.service.seats_elsewhere import HERE, SeatsElsewhere, Together
-from referee.server.service.violations import violation_message
+from referee.server.service.play_stream import HERE, PlayStream, SeatsElsewhere, SeatStreams, Together
+from referee.server.service.tournaments import registered_key
 from referee.server.service.watching import Heartbeats, WatchLimits, after_seq_of, tell, watch
 from referee.server.store.store import StoreFailed
 from referee.v1 import game_service_pb2 as pb
@@ -229,7 +228,7 @@ class GameService:
             except Exception as error:  # noqa: BLE001 - each becomes an answer, and the stream goes on
                 arrival.failed(error)
                 charge(caller, error)
-                failure = errors.failure(error, game=first.enter.game_id)
+                failure = grpc_errors.failure(error, game=first.enter.game_id)
                 watcher.push(None, pb.PlayGameResponse(answer=pb.Answer(id=act.id, failure=failure)))
             except BaseException:
                 arrival.left()
@@ -353,7 +352,7 @@ class _StreamReply(Reply):
         elif isinstance(outcome, Refused):
             _fill_refused(answer.refused, self._game, outcome)
         else:
-            answer.failure.CopyFrom(errors.failure(outcome, game=self._game.game_id.hex()))
+            answer.failure.CopyFrom(grpc_errors.failure(outcome, game=self._game.game_id.hex()))
         return message
 
 
@@ -387,3 +386,57 @@ async def _first_of(*works: Coroutine[Any, Any, None]) -> None:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+CHUNK_BYTES = 64 * 1024
+_ENTRIES_AT_ONCE = 256
+"""Entries whose certificates and texts are read at one time."""
+_CERTIFICATE_BYTES, _REMARK_BYTES = 16 << 20, 4 << 20
+"""Bytes in one file. What would make it longer than a file may be is left out; entries never are."""
+
+
+async def game_file(live_games: LiveGames, game_id: bytes, payer: Account) -> AsyncGenerator[bytes]:
+    """Yield the file. Raises as ``LiveGames.game``."""
+    archive = await live_games.archive(game_id, payer)
+    log = archive or await live_games.game(game_id, payer)
+    stream = BytesIO()
+    writer = file.Writer(stream)
+    writer.header(await log.header())
+    closed, note = log.is_closed, b""
+    certificates: dict[int, list[bytes]] = {}
+    words: dict[int, bytes] = {}
+    room, room_for_words = _CERTIFICATE_BYTES, _REMARK_BYTES
+    store, turns = live_games.context.store, live_games.context.turns
+    async for row in log.rows():
+        if row.seq % HASHED_AT_ONCE == 0:
+            await turns.next(payer)
+            payer.charge(Work.READ, HASHED_AT_ONCE)
+        writer.entry(row.data)
+        note = row.note
+        if row.seq % _ENTRIES_AT_ONCE == 0:
+            certificates.clear()
+            for made in await store.certificates(game_id, row.seq, row.seq + _ENTRIES_AT_ONCE):
+                certificates.setdefault(made.seq, []).append(made.data)
+            words = await store.remarks(game_id, row.seq, row.seq + _ENTRIES_AT_ONCE)
+        for certificate in certificates.get(row.seq, ()):
+            room -= len(certificate)
+            if room >= 0:
+                writer.proof(certificate)
+        if row.seq in words:
+            room_for_words -= len(words[row.seq])
+            if room_for_words >= 0:
+                writer.remark(words[row.seq])
+        if stream.tell() >= CHUNK_BYTES:
+            yield _drained(stream)
+    if closed:
+        writer.end(note)
+    else:
+        writer.old_checkpoint(note)
+    yield _drained(stream)
+
+
+def _drained(stream: BytesIO) -> bytes:
+    data = stream.getvalue()
+    stream.seek(0)
+    stream.truncate()
+    return data

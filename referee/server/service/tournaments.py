@@ -1,7 +1,6 @@
-"""EventService: events begun, listed, shown, and what follows from them. Their acts come as those of any log.
+"""EventService: tournaments are begun, listed and shown, with their standings. Their acts come as those of any log.
 
-Standings and pairings are made by a process of its own, once for each head of an event: however many ask, they share
-one answer.
+A process of its own makes standings and pairings, once for each head of a tournament: all who ask share one answer.
 """
 
 from __future__ import annotations
@@ -10,33 +9,32 @@ import asyncio
 import re
 from collections import OrderedDict
 from contextlib import aclosing
-from typing import Final
+from typing import Final, cast
 
 import structlog
 
 from referee.event.v1 import event_pb2 as signed_pb2
 from referee.log.entry import decode_entry, decode_open
-from referee.log.identity import GAME_ID_TEXT, parse_game_id
+from referee.log.identity import GAME_ID_BYTES, GAME_ID_TEXT, parse_game_id
 from referee.process.frames import BadQuestion
 from referee.process.pool import WorkerFailed, Workers
 from referee.server.live.errors import BadField, Draining, NotAwaited, UnknownGame
-from referee.server.live.events import event_of
 from referee.server.live.games import LiveGames
 from referee.server.live.listing import Wanted
-from referee.server.live.opening import EVENTS
-from referee.server.live.turns import Work
+from referee.server.live.opening import ENTRANT, EVENTS
+from referee.server.live.turns import Payer, Work
 from referee.server.live.view import game_message, snapshot_message
 from referee.server.service.auth import Caller
-from referee.server.service.event_worker import question
-from referee.server.service.fields import page_of, page_token
 from referee.server.service.limits import Account
+from referee.server.service.messages import page_of, page_token
+from referee.server.service.tournament_worker import question
 from referee.server.service.worker_queue import WorkerQueue
 from referee.tournament.log import event_id
-from referee.tournament.rules import TOURNAMENT
+from referee.tournament.rules import TOURNAMENT, State
 from referee.v1 import event_pb2, game_pb2
 from referee.v1 import event_service_pb2 as pb
 
-MODULE: Final = "referee.server.service.event_worker"
+MODULE: Final = "referee.server.service.tournament_worker"
 MEMORY_MIB: Final = 512
 ANSWER_S: Final = 20.0
 """For a worker to be free and to answer, whoever waits for it."""
@@ -213,3 +211,31 @@ def _size_of(found: pb.GetEventResponse) -> int:
     """Return how many parts there are to look at."""
     position = found.position
     return len(position.entrants) + sum(len(each.tables) for each in position.rounds)
+
+
+_NUMBER_BYTES = 8
+"""Of an id, of which the number is all but the last bit."""
+
+
+async def event_of(live_games: LiveGames, number: int) -> bytes | None:
+    """Return the id of the event that games name by this number; None if there is none."""
+    if number >= 1 << 63:
+        return None
+    first, last = ((number << 1 | bit).to_bytes(_NUMBER_BYTES, "big") for bit in (0, 1))
+    rest = GAME_ID_BYTES - _NUMBER_BYTES
+    store = live_games.context.store
+    for stored in await store.games_between(first + bytes(rest), last + b"\xff" * rest, None, 2):
+        if stored.listing.event_id == EVENTS:
+            return stored.game_id
+    return None
+
+
+async def registered_key(live_games: LiveGames, principal: str, payer: Payer) -> bytes:
+    """Return the key with which the principal has to join; empty if it is no entrant, or has registered none."""
+    if (entrant := ENTRANT.match(principal)) is None:
+        return b""
+    if (event_id := await event_of(live_games, int(entrant[1]))) is None:
+        return b""
+    record = await live_games.record(event_id, payer)
+    found = cast("State", record.game.position.state).entrants.get(int(entrant[2]))
+    return b"" if found is None else found.key

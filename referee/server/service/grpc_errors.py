@@ -1,8 +1,8 @@
-"""Every error that leaves the referee, in one place: from exceptions to a gRPC status with exactly one ErrorInfo.
+"""Translates every exception that leaves the referee into a gRPC status with exactly one ErrorInfo.
 
 Where waiting helps, a RetryInfo follows it.
 
-Details travel in trailers, and large trailers get lost: whatever is variable is cut to a length.
+Details travel in trailers, and large trailers get lost: every part that varies is cut to a length.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What a worker of EventService answers, from a method and its question: an event's position. Touches nothing outside.
+"""The worker of EventService: answers a method and its question with standings or pairings. Touches nothing outside.
 
-Standings and pairings of a large event take a second; nobody who plays waits for that.
+Those of a large tournament take a second, and no player waits for that.
 """
 
 from __future__ import annotations
