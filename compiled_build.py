@@ -29,8 +29,8 @@ COMPILED: dict[str, str] = {
     "referee/games/rollwrite": """
         awards catalogue chance check dealer dice encoding listing phases position scoring state""",
     "referee/log": """
-        audit authors certificates clocks deal deck dsse entry errors file frames game header heads identity intent
-        judge keys merkle players position reading remarks replay takebacks""",
+        audit certificates clocks deck entry errors file game header heads identity intent judge keys merkle
+        position reading remarks replay""",
     "referee/tournament": "wire",
     "referee/tournament/rules": """
         bencode catalogue check position situation state""",

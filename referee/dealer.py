@@ -1,6 +1,6 @@
 """Where the chance of a live game comes from: a deck that is committed to before the first draw, or a scribe.
 
-What a deck deals is computed by ``referee.log.deal``, for the table and the auditor alike; here a game is bound to
+What a deck deals is computed by ``referee.log.position``, for the table and the auditor alike; here a game is bound to
 its source before it opens. Knows no game.
 """
 

@@ -20,19 +20,9 @@ from typing import Any, Final
 from referee.log import file, intent, remarks
 from referee.log.entry import Clock, decode_entry
 from referee.log.errors import Code, LogError
-from referee.log.events import Accept, Act, Restore, Ruled, Ruling, SetClock, Skip
-from referee.log.frames import FrameType
-from referee.log.intent import (
-    Author,
-    Place,
-    Role,
-    SignedIntent,
-    TableAct,
-    author_of,
-    decode_intent,
-    sign_bytes,
-    unsigned,
-)
+from referee.log.events import Accept, Act, Author, Restore, Role, Ruled, Ruling, SetClock, Skip
+from referee.log.file import FrameType
+from referee.log.intent import Place, SignedIntent, TableAct, author_of, decode_intent, sign_bytes, unsigned
 from referee.log.keys import PrivateKey
 from referee.log.reading import read_rule
 from referee.log.replay import Record

@@ -34,6 +34,7 @@ from referee.log.events import (
     Resigned,
     Restore,
     Resume,
+    Role,
     Ruled,
     SeatAct,
     SetClock,
@@ -42,7 +43,6 @@ from referee.log.events import (
     TakeBackProposed,
     Void,
 )
-from referee.log.intent import Role
 from referee.log.keys import check_public_key
 from referee.log.terms import MAX_BUDGET_MS
 from referee.log.v1 import log_pb2

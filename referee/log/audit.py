@@ -9,28 +9,33 @@ from typing import BinaryIO, Final
 
 from referee.games.results import Contest
 from referee.log import file
-from referee.log.authors import Keyring
 from referee.log.certificates import Proofs
 from referee.log.deck import SEED_BYTES
 from referee.log.engines import Engines, installed
 from referee.log.entry import NO_ENTRY, Clock, clock_of, decode_entry, decode_open, event_name
 from referee.log.errors import Code, LogError
-from referee.log.events import Opened
-from referee.log.frames import Frame, FrameType
+from referee.log.events import Author, Opened, Role
+from referee.log.file import Frame, FrameType
 from referee.log.game import LoggedGame, Phase
 from referee.log.header import check_descriptors, check_header, decode_header, rules_hash
 from referee.log.heads import Heads, Loss, check_head
 from referee.log.identity import game_id
-from referee.log.intent import Author, Place, Role, act_name, decode_intent
+from referee.log.intent import Place, act_name, decode_intent
 from referee.log.judge import judge, take
 from referee.log.merkle import Tree, leaf_hash
 from referee.log.note import Checkpoint, Note, open_checkpoint
-from referee.log.policy import Policy as Policy  # noqa: PLC0414 - who audits needs one
 from referee.log.reading import read_entry
 from referee.log.remarks import WITH_WORDS, Remarks, committed
-from referee.log.replay import check_link, digest_differs, signed_part_of
+from referee.log.replay import Keyring, check_link, digest_differs, signed_part_of
 from referee.log.v1 import log_pb2
-from referee.log.verdict import CertificateReport, Finding, Layer, Report, SeatStanding
+from referee.log.verdict import (
+    CertificateReport,
+    Finding,
+    Layer,
+    Policy,
+    Report,
+    SeatStanding,
+)
 from referee.text.notation.options import chosen
 from referee.text.notation.times import moment_utc
 from referee.text.words.catalogue import Phrase, Said, phrase

@@ -11,9 +11,9 @@ from hashlib import file_digest
 from io import BytesIO
 from typing import Any, BinaryIO, Final
 
-from referee.log.audit import Policy, audit
+from referee.log.audit import audit
 from referee.log.file import regular
-from referee.log.verdict import Report
+from referee.log.verdict import Policy, Report
 from referee.process.bulk.results import LOST
 
 UNREADABLE: Final = "UNREADABLE"

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from referee.games.game import State
 from referee.log.errors import Code, LogError, malformed
 from referee.log.events import Accept, Event, Refused, Ruled, change_of
-from referee.log.frames import MAX_IGNORABLE_BYTES, Frame
+from referee.log.file import MAX_IGNORABLE_BYTES, Frame
 from referee.log.intent import check_length
 from referee.log.judge import Happened
 from referee.log.merkle import HASH_BYTES

@@ -5,7 +5,8 @@ Knows the format and its limits, not the state of a game: what may follow what i
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from hashlib import sha256
+from typing import Any, Final, NamedTuple
 
 from google.protobuf.message import DecodeError
 
@@ -224,3 +225,18 @@ def _check_chance(opened: log_pb2.GameOpen) -> None:
 def _demand(condition: bool, field: str, expected: str) -> None:
     if not condition:
         raise misfit("game_open", field, "", expected)
+
+
+SALT_BYTES: Final = 16
+_DOMAIN: Final = b"tile-referee/v1/player\0"
+
+
+def player_hash(salt: bytes, identity: str) -> bytes:
+    """Return what ``GameOpen.seats.player`` holds: SHA-256(domain || salt || identity), the identity in UTF-8.
+
+    ``salt``: random, for each player of each game, and kept elsewhere: without it nothing tells who it is, nor whether
+    two games had the same player. Raise ``ValueError`` for a salt of another length.
+    """
+    if len(salt) != SALT_BYTES:
+        raise ValueError(f"salt: expected {SALT_BYTES} bytes, got {len(salt)}")
+    return sha256(_DOMAIN + salt + identity.encode()).digest()

@@ -7,12 +7,38 @@ is an error of types wherever it has not been thought of.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any, ClassVar, Final, assert_never
 
 from referee.games.game import Ending, ForcedPass
 from referee.games.results import Result
-from referee.log.author import Author
 from referee.log.v1 import log_pb2
+from referee.text.words.catalogue import Phrase
+
+
+class Role(StrEnum):
+    """In what capacity somebody signs; the values are the fields of ``Intent.author``."""
+
+    SEAT = "seat"
+    SCRIBE = "scribe"
+    ARBITER = "arbiter"
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """The signer: a seat's number, or an index into the game's scribe or arbiter keys."""
+
+    role: Role
+    index: int
+
+    def __str__(self) -> str:
+        return f"{self.role} {self.index}"
+
+    @property
+    def phrase(self) -> Phrase:
+        """The same, for a place of another phrase."""
+        return Phrase(f"{self.role} {{n}}", {"n": self.index})
+
 
 UNNAMED: Final = -1
 """The seat of an act that names none."""

@@ -15,11 +15,10 @@ from typing import NamedTuple
 from referee.log import file
 from referee.log.entry import decode_entry
 from referee.log.errors import Code, LogError
-from referee.log.frames import MAGIC, FrameType
+from referee.log.file import MAGIC, FrameType
 from referee.log.heads import Loss, Losses
 from referee.log.merkle import Tree, leaf_hash, root
-from referee.log.note import Checkpoint, VerifierKey, open_checkpoint
-from referee.log.tlog_proof import FIRST_LINE, TlogProof
+from referee.log.note import FIRST_LINE, Checkpoint, TlogProof, VerifierKey, open_checkpoint
 
 
 class Head(NamedTuple):

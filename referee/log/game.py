@@ -13,8 +13,7 @@ from typing import Any, Final, assert_never
 from referee.games.game import Chance, Decision, Ending, Forced, ForcedPass
 from referee.games.results import Contest, Result, Wait
 from referee.log.arbitration import Arbitration
-from referee.log.clocks import DELAY_MS, Clocks, Delay
-from referee.log.deal import Deal
+from referee.log.clocks import DELAY_MS, Clocks, Delay, Moment, Takebacks
 from referee.log.endings import end_message
 from referee.log.engines import Engines
 from referee.log.entry import MAX_ENTRIES, Clock
@@ -47,6 +46,7 @@ from referee.log.events import (
     Restore,
     Resume,
     Revealed,
+    Role,
     Ruled,
     SetClock,
     Skip,
@@ -55,9 +55,7 @@ from referee.log.events import (
     TimedOut,
     WasAbsent,
 )
-from referee.log.intent import Role
-from referee.log.position import Position, engine_failed
-from referee.log.takebacks import Moment, Takebacks
+from referee.log.position import Deal, Position, engine_failed
 from referee.log.terms import Control
 from referee.log.v1 import log_pb2
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from referee.log.errors import Code, LogError
-from referee.log.frames import Frame
+from referee.log.file import Frame
 from referee.log.merkle import Tree
 from referee.log.note import Checkpoint, VerifierKey, open_checkpoint
 from referee.text.words.catalogue import Phrase, phrase

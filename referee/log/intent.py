@@ -10,15 +10,34 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from referee.log import deck
-from referee.log.author import Author as Author  # noqa: PLC0414 - who makes intents needs both
-from referee.log.author import Role as Role  # noqa: PLC0414
-from referee.log.dsse import intent_encoding
 from referee.log.errors import Code, LogError, malformed, misfit
+from referee.log.events import (
+    Author,
+    Role,
+)
 from referee.log.identity import GAME_ID_BYTES
 from referee.log.keys import KEY_ID_BYTES, PUBLIC_KEY_BYTES, SIGNATURE_BYTES, PrivateKey
 from referee.log.merkle import HASH_BYTES
 from referee.log.v1 import log_pb2
 from referee.wire import strict
+
+INTENT_TYPE = "application/vnd.tile-referee.intent.v1+protobuf"
+"""One type for each kind of signed body, never used for another: a signature is for one purpose."""
+
+
+def pre_authentication_encoding(payload_type: str, body: bytes) -> bytes:
+    """Return ``"DSSEv1" SP len(type) SP type SP len(body) SP body``; lengths are of bytes, in decimal."""
+    kind = payload_type.encode()
+    return b"DSSEv1 %d %b %d %b" % (len(kind), kind, len(body), body)
+
+
+_INTENT_PREFIX = b"DSSEv1 %d %b " % (len(INTENT_TYPE), INTENT_TYPE.encode())
+
+
+def intent_encoding(body: bytes) -> bytes:
+    """Return the bytes that an intent's author signs."""
+    return _INTENT_PREFIX + b"%d " % len(body) + body
+
 
 _which: Final = log_pb2.Intent.WhichOneof
 """The method itself: to find it in a message takes as long as to call it."""

@@ -18,6 +18,7 @@ from referee.log.errors import Code, LogError, RulesError, demand, not_awaited
 from referee.log.events import (
     Accept,
     Appealed,
+    Author,
     Consented,
     Corrected,
     Dealt,
@@ -36,6 +37,7 @@ from referee.log.events import (
     Refused,
     Resigned,
     Revealed,
+    Role,
     Ruled,
     StoodIn,
     TableAct,
@@ -44,7 +46,6 @@ from referee.log.events import (
     WasAbsent,
 )
 from referee.log.game import LoggedGame, Phase
-from referee.log.intent import Author, Role
 from referee.log.v1 import log_pb2
 from referee.text.words.catalogue import Phrase, phrase
 

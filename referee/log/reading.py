@@ -18,6 +18,7 @@ from referee.log.events import (
     Adjourn,
     Adjudicate,
     Appealed,
+    Author,
     Consented,
     Corrected,
     Dealt,
@@ -53,7 +54,7 @@ from referee.log.events import (
     Void,
     WasAbsent,
 )
-from referee.log.intent import Author, author_of
+from referee.log.intent import author_of
 from referee.log.v1 import log_pb2
 
 _which = log_pb2.Intent.WhichOneof

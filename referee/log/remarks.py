@@ -10,7 +10,7 @@ from typing import Final
 
 from referee.log.entry import MAX_ENTRIES
 from referee.log.errors import Code, LogError, malformed, misfit
-from referee.log.frames import MAX_IGNORABLE_BYTES, Frame
+from referee.log.file import MAX_IGNORABLE_BYTES, Frame
 from referee.log.intent import check_length
 from referee.log.v1 import log_pb2
 from referee.text.words.catalogue import phrase

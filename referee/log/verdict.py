@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from typing import Any
 
@@ -12,11 +12,26 @@ from referee.console import printable
 from referee.games.game import Fact
 from referee.games.results import Contest, Result, Wait
 from referee.log.errors import Code, LogError
-from referee.log.note import Checkpoint
+from referee.log.note import Checkpoint, VerifierKey
 from referee.text.notation.options import Plain, words
 from referee.text.notation.outcomes import IN_ENGLISH, counted, outcome
 from referee.text.notation.times import moment_utc
 from referee.text.words.catalogue import ENGLISH, Phrase, Said, Words, phrase
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Whom the caller trusts."""
+
+    verifier: VerifierKey | None = None
+    """The referee's. Without it nothing can be COMPLETE."""
+    seat_keys: Mapping[int, bytes] = field(default_factory=dict)
+    """Public keys of seats, where known from elsewhere."""
+    scribe_keys: Mapping[int, bytes] = field(default_factory=dict)
+    receipts: tuple[bytes, ...] = ()
+    """Signed checkpoints of this game that somebody was given."""
+    logged: tuple[Checkpoint, ...] = ()
+    """Heads that a public log has; those of other games are passed over."""
 
 
 class Verdict(IntEnum):

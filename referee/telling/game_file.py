@@ -7,11 +7,10 @@ from typing import BinaryIO
 from referee.log import file
 from referee.log.entry import decode_entry
 from referee.log.errors import Code, LogError
-from referee.log.events import Appealed, Protested, Ruled
-from referee.log.frames import FrameType
+from referee.log.events import Appealed, Author, Protested, Role, Ruled
+from referee.log.file import FrameType
 from referee.log.game import LoggedGame
 from referee.log.header import check_header, decode_header
-from referee.log.intent import Author, Role
 from referee.log.remarks import Remarks
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2

@@ -20,8 +20,8 @@ from referee.log.endings import end_message
 from referee.log.engines import installed
 from referee.log.entry import FORMAT_VERSION, NONCE_BYTES, Clock, Written
 from referee.log.errors import Code, LogError, RulesError, not_awaited
+from referee.log.events import Author, Role
 from referee.log.header import build_header, header_hash
-from referee.log.intent import Author, Role
 from referee.log.judge import check_goes_on
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner

@@ -10,7 +10,7 @@ from referee.log.errors import LogError
 from referee.log.events import Refused
 from referee.log.note import VerifierKey
 from referee.log.replay import Record
-from referee.log.verdict import CertificateReport, Verdict
+from referee.log.verdict import CertificateReport, Policy, Verdict
 from referee.log.verdict import Report as Audit
 from referee.telling.game_file import GameFile, told_by
 from referee.telling.transcript import Line
@@ -39,7 +39,7 @@ def report(
     ``verifier``: the referee's key; without it nobody vouches. ``completed``: adds what the log does not say of the
     tournament. ``say``: the language. Raise ``LogError`` if nothing of it is whole, and what ``completed`` raises.
     """
-    audit = auditor.audit(stream, auditor.Policy(verifier=verifier))
+    audit = auditor.audit(stream, Policy(verifier=verifier))
     stream.seek(0)
     game_file = _as_far_as_it_goes(stream, audit.entries, say)
     return audit, _of_log(audit, game_file, verifier, heading or Heading(), completed, say=say)

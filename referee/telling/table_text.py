@@ -13,6 +13,7 @@ from referee.log.events import (
     Adjourn,
     Adjudicate,
     Appealed,
+    Author,
     Consented,
     Corrected,
     Dismiss,
@@ -27,6 +28,7 @@ from referee.log.events import (
     Resigned,
     Restore,
     Resume,
+    Role,
     Ruled,
     Ruling,
     SetClock,
@@ -37,7 +39,6 @@ from referee.log.events import (
     WasAbsent,
     change_of,
 )
-from referee.log.intent import Author, Role
 from referee.text.notation.table import RULINGS, ActKind, TableAct, plain_words
 
 _STANDS: Final = TableAct(ActKind.STANDS, rule_id=RULINGS[ActKind.STANDS])

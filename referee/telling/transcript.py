@@ -11,8 +11,7 @@ from typing import Any
 
 from referee.games.game import UnknownRules, Violation
 from referee.log.errors import Code, LogError
-from referee.log.events import Declared, Event, Moved, Refused, Ruled, StoodIn, change_of
-from referee.log.intent import Author, Role
+from referee.log.events import Author, Declared, Event, Moved, Refused, Role, Ruled, StoodIn, change_of
 from referee.log.judge import Happened
 from referee.log.v1 import log_pb2
 from referee.telling.table_text import Teller, with_words

@@ -13,6 +13,7 @@ from referee.log.events import (
     Adjourn,
     Adjudicate,
     Appealed,
+    Author,
     Consented,
     Corrected,
     Dealt,
@@ -37,6 +38,7 @@ from referee.log.events import (
     Restore,
     Resume,
     Revealed,
+    Role,
     Ruled,
     Ruling,
     SeatAct,
@@ -48,7 +50,6 @@ from referee.log.events import (
     Void,
     WasAbsent,
 )
-from referee.log.intent import Author, Role
 from referee.log.judge import Happened
 from referee.text.notation.outcomes import IN_ENGLISH, standings
 from referee.text.notation.registry import Notation

@@ -15,7 +15,6 @@ from typing import Final, cast
 
 from referee.games.game import InputError
 from referee.log import file
-from referee.log.audit import Policy
 from referee.log.entry import decode_entry
 from referee.log.errors import LogError, RulesError
 from referee.log.events import Moved
@@ -23,7 +22,7 @@ from referee.log.file import regular
 from referee.log.identity import game_id
 from referee.log.keys import PrivateKey
 from referee.log.replay import Record
-from referee.log.verdict import Report, Verdict
+from referee.log.verdict import Policy, Report, Verdict
 from referee.text.notation.outcomes import counted
 from referee.text.notation.questions import QueryError, parse
 from referee.tournament import trf, trf_acts

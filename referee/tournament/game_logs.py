@@ -9,11 +9,11 @@ from typing import Final, NamedTuple
 from referee.games.game import InputError
 from referee.log import file
 from referee.log.arbitration import Arbitration
-from referee.log.audit import Policy, audit
+from referee.log.audit import audit
 from referee.log.entry import decode_open
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
-from referee.log.verdict import Report, Verdict
+from referee.log.verdict import Policy, Report, Verdict
 from referee.text.notation.outcomes import seats
 from referee.tournament.rules import State
 from referee.tournament.rules.acts import GameLog, Result

@@ -17,10 +17,11 @@ from referee.log.endings import end_message
 from referee.log.engines import Engines
 from referee.log.entry import FORMAT_VERSION, NONCE_BYTES, Clock, Written
 from referee.log.errors import Code, LogError, RulesError
-from referee.log.frames import FrameType
+from referee.log.events import Author, Role
+from referee.log.file import FrameType
 from referee.log.header import build_header, header_hash
 from referee.log.heads import check_head
-from referee.log.intent import Author, Place, Role, SignedIntent
+from referee.log.intent import Place, SignedIntent
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner, VerifierKey, open_checkpoint
 from referee.log.replay import Record

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from referee.games.game import InputError
-from referee.log.players import SALT_BYTES, player_hash
+from referee.log.entry import SALT_BYTES, player_hash
 from referee.tournament.rules.entrant import Entrant
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from multiprocessing import Pool
 from pathlib import Path
 
 from referee.games import registry
-from referee.log.frames import MAX_FILE_BYTES
+from referee.log.file import MAX_FILE_BYTES
 from tests.attacks import removal
 from tests.attacks.corpus import TABLES, game, small_game, whole_game
 from tests.attacks.damage import Target, Wrong

@@ -8,12 +8,11 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Mapping
 
-from referee.log.audit import Policy
 from referee.log.errors import Code
-from referee.log.frames import FrameType, encode_frame
+from referee.log.file import FrameType, encode_frame
 from referee.log.note import Checkpoint
 from referee.log.v1 import log_pb2
-from referee.log.verdict import Verdict
+from referee.log.verdict import Policy, Verdict
 from tests.attacks.corpus import TABLES, other_course, other_game
 from tests.attacks.forge import (
     FORGER,

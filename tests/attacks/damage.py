@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from referee.log.errors import Code
-from referee.log.frames import MAGIC
+from referee.log.file import MAGIC
 from referee.log.verdict import Layer, Report, Verdict
 from tests.log import evil
 from tests.log.games import Played

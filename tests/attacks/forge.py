@@ -10,14 +10,14 @@ from typing import Protocol
 from zlib import crc32
 
 from referee.log import merkle
-from referee.log.audit import Policy, audit
-from referee.log.dsse import intent_encoding
+from referee.log.audit import audit
 from referee.log.entry import NO_ENTRY
 from referee.log.errors import Code
-from referee.log.frames import MAGIC, FrameType, encode_frame
+from referee.log.file import MAGIC, FrameType, encode_frame
+from referee.log.intent import intent_encoding
 from referee.log.replay import signed_part
 from referee.log.v1 import log_pb2
-from referee.log.verdict import Report, Verdict
+from referee.log.verdict import Policy, Report, Verdict
 from tests.log import evil
 from tests.log.games import SIGNER, Played, build_file, key
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from referee.log import merkle
-from referee.log.audit import Policy
 from referee.log.certificates import encode_proof
 from referee.log.errors import Code
-from referee.log.frames import FrameType, encode_frame
+from referee.log.file import FrameType, encode_frame
 from referee.log.note import CheckpointSigner, Note, NoteSignature
 from referee.log.v1 import log_pb2
-from referee.log.verdict import Verdict
+from referee.log.verdict import Policy, Verdict
 from tests.attacks.corpus import other_course, other_game
 from tests.attacks.forge import (
     FORGER,

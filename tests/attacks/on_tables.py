@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from referee.log.errors import Code
-from referee.log.frames import FrameType, encode_frame
+from referee.log.file import FrameType, encode_frame
 from referee.log.remarks import commitment, encode_remark
 from referee.log.v1 import log_pb2
 from tests.attacks.corpus import TABLES

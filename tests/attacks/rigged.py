@@ -10,7 +10,7 @@ from typing import Any
 from referee.games.game import Dealer, Decision, Over, Stream
 from referee.log import intent
 from referee.log.deck import Deck, deck_key
-from referee.log.intent import Author, Role
+from referee.log.events import Author, Role
 from tests.attacks.corpus import TABLES
 from tests.log import games
 from tests.log.games import Played, abort, join_and_reveal, seat_key, step

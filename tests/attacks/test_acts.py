@@ -13,9 +13,9 @@ import pytest
 from referee.games import registry
 from referee.games.game import Decision
 from referee.log import intent
-from referee.log.dsse import intent_encoding
 from referee.log.errors import Code, LogError
-from referee.log.intent import Author, Role, SignedIntent
+from referee.log.events import Author, Role
+from referee.log.intent import SignedIntent, intent_encoding
 from referee.log.v1 import log_pb2
 from tests.attacks.by_players import ODD_BODIES, IdentityKey, MixedOrderKey
 from tests.attacks.corpus import Table

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from referee.log.audit import Policy
 from referee.log.v1 import log_pb2
-from referee.log.verdict import Verdict
+from referee.log.verdict import Policy, Verdict
 from tests.attacks.by_referees import taken_over
 from tests.attacks.corpus import TABLES, game, other_course
 from tests.attacks.forge import acts, edited

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import tracemalloc
 
-from referee.log.frames import MAGIC, encode_frame
+from referee.log.file import MAGIC, encode_frame
 from tests.attacks.corpus import game
 from tests.attacks.everything import ATTACKS
 

@@ -29,7 +29,8 @@ from referee.games import registry
 from referee.games.game import Chance, Forced, ForcedPass, Over
 from referee.harness import Shuffler
 from referee.log import intent
-from referee.log.intent import Author, Place, Role, SignedIntent
+from referee.log.events import Author, Role
+from referee.log.intent import Place, SignedIntent
 from referee.log.keys import PrivateKey
 from referee.log.v1 import log_pb2
 from referee.v1 import game_service_pb2 as pb

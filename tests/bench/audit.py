@@ -9,10 +9,11 @@ from io import BytesIO
 from nacl.signing import VerifyKey
 
 from referee.games.kingdomino.moves import DiscardDomino
-from referee.log import dsse, file
-from referee.log.audit import Policy, audit
+from referee.log import file, intent
+from referee.log.audit import audit
 from referee.log.entry import decode_entry
 from referee.log.v1 import log_pb2
+from referee.log.verdict import Policy
 from tests.bench.measure import Figure, against
 from tests.log import registered
 from tests.log.games import SIGNER, Played, abort, join_and_reveal, play, seat_key
@@ -34,13 +35,13 @@ def figures() -> Iterator[Figure]:
 def _signatures(name: str, played: Played, *, seats: int, target: float) -> Figure:
     data = played.file()
     signed = [
-        (log_pb2.Intent.FromString(entry.signed.intent), dsse.intent_encoding(entry.signed.intent), entry.signed)
+        (log_pb2.Intent.FromString(entry.signed.intent), intent.intent_encoding(entry.signed.intent), entry.signed)
         for entry in map(decode_entry, file.entries(BytesIO(data)))
         if entry.HasField("signed")
     ]
     keys = {seat: VerifyKey(seat_key(seat).public.raw) for seat in range(seats)}
-    checks = [(keys[intent.seat], message, record.signature) for intent, message, record in signed]
-    moves = sum(intent.HasField("move") for intent, _, _ in signed)
+    checks = [(keys[act.seat], message, record.signature) for act, message, record in signed]
+    moves = sum(act.HasField("move") for act, _, _ in signed)
 
     def bare() -> int:
         for key, message, signature in checks:

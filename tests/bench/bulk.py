@@ -14,8 +14,8 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Any, Final
 
-from referee.log.audit import Policy
 from referee.log.audited import Question, audited
+from referee.log.verdict import Policy
 from referee.process.bulk import places
 from referee.process.bulk.isolated import Limits
 from referee.process.bulk.run import Done, Place, run

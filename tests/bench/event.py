@@ -12,9 +12,9 @@ from time import process_time
 
 from rich.console import Console
 
-from referee.log.audit import Policy
 from referee.log.deck import Deck
 from referee.log.replay import Record
+from referee.log.verdict import Policy
 from referee.tournament.check import check_event
 from referee.tournament.log import EventLog
 from referee.tournament.organiser import advance, close, draw, proposal

@@ -12,10 +12,10 @@ from tempfile import TemporaryDirectory
 from time import perf_counter, thread_time
 from typing import Any, BinaryIO, TypeVar
 
-from referee.log.dsse import intent_encoding
 from referee.log.engines import installed
 from referee.log.entry import Clock, build_entry
-from referee.log.intent import Author, Role, declare, decode_intent, move
+from referee.log.events import Author, Role
+from referee.log.intent import declare, decode_intent, intent_encoding, move
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner
 from referee.log.replay import Record

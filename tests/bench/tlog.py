@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from referee.log.note import TreeHead
-from referee.log.public.policy import LogPolicy
-from referee.log.public.proof import check_head_logged, prove_head
+from referee.log.note import TlogProof, TreeHead
+from referee.log.public.checkpoint import LogPolicy
+from referee.log.public.leaf import check_head_logged, prove_head
 from referee.log.public.tiles import Edge, TileTree
-from referee.log.tlog_proof import TlogProof
 from tests.bench.measure import RUNS, Figure, rate
 from tests.log.public.checkpoint import MlDsaWitness
 from tests.log.public.logs import LOG, Memory, cosigned, head, leaves, policy_text

@@ -18,9 +18,9 @@ from typing import Any
 
 import pytest
 
-from referee.log.audit import Policy, audit
+from referee.log.audit import audit
 from referee.log.note import VerifierKey
-from referee.log.verdict import Verdict
+from referee.log.verdict import Policy, Verdict
 from referee_clients import GameResult, Join, format_join
 from referee_clients.sdk.organiser import Opened, organiser
 from tests.clients.referee_process import Referee

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from referee.log import file
-from referee.log.frames import MAGIC, FrameType, encode_frame
+from referee.log.file import MAGIC, FrameType, encode_frame
 from referee.log.merkle import Tree, leaf_hash
 from referee.log.note import CheckpointSigner, VerifierKey
 from referee.log.v1 import log_pb2

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from referee.log import file
-from referee.log.audit import Policy, audit
+from referee.log.audit import audit
 from referee.log.entry import decode_entry
 from referee.log.keys import PrivateKey
 from referee.log.note import VerifierKey
-from referee.log.verdict import Verdict
+from referee.log.verdict import Policy, Verdict
 from referee_clients import parse_join
 from referee_clients.join import Join
 from referee_clients.sdk.organiser import organiser

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from referee.games import registry
-from referee.log.audit import Policy, audit
+from referee.log.audit import audit
 from referee.log.note import VerifierKey
-from referee.log.verdict import Verdict
+from referee.log.verdict import Policy, Verdict
 from tests.cli.inside import referee
 from tests.clients.demo import Demo
 from tests.sizes import campaign, sample_of

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from referee.log import file
-from referee.log.frames import MAX_FILE_BYTES
+from referee.log.file import MAX_FILE_BYTES
 from referee.log.note import CheckpointSigner
 from referee_clients.sdk import game_copy
 from referee_clients.sdk.errors import ClientError, Denied, Distrust, Unreachable

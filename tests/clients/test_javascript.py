@@ -18,12 +18,12 @@ import pytest
 from referee.alhambra.v1 import alhambra_pb2
 from referee.games import registry
 from referee.kingdomino.v1 import kingdomino_pb2
-from referee.log.audit import Policy, audit
+from referee.log.audit import audit
 from referee.log.keys import PrivateKey
 from referee.log.note import Checkpoint, CheckpointSigner, Note, VerifierKey
 from referee.log.v1.log_pb2 import ClockTerms, Increment, Terms
 from referee.log.vectors import DATA
-from referee.log.verdict import Verdict
+from referee.log.verdict import Policy, Verdict
 from referee.rollwrite.v1 import rollwrite_pb2
 from referee.server.service.tls import Certificates, Tls
 from referee.v1 import game_service_pb2 as pb

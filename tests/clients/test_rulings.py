@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.log.events import Resume, Ruled, Skip, StoodIn
-from referee.log.intent import Author, Role
+from referee.log.events import Author, Resume, Role, Ruled, Skip, StoodIn
 from referee.log.v1 import log_pb2
 from referee_clients.rulings import Bench, NotAllowed
 from referee_clients.sdk.arbiter import Arbiter

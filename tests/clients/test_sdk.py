@@ -15,10 +15,10 @@ import grpc
 import pytest
 
 from referee.alhambra.v1.alhambra_pb2 import Options
-from referee.log.audit import Policy, audit
+from referee.log.audit import audit
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner, VerifierKey
-from referee.log.verdict import Verdict
+from referee.log.verdict import Policy, Verdict
 from referee.server.service.watching import MOST_PLAYING
 from referee.server.store.store import StoreFailed
 from referee.v1 import access_service_pb2 as access

@@ -13,11 +13,11 @@ import grpc
 import pytest
 
 from referee.games.game import InputError
-from referee.log.audit import Policy
 from referee.log.errors import RulesError
 from referee.log.intent import Place, SignedIntent
 from referee.log.keys import PrivateKey
 from referee.log.note import VerifierKey
+from referee.log.verdict import Policy
 from referee.tournament.check import check_event
 from referee.tournament.file import EventFile
 from referee.tournament.log import AwayLog, Home, terms_data

@@ -7,8 +7,8 @@ from io import BytesIO
 import pytest
 
 from referee.games import registry
-from referee.log.audit import Policy, audit
-from referee.log.verdict import Layer, Report, Verdict
+from referee.log.audit import audit
+from referee.log.verdict import Layer, Policy, Report, Verdict
 from tests.contested.campaign import IN_THIRDS, games_of
 from tests.contested.games import Contested
 from tests.log.verify_js import agree, why_not

@@ -11,7 +11,8 @@ from referee.games import registry
 from referee.log import intent
 from referee.log.entry import decode_entry
 from referee.log.errors import LogError
-from referee.log.intent import Author, Role, decode_intent
+from referee.log.events import Author, Role
+from referee.log.intent import decode_intent
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.telling.game_file import GameFile, as_text

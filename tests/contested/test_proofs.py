@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from referee.log.audit import Policy, audit
+from referee.log.audit import audit
 from referee.log.engines import installed
 from referee.log.entry import decode_entry
 from referee.log.intent import decode_intent
 from referee.log.v1 import log_pb2
-from referee.log.verdict import Verdict
+from referee.log.verdict import Policy, Verdict
 from referee.server.live.proving import Follower
 from referee.server.store.store import Row
 from tests.contested.campaign import IN_THIRDS, numbers

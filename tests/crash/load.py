@@ -12,7 +12,8 @@ import grpc
 
 from referee.games.alhambra import Options
 from referee.log import intent
-from referee.log.intent import Author, Place, Role
+from referee.log.events import Author, Role
+from referee.log.intent import Place
 from referee.log.keys import PrivateKey
 from referee.log.note import VerifierKey
 from referee.log.v1 import log_pb2

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import grpc
 
-from referee.log.audit import Policy, audit
+from referee.log.audit import audit
 from referee.log.file import entries
-from referee.log.verdict import Verdict
+from referee.log.verdict import Policy, Verdict
 from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
 from tests.crash.journal import Told, broken

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from referee.log.audit import Policy
 from referee.log.note import VerifierKey
+from referee.log.verdict import Policy
 from referee.tournament.check import check_event
 from referee.tournament.file import EventFile
 from referee.tournament.log import EventLog

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from referee.log.audit import Policy, audit
+from referee.log.audit import audit
 from referee.log.note import VerifierKey
+from referee.log.verdict import Policy
 
 HERE = Path(__file__).parent
 LOGS = sorted(HERE.glob("*.gamelog"))

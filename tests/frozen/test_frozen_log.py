@@ -5,12 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from referee.log.fork import read_file
-from referee.log.note import VerifierKey
-from referee.log.public.folder import CHECKPOINT, Folder
-from referee.log.public.leaf import leaf_of
-from referee.log.public.proof import prove_head
+from referee.log.note import TlogProof, VerifierKey
+from referee.log.public.leaf import leaf_of, prove_head
+from referee.log.public.sources import CHECKPOINT, Folder
 from referee.log.public.tiles import TileTree
-from referee.log.tlog_proof import TlogProof
 from tests.cli.inside import referee
 from tests.log.public.logs import leaves, policy_text, publish
 

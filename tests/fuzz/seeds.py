@@ -18,16 +18,15 @@ from referee.log.certificates import encode_proof
 from referee.log.deck import Deck
 from referee.log.engines import installed
 from referee.log.entry import decode_entry
-from referee.log.frames import FrameType, encode_frame
+from referee.log.file import FrameType, encode_frame
 from referee.log.intent import decode_intent
 from referee.log.merkle import leaf_hash
-from referee.log.note import TreeHead
-from referee.log.public.policy import LogPolicy
+from referee.log.note import TlogProof, TreeHead
+from referee.log.public.checkpoint import LogPolicy
 from referee.log.public.tiles import encode_bundle
 from referee.log.public.witness import Request
 from referee.log.remarks import encode_remark
 from referee.log.replay import signed_part
-from referee.log.tlog_proof import TlogProof
 from referee.log.v1 import log_pb2
 from referee.text.notation import position_text
 from referee.text.notation.game_text import GameText, write

@@ -24,23 +24,21 @@ from referee.alhambra.v1 import alhambra_pb2
 from referee.games import registry
 from referee.kingdomino.v1 import kingdomino_pb2
 from referee.log import file
-from referee.log.audit import Policy, audit
+from referee.log.audit import audit
 from referee.log.certificates import decode_proof
 from referee.log.entry import decode_entry, decode_open
 from referee.log.errors import LogError
-from referee.log.frames import HEAD_BYTES, MAGIC, TAIL_BYTES, FrameType, encode_frame
+from referee.log.file import HEAD_BYTES, MAGIC, TAIL_BYTES, FrameType, encode_frame
 from referee.log.header import decode_header
 from referee.log.intent import decode_intent
-from referee.log.note import Checkpoint, Note, VerifierKey
-from referee.log.public.checkpoint import open_log_checkpoint
+from referee.log.note import Checkpoint, Note, TlogProof, VerifierKey
+from referee.log.public.checkpoint import LogPolicy, open_log_checkpoint
 from referee.log.public.leaf import leaf_of, read_leaf
-from referee.log.public.policy import LogPolicy
 from referee.log.public.tiles import decode_bundle, encode_bundle
 from referee.log.public.witness import Request
 from referee.log.remarks import decode_remark
-from referee.log.tlog_proof import TlogProof
 from referee.log.v1 import log_pb2
-from referee.log.verdict import Verdict
+from referee.log.verdict import Policy, Verdict
 from referee.rollwrite.v1 import rollwrite_pb2
 from referee.text.notation import game_text, position_text
 from referee.text.notation import questions as json_questions

@@ -7,9 +7,9 @@ from typing import Any
 from referee.log import intent
 from referee.log.entry import Clock
 from referee.log.errors import RulesError
+from referee.log.events import Author, Role
 from referee.log.game import Phase
 from referee.log.header import build_header
-from referee.log.intent import Author, Role
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Verdict

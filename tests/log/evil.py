@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from referee.log import merkle
-from referee.log.dsse import intent_encoding
 from referee.log.entry import NO_ENTRY, decode_entry
-from referee.log.frames import HEAD_BYTES, MAGIC, TAIL_BYTES, encode_frame
+from referee.log.file import HEAD_BYTES, MAGIC, TAIL_BYTES, encode_frame
+from referee.log.intent import intent_encoding
 from referee.log.v1 import log_pb2
 from tests.log import games
 from tests.log.games import SIGNER, Played

@@ -13,10 +13,9 @@ from typing import Any
 
 from referee.log import merkle
 from referee.log.deck import Deck, deck_key, referee_commitment, seat_commitment
-from referee.log.dsse import INTENT_TYPE, intent_encoding
 from referee.log.entry import decode_entry
 from referee.log.header import header_hash
-from referee.log.intent import Place, join, move, sign
+from referee.log.intent import INTENT_TYPE, Place, intent_encoding, join, move, sign
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner
 from referee.log.v1 import log_pb2
@@ -74,7 +73,7 @@ def intents() -> dict[str, Any]:
 
 
 def _as_seat(index: int) -> tuple[Any, PrivateKey]:
-    from referee.log.intent import Author, Role
+    from referee.log.events import Author, Role
 
     return Author(Role.SEAT, index), SEAT
 

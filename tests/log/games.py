@@ -12,18 +12,19 @@ from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSe
 
 from referee.games.game import Chance, Decision
 from referee.log import file, intent
-from referee.log.audit import Policy, audit
+from referee.log.audit import audit
 from referee.log.deck import referee_commitment
 from referee.log.engines import Engines
 from referee.log.entry import Clock, Written
+from referee.log.events import Author, Role
 from referee.log.game import Phase
 from referee.log.header import build_header, header_hash, rules_hash
-from referee.log.intent import Author, Role, SignedIntent
+from referee.log.intent import SignedIntent
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
-from referee.log.verdict import Report
+from referee.log.verdict import Policy, Report
 from tests.log import toy
 
 ORIGIN = "referee.example"

@@ -31,24 +31,18 @@ from referee.games.kingdomino.dominoes import DOMINOES
 from referee.games.kingdomino.moves import PlaceDomino
 from referee.games.kingdomino.phases import Phase
 from referee.log import intent
-from referee.log.audit import Policy, audit
+from referee.log.audit import audit
 from referee.log.certificates import encode_proof
 from referee.log.entry import MAX_ENTRIES, decode_entry
 from referee.log.errors import LogError
-from referee.log.frames import (
-    HEAD_BYTES,
-    MAGIC,
-    MAX_FILE_BYTES,
-    MAX_IGNORABLE_BYTES,
-    TAIL_BYTES,
-    FrameType,
-    encode_frame,
-)
-from referee.log.intent import Author, Role, TableAct
+from referee.log.events import Author, Role
+from referee.log.file import HEAD_BYTES, MAGIC, MAX_FILE_BYTES, MAX_IGNORABLE_BYTES, TAIL_BYTES, FrameType, encode_frame
+from referee.log.intent import TableAct
 from referee.log.merkle import leaf_hash
 from referee.log.note import Checkpoint, Note, NoteSignature
 from referee.log.remarks import MAX_CHARACTERS, SALT_BYTES, commitment, encode_remark
 from referee.log.v1 import log_pb2
+from referee.log.verdict import Policy
 from referee.wire import strict
 from referee.wire.certificates.alhambra.claims import Add, DistanceClaim, Swap
 from referee.wire.certificates.kingdomino import certificate

@@ -6,8 +6,8 @@ from typing import Any
 
 from referee.log import intent
 from referee.log.entry import Clock
+from referee.log.events import Author, Role
 from referee.log.header import build_header
-from referee.log.intent import Author, Role
 from referee.log.keys import PrivateKey
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2

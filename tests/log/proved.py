@@ -16,7 +16,7 @@ from referee.log import file, intent
 from referee.log.certificates import encode_proof, verdict_of
 from referee.log.entry import decode_entry
 from referee.log.errors import RulesError
-from referee.log.intent import Author, Role
+from referee.log.events import Author, Role
 from referee.log.merkle import leaf_hash
 from referee.log.replay import Record
 from referee.wire.certificates.registry import Provable, provable

@@ -12,8 +12,8 @@ from referee.log import intent
 from referee.log.deck import Deck
 from referee.log.engines import installed
 from referee.log.errors import RulesError
+from referee.log.events import Author, Role
 from referee.log.header import build_header
-from referee.log.intent import Author, Role
 from referee.log.v1 import log_pb2
 from referee.wire import registry as codecs
 from referee.wire.registry import Codec

@@ -14,8 +14,8 @@ from referee.log import intent
 from referee.log.engines import installed
 from referee.log.entry import Clock
 from referee.log.errors import RulesError
+from referee.log.events import Author, Role
 from referee.log.game import Phase
-from referee.log.intent import Author, Role
 from referee.log.keys import PrivateKey
 from referee.log.v1 import log_pb2
 from tests.log import games, registered, toy

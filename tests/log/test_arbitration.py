@@ -9,8 +9,8 @@ import pytest
 from referee.games.game import Ending
 from referee.log.entry import Clock
 from referee.log.errors import Code, LogError
+from referee.log.events import Author, Role
 from referee.log.game import Phase
-from referee.log.intent import Author, Role
 from referee.log.judge import mover
 from referee.log.v1 import log_pb2
 from tests.log.arbitration import INCREMENT, RECORDED, Table

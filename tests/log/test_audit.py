@@ -15,18 +15,18 @@ import pytest
 
 from referee.log import audit as auditing
 from referee.log import file, intent
-from referee.log.audit import Policy, audit
-from referee.log.authors import Keyring
+from referee.log.audit import audit
 from referee.log.engines import Engines
 from referee.log.entry import Clock, decode_entry
 from referee.log.errors import Code, LogError
-from referee.log.frames import FrameType, encode_frame
-from referee.log.intent import Author, Role
+from referee.log.events import Author, Role
+from referee.log.file import FrameType, encode_frame
 from referee.log.keys import PublicKey
 from referee.log.merkle import EMPTY_ROOT
 from referee.log.note import CheckpointSigner, VerifierKey
+from referee.log.replay import Keyring
 from referee.log.v1 import log_pb2
-from referee.log.verdict import Layer, Report, Verdict
+from referee.log.verdict import Layer, Policy, Report, Verdict
 from referee.wire import strict
 from tests.core import needs_source
 from tests.log import evil, games

@@ -10,12 +10,11 @@ from referee.games.game import Ending
 from referee.games.results import Result
 from referee.games.table_rules import VERSION
 from referee.log import deck
-from referee.log.audit import Policy
 from referee.log.errors import Code, LogError
+from referee.log.events import Author, Role
 from referee.log.game import Phase
-from referee.log.intent import Author, Role
 from referee.log.v1 import log_pb2
-from referee.log.verdict import Verdict
+from referee.log.verdict import Policy, Verdict
 from tests.log import second
 from tests.log.games import SECRET, SIGNER, build_file, key, seed
 from tests.log.opening import Opening

@@ -16,7 +16,7 @@ from referee.log.certificates import encode_proof
 from referee.log.engines import Engines, installed
 from referee.log.entry import decode_entry
 from referee.log.errors import Code
-from referee.log.intent import Author, Role
+from referee.log.events import Author, Role
 from referee.log.merkle import leaf_hash
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Layer, Report, Verdict

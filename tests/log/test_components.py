@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 
 from referee.games import registry
-from referee.log.audit import Policy
 from referee.log.engines import installed
 from referee.log.errors import Code, LogError
 from referee.log.header import build_header
-from referee.log.verdict import Verdict
+from referee.log.verdict import Policy, Verdict
 from referee.wire.registry import codec
 from tests.log.alhambra import at_random
 from tests.log.games import SIGNER, Played, game_open, play, start

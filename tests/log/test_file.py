@@ -10,13 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.log import entry, file, heads
-from referee.log.audit import Policy, audit
+from referee.log.audit import audit
 from referee.log.errors import Code, LogError
-from referee.log.file import Writer
-from referee.log.frames import HEAD_BYTES, MAGIC, TAIL_BYTES, Frame, FrameType, encode_frame
+from referee.log.file import HEAD_BYTES, MAGIC, TAIL_BYTES, Frame, FrameType, Writer, encode_frame
 from referee.log.note import Checkpoint, VerifierKey, open_checkpoint
 from referee.log.v1 import log_pb2
-from referee.log.verdict import Layer, Verdict
+from referee.log.verdict import Layer, Policy, Verdict
 from tests.core import needs_source
 from tests.log import evil, games, toy
 from tests.log.games import SIGNER, Played, play, start

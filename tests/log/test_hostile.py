@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from referee.log.entry import MAX_ENTRIES
-from referee.log.frames import MAX_FILE_BYTES
+from referee.log.file import MAX_FILE_BYTES
 from tests.log.hostile import FILES, held
 from tests.sizes import campaign
 

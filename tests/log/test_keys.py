@@ -11,8 +11,8 @@ import pytest
 from nacl.exceptions import BadSignatureError
 from nacl.signing import VerifyKey
 
-from referee.log.dsse import INTENT_TYPE, intent_encoding, pre_authentication_encoding
 from referee.log.errors import Code, LogError
+from referee.log.intent import INTENT_TYPE, intent_encoding, pre_authentication_encoding
 from referee.log.keys import PrivateKey, PublicKey, check_public_key, key_id, public_key_from_pem
 from tests.log.games import key
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from referee.log import intent
 from referee.log.entry import Clock, decode_entry, decode_open
 from referee.log.errors import Code, LogError, RulesError
+from referee.log.events import Author, Role
 from referee.log.game import Phase
-from referee.log.intent import Author, Role
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from tests.log import games

@@ -8,15 +8,14 @@ from typing import Any
 
 import pytest
 
-from referee.log.audit import Policy
 from referee.log.entry import decode_entry
 from referee.log.errors import Code, LogError
+from referee.log.file import MAGIC, FrameType, encode_frame
 from referee.log.fork import find_fork, read_side
-from referee.log.frames import MAGIC, FrameType, encode_frame
 from referee.log.note import Checkpoint, open_checkpoint
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
-from referee.log.verdict import Verdict
+from referee.log.verdict import Policy, Verdict
 from tests.log import evil, games, second
 from tests.log.games import SECRET, SIGNER, Played, key, start
 from tests.log.record import KINDS

@@ -13,7 +13,7 @@ from referee.log import intent
 from referee.log.endings import end_message
 from referee.log.entry import Clock
 from referee.log.errors import LogError, RulesError
-from referee.log.intent import Author, Role
+from referee.log.events import Author, Role
 from referee.log.judge import judge
 from referee.log.reading import read_entry
 from referee.log.v1 import log_pb2

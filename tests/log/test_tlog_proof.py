@@ -13,11 +13,9 @@ from referee.games.alhambra import Options
 from referee.log import merkle
 from referee.log.entry import decode_entry
 from referee.log.errors import Code, LogError
-from referee.log.file import Writer
+from referee.log.file import FrameType, Writer
 from referee.log.fork import find_fork, read_file, read_side
-from referee.log.frames import FrameType
-from referee.log.note import VerifierKey
-from referee.log.tlog_proof import MAX_PROOF_BYTES, TlogProof
+from referee.log.note import MAX_PROOF_BYTES, TlogProof, VerifierKey
 from referee.log.v1 import log_pb2
 from tests.log import evil
 from tests.log.alhambra import CODEC, alhambra, at_random

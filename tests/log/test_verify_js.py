@@ -19,17 +19,17 @@ from hatch_build import verifier_page
 from referee.games import registry as rules
 from referee.games.table_rules import VERSION
 from referee.log import merkle
-from referee.log.audit import Policy, audit
+from referee.log.audit import audit
 from referee.log.certificates import encode_proof
 from referee.log.engines import installed
 from referee.log.entry import Clock
 from referee.log.errors import LogError
-from referee.log.frames import MAGIC, FrameType, encode_frame
+from referee.log.file import MAGIC, FrameType, encode_frame
 from referee.log.keys import PublicKey
 from referee.log.note import CheckpointSigner
 from referee.log.remarks import commitment, encode_remark, is_plain
 from referee.log.v1 import log_pb2
-from referee.log.verdict import Verdict
+from referee.log.verdict import Policy, Verdict
 from referee.text.words.catalogue import load
 from tests.attacks import corpus
 from tests.attacks.everything import ATTACKS

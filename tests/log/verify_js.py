@@ -11,13 +11,13 @@ from io import BytesIO
 from typing import Any
 
 from referee.games import registry
-from referee.log.audit import Policy, audit
-from referee.log.dsse import intent_encoding
+from referee.log.audit import audit
 from referee.log.engines import installed
 from referee.log.errors import Code
-from referee.log.frames import MAGIC
+from referee.log.file import MAGIC
+from referee.log.intent import intent_encoding
 from referee.log.v1 import log_pb2
-from referee.log.verdict import Finding, Layer, Report, Verdict
+from referee.log.verdict import Finding, Layer, Policy, Report, Verdict
 from tests.log import evil, games
 from tests.log.games import SIGNER, Played, abort, join_and_reveal, play, seat_key, start, step
 from tests.log.registered import at_random, codec, opened

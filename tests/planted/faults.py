@@ -254,7 +254,7 @@ REFEREE: Final = (
     ),
     Fault(
         "half-of-a-group-cannot-split",
-        "referee/log/public/policy.py",
+        "referee/log/public/checkpoint.py",
         "2 * group.needs <= serve",
         "2 * group.needs < serve",
         ("tests/log/public/test_policy.py::test_a_quorum_can_split_if_two_without_a_common_witness_meet_it",),

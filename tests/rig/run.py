@@ -13,10 +13,10 @@ import grpc
 
 from referee.alhambra.v1.alhambra_pb2 import Options
 from referee.log import file
-from referee.log.audit import Policy, audit
+from referee.log.audit import audit
 from referee.log.note import VerifierKey
 from referee.log.v1 import log_pb2
-from referee.log.verdict import Verdict
+from referee.log.verdict import Policy, Verdict
 from referee.v1 import game_service_pb2 as pb
 from referee.v1.game_service_pb2_grpc import GameServiceStub
 from referee_clients import ClientError, Join

@@ -12,8 +12,9 @@ from referee.games.alhambra.moves import PlaceTile
 from referee.games.game import Decision
 from referee.log import intent
 from referee.log.errors import LogError
+from referee.log.events import Author, Role
 from referee.log.game import Phase
-from referee.log.intent import Author, Role, SignedIntent
+from referee.log.intent import SignedIntent
 from referee.log.keys import PrivateKey
 from referee.log.note import VerifierKey, open_checkpoint
 from referee.v1 import game_service_pb2 as pb

@@ -21,9 +21,9 @@ from typing import Any
 import grpc
 
 from referee.games.registry import names
-from referee.log.audit import Policy, audit
+from referee.log.audit import audit
 from referee.log.file import entries
-from referee.log.verdict import Verdict
+from referee.log.verdict import Policy, Verdict
 from referee.v1 import access_service_pb2 as access
 from referee.v1 import access_service_pb2_grpc, game_pb2
 from referee.v1 import game_service_pb2 as pb

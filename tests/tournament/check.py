@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from referee.games.kingdomino import Options as Kingdomino
-from referee.log.audit import Policy
 from referee.log.engines import installed
 from referee.log.file import entries
 from referee.log.replay import Record
+from referee.log.verdict import Policy
 from referee.tournament.game_logs import of_record
 from referee.tournament.log import EventLog
 from referee.tournament.organiser import advance, close, draw, proposal

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from referee.games.game import InputError
-from referee.log.audit import Policy
-from referee.log.verdict import Verdict
+from referee.log.verdict import Policy, Verdict
 from referee.tournament.check import PAIRING, STANDINGS, check_event
 from referee.tournament.file import EventFile
 from referee.tournament.game_logs import Where, from_log

@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from referee.log.audit import Policy
 from referee.log.note import VerifierKey
-from referee.log.verdict import Verdict
+from referee.log.verdict import Policy, Verdict
 from referee.tournament.check import check_event
 from referee.tournament.file import EventFile
 from tests.cli.inside import referee

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from referee.log.audit import Policy
 from referee.log.entry import MAX_ENTRIES
-from referee.log.verdict import Verdict
+from referee.log.verdict import Policy, Verdict
 from referee.tournament.check import check_document, check_event, read_json
 from referee.tournament.file import read
 from referee.tournament.log import EventLog

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from referee.log.audit import Policy
 from referee.log.events import Moved
+from referee.log.verdict import Policy
 from referee.tournament.check import check_event
 from referee.tournament.log import EventLog
 from referee.tournament.organiser import draw

@@ -11,7 +11,7 @@ from typing import Any
 
 from referee.log import merkle
 from referee.log.entry import decode_entry
-from referee.log.frames import MAGIC, FrameType, encode_frame
+from referee.log.file import MAGIC, FrameType, encode_frame
 from referee.log.note import CheckpointSigner
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2

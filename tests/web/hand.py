@@ -17,11 +17,11 @@ from pathlib import Path
 from playwright.async_api import FilePayload, Locator, Page, expect
 
 from referee.log import file
-from referee.log.audit import Policy, audit
+from referee.log.audit import audit
 from referee.log.entry import decode_entry
 from referee.log.note import VerifierKey
 from referee.log.v1 import log_pb2
-from referee.log.verdict import Verdict
+from referee.log.verdict import Policy, Verdict
 from referee.v1 import game_service_pb2 as pb
 from referee_clients import Join, format_link, play_async
 from referee_clients.bots import load

@@ -11,7 +11,7 @@ from pathlib import Path
 from subprocess import PIPE
 from typing import Any
 
-from referee.log.audit import Policy
+from referee.log.verdict import Policy
 from referee_clients.web.in_browser import pyodide
 from referee_clients.web.in_browser.archive import archive
 from tests.log.verify_js import why_not

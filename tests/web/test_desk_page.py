@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from playwright.async_api import Locator, Page, Route, expect
 
-from referee.log.intent import Author, Place, Role, unsigned
+from referee.log.events import Author, Role
+from referee.log.intent import Place, unsigned
 from referee.log.v1 import log_pb2
 from referee.v1 import arbiter_service_pb2 as table_pb
 from referee_clients.rulings import Prepared

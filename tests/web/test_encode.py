@@ -9,9 +9,9 @@ from pathlib import Path
 from playwright.async_api import Page
 
 from referee.log import deck, file, intent
-from referee.log.dsse import intent_encoding
 from referee.log.entry import decode_entry
-from referee.log.intent import Author, Place, Role
+from referee.log.events import Author, Role
+from referee.log.intent import Place, intent_encoding
 from referee.log.keys import PrivateKey
 from referee.log.replay import signed_part
 from referee.log.v1 import log_pb2

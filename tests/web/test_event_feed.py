@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from referee.log.audit import Policy
 from referee.log.entry import decode_entry
-from referee.log.frames import MAGIC, FrameType, encode_frame
+from referee.log.file import MAGIC, FrameType, encode_frame
 from referee.log.identity import game_id
 from referee.log.merkle import leaf_hash, root
+from referee.log.verdict import Policy
 from referee.tournament.check import check_event
 from tests.core import needs_source
 from tests.log import evil

@@ -11,7 +11,7 @@ import pytest
 
 from referee.log import intent, merkle
 from referee.log.entry import decode_entry
-from referee.log.frames import MAGIC, FrameType, encode_frame
+from referee.log.file import MAGIC, FrameType, encode_frame
 from referee.log.intent import Place
 from referee.log.v1 import log_pb2
 from tests.log import evil

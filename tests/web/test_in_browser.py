@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 from playwright.async_api import Page, Response, expect
 
-from referee.log.audit import Policy, audit
+from referee.log.audit import audit
 from referee.log.certificates import encode_proof
 from referee.log.note import VerifierKey
 from referee.log.v1 import log_pb2
+from referee.log.verdict import Policy
 from referee.text.notation.outcomes import IN_ENGLISH
 from referee.text.words.catalogue import load
 from referee.tournament.check import check_event

@@ -13,7 +13,8 @@ import httpx
 import pytest
 
 from referee.log.entry import decode_entry
-from referee.log.intent import Author, Role, unsigned
+from referee.log.events import Author, Role
+from referee.log.intent import unsigned
 from referee.log.v1 import log_pb2
 from referee.v1 import arbiter_service_pb2 as table_pb
 from referee.v1 import game_service_pb2 as pb

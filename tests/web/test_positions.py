@@ -17,7 +17,7 @@ from referee.games.rollwrite.options import Options as Rollwrite
 from referee.games.rollwrite.options import Solo
 from referee.log import file
 from referee.log.entry import decode_entry
-from referee.log.frames import FrameType
+from referee.log.file import FrameType
 from referee.log.replay import Record
 from tests.log.verify_js import NAMES, why_not
 from tests.sizes import Part, in_parts

@@ -10,7 +10,7 @@ import pytest
 from referee.log import file
 from referee.log.entry import decode_entry
 from referee.log.errors import Code, LogError
-from referee.log.frames import FrameType
+from referee.log.file import FrameType
 from referee.log.note import VerifierKey
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2

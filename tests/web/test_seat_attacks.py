@@ -17,8 +17,8 @@ import httpx
 import pytest
 from playwright.async_api import Page, Request, expect
 
+from referee.log.events import Author, Role
 from referee.log.file import entries
-from referee.log.intent import Author, Role
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner, VerifierKey, open_checkpoint
 from referee.log.replay import Record

@@ -19,7 +19,7 @@ from nacl.bindings import (
 from playwright.async_api import Browser, Page, expect
 
 from referee.log import file
-from referee.log.intent import Author, Role
+from referee.log.events import Author, Role
 from referee.log.keys import PrivateKey
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2

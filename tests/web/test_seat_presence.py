@@ -10,7 +10,7 @@ import pytest
 from playwright.async_api import Browser, Page, Request, Route, expect
 
 from referee.log import intent
-from referee.log.intent import Author, Role
+from referee.log.events import Author, Role
 from referee.log.v1 import log_pb2
 from referee.v1 import arbiter_service_pb2 as arbiter_pb
 from referee.v1 import arbiter_service_pb2_grpc as arbiter_grpc

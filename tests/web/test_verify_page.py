@@ -11,7 +11,7 @@ import pytest
 from playwright.async_api import Browser, Page, Request, Route, expect
 
 from referee.core import is_compiled
-from referee.log.frames import MAX_FILE_BYTES
+from referee.log.file import MAX_FILE_BYTES
 from referee.log.note import VerifierKey
 from tests.log import hostile
 from tests.log.games import SIGNER

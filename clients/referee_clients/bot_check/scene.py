@@ -21,7 +21,8 @@ from referee.games import alhambra, registry
 from referee.games.game import Decision, ForcedPass
 from referee.log import intent
 from referee.log.errors import LogError
-from referee.log.intent import Author, Place, Role, SignedIntent, decode_intent
+from referee.log.events import Author, Role
+from referee.log.intent import Place, SignedIntent, decode_intent
 from referee.log.keys import PrivateKey
 from referee.log.v1 import log_pb2
 from referee.process.child import Child as ChildProcess

@@ -6,8 +6,7 @@ from functools import partial
 from typing import Any, Final
 
 from referee.log.entry import Clock
-from referee.log.events import Dealt, Declared, Event, Moved, Passed, Refused, StoodIn, change_of
-from referee.log.intent import Author, Role
+from referee.log.events import Author, Dealt, Declared, Event, Moved, Passed, Refused, Role, StoodIn, change_of
 from referee.log.judge import Happened
 from referee.telling.words import entry_words
 from referee.text.notation.registry import notation

@@ -26,9 +26,8 @@ from referee.games.table_rules import VERSION as TABLE_RULES
 from referee.log import file, intent
 from referee.log.endings import end_message
 from referee.log.entry import FORMAT_VERSION, NONCE_BYTES, Clock
-from referee.log.events import change_of
+from referee.log.events import Author, Role, change_of
 from referee.log.header import build_header, header_hash
-from referee.log.intent import Author, Role
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner, VerifierKey
 from referee.log.replay import Record

@@ -12,7 +12,8 @@ import grpc
 from referee.log import file, intent, remarks
 from referee.log.entry import decode_entry
 from referee.log.errors import LogError
-from referee.log.intent import Author, Place, SignedIntent, TableAct
+from referee.log.events import Author
+from referee.log.intent import Place, SignedIntent, TableAct
 from referee.log.keys import PrivateKey
 from referee.log.merkle import leaf_hash
 from referee.log.v1 import log_pb2

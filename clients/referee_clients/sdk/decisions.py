@@ -15,8 +15,8 @@ from typing import Any, Final
 
 from referee.log import intent
 from referee.log.errors import LogError
-from referee.log.events import TakeBackProposed
-from referee.log.intent import Author, Role, TableAct
+from referee.log.events import Author, Role, TakeBackProposed
+from referee.log.intent import TableAct
 from referee.log.keys import PrivateKey
 from referee.log.v1 import log_pb2
 from referee.text.notation.times import in_words

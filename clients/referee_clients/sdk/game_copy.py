@@ -18,7 +18,7 @@ import grpc
 from referee.log import file
 from referee.log.entry import decode_entry
 from referee.log.errors import LogError
-from referee.log.frames import HEAD_BYTES, MAGIC, TAIL_BYTES, FrameType, encode_frame
+from referee.log.file import HEAD_BYTES, MAGIC, TAIL_BYTES, FrameType, encode_frame
 from referee.log.header import MAX_HEADER_BYTES, header_hash
 from referee.log.heads import Loss, Losses
 from referee.log.merkle import Tree, leaf_hash

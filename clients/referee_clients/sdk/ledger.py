@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from referee.log import deck, intent
 from referee.log.entry import decode_entry
 from referee.log.errors import Code, LogError
+from referee.log.events import Author, Role
 from referee.log.game import Phase
 from referee.log.heads import check_head
-from referee.log.intent import Author, Role, SignedIntent
+from referee.log.intent import SignedIntent
 from referee.log.judge import Happened
 from referee.log.keys import PrivateKey, PublicKey
 from referee.log.merkle import Tree

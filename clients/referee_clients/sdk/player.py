@@ -14,8 +14,9 @@ import grpc
 from referee.log import intent
 from referee.log.clocks import SeatClock
 from referee.log.errors import LogError
+from referee.log.events import Author, Role
 from referee.log.game import Phase
-from referee.log.intent import Author, Role, SignedIntent
+from referee.log.intent import SignedIntent
 from referee.log.keys import PrivateKey
 from referee.log.note import VerifierKey
 from referee.log.v1 import log_pb2

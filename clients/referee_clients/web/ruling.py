@@ -7,7 +7,8 @@ from typing import Final
 
 from referee.games import forfeits
 from referee.log.errors import LogError
-from referee.log.intent import Author, Role, TableAct, author_of
+from referee.log.events import Author, Role
+from referee.log.intent import TableAct, author_of
 from referee.log.judge import judge_act
 from referee.log.keys import PublicKey
 from referee.log.reading import read_act

@@ -24,9 +24,9 @@ from referee.cli.shared.remote import (
 )
 from referee.cli.shared.remote_games import whole_id
 from referee.cli.shared.table import called
-from referee.log.audit import Policy, audit
+from referee.log.audit import audit
 from referee.log.errors import LogError
-from referee.log.verdict import Finding, Verdict
+from referee.log.verdict import Finding, Policy, Verdict
 from referee.server.live.docket import docket_message
 from referee.telling.game_file import GameFile
 from referee.v1 import arbiter_service_pb2 as pb

@@ -30,8 +30,7 @@ from referee.cli.shared.table import (
     signer,
 )
 from referee.log.entry import decode_entry
-from referee.log.events import Act, KeyChanged, Ruled
-from referee.log.intent import Author, Role
+from referee.log.events import Act, Author, KeyChanged, Role, Ruled
 from referee.log.v1 import log_pb2
 from referee.telling.words import act_words, quoted
 from referee_clients.rulings import (

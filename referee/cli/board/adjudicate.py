@@ -14,9 +14,9 @@ from referee.cli.shared import game_texts, output
 from referee.cli.shared.arguments import Language, words_in
 from referee.cli.shared.failure import EXIT_FAILED, EXIT_USAGE, Failure
 from referee.cli.shared.game_texts import checkpoint_signer, different_keys, not_recordable, write_new
+from referee.log.entry import SALT_BYTES, player_hash
 from referee.log.errors import LogError
 from referee.log.keys import PrivateKey
-from referee.log.players import SALT_BYTES, player_hash
 from referee.log.verdict import Verdict
 from referee.server.service.files import DEFAULT_ORIGIN
 from referee.telling.recorder import has_rulings, obstacle

@@ -17,7 +17,7 @@ from referee.cli.shared.failure import EXIT_USAGE, Failure
 from referee.cli.shared.game_texts import write_new
 from referee.console import printable
 from referee.log.errors import LogError
-from referee.log.frames import MAGIC
+from referee.log.file import MAGIC
 from referee.log.verdict import Finding
 from referee.telling import report as game_report
 from referee.text.notation.headers import MAX_NAME, Setup

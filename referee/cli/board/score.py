@@ -15,7 +15,7 @@ from referee.cli.shared.arguments import Language, verifier_key, words_in
 from referee.cli.shared.failure import EXIT_USAGE, Failure
 from referee.cli.shared.game_texts import rehearsed
 from referee.log.errors import LogError
-from referee.log.frames import MAGIC
+from referee.log.file import MAGIC
 from referee.log.verdict import Finding, Verdict
 from referee.telling.game_file import GameFile, told_by
 from referee.text.notation import headers

@@ -19,6 +19,7 @@ from referee.log.entry import decode_entry, decode_open
 from referee.log.errors import LogError
 from referee.log.file import entries
 from referee.log.public.evidence import Demand, audit_with_log, proofs_beside
+from referee.log.verdict import Policy
 
 
 def audit(  # noqa: PLR0917 - typer reads options from the signature
@@ -148,7 +149,7 @@ def audit(  # noqa: PLR0917 - typer reads options from the signature
     if log_policy is not None:
         demand = Demand(read_policy("--log-policy", log_policy), required=require_log or bool(proof))
     registered = _registered(file, event) if event is not None and file.is_file() else {}
-    policy = auditor.Policy(
+    policy = Policy(
         verifier=verifier_key("--key", key),
         seat_keys=registered | _numbered("--seat-key", seat_key or []),
         scribe_keys=_numbered("--scribe-key", scribe_key or []),

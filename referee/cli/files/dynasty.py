@@ -19,10 +19,10 @@ from referee.games.kingdomino.options import Draw
 from referee.games.kingdomino.scoring import dynasty as added
 from referee.games.kingdomino.series import GAMES, next_options
 from referee.log import file
-from referee.log.audit import Policy, audit
+from referee.log.audit import audit
 from referee.log.errors import LogError
 from referee.log.replay import Record
-from referee.log.verdict import Report, Verdict
+from referee.log.verdict import Policy, Report, Verdict
 
 RULES: Final = "kingdomino"
 

@@ -29,10 +29,9 @@ from referee.cli.shared.remote import (
 from referee.cli.shared.remote_games import Games, State, file_of, unread_because, whole_id, write_file
 from referee.log import file
 from referee.log.errors import LogError
-from referee.log.frames import FrameType
-from referee.log.note import Checkpoint, Note
-from referee.log.public.proof import SUFFIX as PROOF_SUFFIX
-from referee.log.tlog_proof import TlogProof
+from referee.log.file import FrameType
+from referee.log.note import Checkpoint, Note, TlogProof
+from referee.log.public.leaf import SUFFIX as PROOF_SUFFIX
 from referee.server.service.files import TOKEN_FILE
 from referee.text.notation.outcomes import counted
 from referee.v1 import game_service_pb2 as pb

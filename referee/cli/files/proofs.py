@@ -13,15 +13,13 @@ from referee.cli.shared.arguments import Key, public_key, verifier_key
 from referee.cli.shared.failure import EXIT_FAILED, EXIT_USAGE, Failure
 from referee.cli.shared.output import write
 from referee.console import printable
-from referee.log.dsse import intent_encoding
 from referee.log.entry import decode_entry
 from referee.log.errors import Code, LogError
 from referee.log.fork import Fork, Side, find_fork, read_file, read_side
-from referee.log.intent import Place, act_name, author_of, decode_intent
+from referee.log.intent import Place, act_name, author_of, decode_intent, intent_encoding
 from referee.log.keys import PublicKey
-from referee.log.note import Checkpoint
+from referee.log.note import Checkpoint, TlogProof
 from referee.log.replay import check_link, signed_part
-from referee.log.tlog_proof import TlogProof
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Verdict
 from referee.text.notation.times import moment_utc

@@ -21,7 +21,7 @@ from referee.log.certificates import EntryVerdict, contradicts, decode_proof, en
 from referee.log.engines import Engines, installed
 from referee.log.entry import decode_entry
 from referee.log.errors import Code, LogError
-from referee.log.frames import MAGIC, Frame, FrameType, encode_frame
+from referee.log.file import MAGIC, Frame, FrameType, encode_frame
 from referee.log.header import check_header, decode_header
 from referee.log.merkle import leaf_hash
 from referee.log.replay import Record

@@ -20,7 +20,7 @@ from referee.cli.shared.failure import EXIT_USAGE, Failure
 from referee.cli.shared.game_texts import rehearsed
 from referee.games.results import Wait
 from referee.log.errors import LogError
-from referee.log.frames import MAGIC
+from referee.log.file import MAGIC
 from referee.log.note import VerifierKey
 from referee.log.verdict import Finding, Verdict
 from referee.telling.game_file import GameFile, as_text

@@ -13,8 +13,8 @@ from referee.cli.shared.arguments import new_private_key, public_key
 from referee.cli.shared.failure import EXIT_USAGE, Failure
 from referee.cli.shared.remote_games import whole_id
 from referee.cli.shared.table import Floor, Remote, called, composed, confirm, reason_of
-from referee.log.events import KeyChanged, SeatAct
-from referee.log.intent import Author, Role, TableAct
+from referee.log.events import Author, KeyChanged, Role, SeatAct
+from referee.log.intent import TableAct
 from referee.log.v1 import log_pb2
 from referee.server.live.docket import TEXT_EXPECTED, is_text
 from referee.telling.game_file import GameFile

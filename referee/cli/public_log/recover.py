@@ -12,7 +12,7 @@ import typer
 from referee.cli.shared.failure import Failure
 from referee.cli.shared.log_policy import log_policy
 from referee.log.errors import LogError
-from referee.log.public.folder import Folder, open_source
+from referee.log.public.sources import Folder, open_source
 from referee.server.publishing.recovery import CannotRecover, Recovered, recover
 from referee.server.service import logs
 from referee.server.service.data import DataError, log_signer, no_upgrade, open_data, origin_of

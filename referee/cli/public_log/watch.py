@@ -26,15 +26,11 @@ from referee.log.file import regular
 from referee.log.fork import Side, read_file
 from referee.log.merkle import leaf_hash, root
 from referee.log.note import MAX_COSIGNED_BYTES, VerifierKey
-from referee.log.public.check import check_log
-from referee.log.public.checkpoint import demand_quorum, open_log_checkpoint
-from referee.log.public.folder import CHECKPOINT, open_source
+from referee.log.public.checkpoint import LogPolicy, demand_quorum, open_log_checkpoint
 from referee.log.public.leaf import log_origin
-from referee.log.public.monitor import Limits, Look, State, StateFailed, look
-from referee.log.public.policy import LogPolicy
-from referee.log.public.tiles import Source
-from referee.log.public.views import View, views
-from referee.log.public.web import Web
+from referee.log.public.monitor import Limits, Look, State, StateFailed, View, look, views
+from referee.log.public.sources import CHECKPOINT, Web, open_source
+from referee.log.public.tiles import Source, check_log
 from referee.log.verdict import Finding, Verdict
 from referee.text.notation.outcomes import counted
 from referee.text.notation.times import duration_ms, in_words, moment_utc

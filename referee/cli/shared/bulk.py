@@ -15,7 +15,7 @@ from typing import Annotated, Final
 import typer
 
 from referee.cli.shared.failure import EXIT_USAGE, Failure
-from referee.log.frames import MAGIC
+from referee.log.file import MAGIC
 from referee.log.verdict import Verdict
 from referee.process.bulk.results import BadOption, BulkError, Shard, TooManyLost
 from referee.text.notation.times import duration_ms

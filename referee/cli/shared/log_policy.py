@@ -6,7 +6,7 @@ from pathlib import Path
 
 from referee.cli.shared.failure import EXIT_USAGE, Failure
 from referee.log.errors import LogError
-from referee.log.public.policy import MAX_POLICY_BYTES, LogPolicy
+from referee.log.public.checkpoint import MAX_POLICY_BYTES, LogPolicy
 
 
 def log_policy(option: str, path: Path) -> LogPolicy:

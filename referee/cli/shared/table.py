@@ -29,8 +29,8 @@ from referee.cli.shared.remote import (
 )
 from referee.cli.shared.remote_games import GameId, whole_id
 from referee.log.errors import LogError
-from referee.log.events import Act
-from referee.log.intent import Author, Role, TableAct
+from referee.log.events import Act, Author, Role
+from referee.log.intent import TableAct
 from referee.log.keys import PrivateKey
 from referee.log.remarks import MAX_CHARACTERS, is_plain
 from referee.log.replay import Record

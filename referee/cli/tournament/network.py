@@ -35,11 +35,11 @@ from referee.cli.shared.remote_games import file_of, write_file
 from referee.cli.shared.tournament import EventPath, TokenFile, editing
 from referee.console import printable
 from referee.games.game import InputError
-from referee.log.audit import Policy
 from referee.log.entry import decode_open
 from referee.log.events import Moved
 from referee.log.identity import GAME_ID_TEXT, parse_game_id
 from referee.log.note import VerifierKey
+from referee.log.verdict import Policy
 from referee.server.live.opening import entrant_principal
 from referee.server.service.files import TOKEN_FILE
 from referee.text.notation.violations import BadWord

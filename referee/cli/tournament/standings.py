@@ -15,9 +15,9 @@ from referee.cli.shared.failure import EXIT_USAGE, Failure
 from referee.cli.shared.log_policy import log_policy as read_policy
 from referee.cli.shared.tournament import Encoding, EventPath, failures, looking
 from referee.console import printable
-from referee.log.audit import Policy
 from referee.log.events import Moved
 from referee.log.public.evidence import Demand, audit_file
+from referee.log.verdict import Policy
 from referee.text.notation.outcomes import counted
 from referee.tournament.check import TRF, DocumentReport, EventReport, check_document, check_event
 from referee.tournament.game_logs import Auditor

@@ -5,14 +5,281 @@ Decides for everyone what counts as cosigned; an audit, a monitor and a sequence
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
 from hashlib import sha256
+from typing import Final
 
 from referee.log.errors import Code, LogError
-from referee.log.note import ED25519, MAX_COSIGNED_BYTES, MAX_COSIGNERS, Note, TreeHead, VerifierKey
-from referee.log.public.cosignature import cosigned_at
-from referee.log.public.policy import LogPolicy
+from referee.log.keys import SIGNATURE_BYTES, PrivateKey, PublicKey
+from referee.log.note import (
+    ED25519,
+    MAX_COSIGNED_BYTES,
+    MAX_COSIGNERS,
+    Note,
+    NoteSignature,
+    TreeHead,
+    VerifierKey,
+    public_key,
+)
+
+COSIGNATURE: Final = 0x04
+"""The type of a witness's Ed25519 key."""
+ML_DSA_44: Final = 0x06
+_ML_DSA_KEY_BYTES = 1312
+_ML_DSA_SIGNATURE_BYTES = 2420
+_TIME_BYTES = 8
+_MAX_TIME_S = (1 << 63) - 1
+
+
+def witness_key(name: str, key: PublicKey) -> VerifierKey:
+    """Return the key as others pin it. Raise ``LogError`` (``NOTE``) for a name that cannot be one."""
+    return VerifierKey(VerifierKey.of(name, key).name, COSIGNATURE, key.raw)
+
+
+def check_cosigner(key: VerifierKey) -> None:
+    """Raise ``LogError`` unless a witness may have this key: ``UNSUPPORTED`` for its type, ``KEY`` for a bad one."""
+    if key.type == COSIGNATURE:
+        PublicKey(key.key)
+    elif key.type == ML_DSA_44:
+        if len(key.key) != _ML_DSA_KEY_BYTES:
+            raise LogError(Code.KEY, f"ML-DSA-44 key of {len(key.key)} bytes", f"{_ML_DSA_KEY_BYTES} bytes")
+    else:
+        raise LogError(Code.UNSUPPORTED, f"key of type {key.type:#04x}", "0x04 (Ed25519) or 0x06 (ML-DSA-44)")
+
+
+def cosign(name: str, key: PrivateKey, text: str, time_s: int) -> NoteSignature:
+    """Return a witness's line under a checkpoint. ``time_s``: seconds since the Epoch."""
+    signature = key.sign(_ed25519_message(text, time_s))
+    return NoteSignature(name, witness_key(name, key.public).id, time_s.to_bytes(_TIME_BYTES, "big") + signature)
+
+
+def cosigned_at(key: VerifierKey, note: Note) -> int | None:
+    """Return when this witness signed the checkpoint, in seconds since the Epoch; None if it did not.
+
+    Raise ``LogError``: ``NOTE_SIGNATURE`` if its line is wrong, which makes the whole note worthless; ``UNSUPPORTED``
+    where this installation has no ML-DSA.
+    """
+    if key.type not in _CHECKS:
+        raise LogError(Code.UNSUPPORTED, f"key of type {key.type:#04x}", "0x04 (Ed25519) or 0x06 (ML-DSA-44)")
+    line = next((each for each in note.signatures if (each.name, each.key_id) == (key.name, key.id)), None)
+    if line is None:
+        return None
+    length, is_signed = _CHECKS[key.type]
+    time_s = int.from_bytes(line.signature[:_TIME_BYTES], "big")
+    if (
+        len(line.signature) != _TIME_BYTES + length
+        or not 0 < time_s <= _MAX_TIME_S  # 0: signed without a statement of when
+        or not is_signed(key, note.text, time_s, line.signature[_TIME_BYTES:])
+    ):
+        raise LogError(Code.NOTE_SIGNATURE, f"cosignature of {key.name} is wrong")
+    return time_s
+
+
+def _ed25519_message(text: str, time_s: int) -> bytes:
+    return f"cosignature/v1\ntime {time_s}\n{text}".encode()
+
+
+def _ed25519(key: VerifierKey, text: str, time_s: int, signature: bytes) -> bool:
+    return public_key(key.key).is_signed(_ed25519_message(text, time_s), signature)
+
+
+def ml_dsa_message(name: str, head: TreeHead, time_s: int) -> bytes:
+    """Return what an ML-DSA witness signs: ``cosigned_message`` of the specification, for a whole tree.
+
+    Raise ``ValueError`` for a name or an origin of more than 255 bytes.
+    """
+    parts = [b"subtree/v1\n\0"]
+    for words, time_or_start in ((name, time_s), (head.origin, 0)):
+        data = words.encode()
+        parts += [bytes([len(data)]), data, time_or_start.to_bytes(8, "big")]
+    return b"".join([*parts, head.size.to_bytes(8, "big"), head.root])
+
+
+def _ml_dsa(key: VerifierKey, text: str, time_s: int, signature: bytes) -> bool:
+    try:  # whoever plays has no such log to check, and need not install this
+        from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm  # noqa: PLC0415
+        from cryptography.hazmat.primitives.asymmetric.mldsa import MLDSA44PublicKey  # noqa: PLC0415
+    except ImportError:
+        raise LogError(Code.UNSUPPORTED, "this installation cannot check ML-DSA-44") from None
+    try:
+        message = ml_dsa_message(key.name, TreeHead.parse(text), time_s)
+        MLDSA44PublicKey.from_public_bytes(key.key).verify(signature, message)
+    except UnsupportedAlgorithm:
+        raise LogError(Code.UNSUPPORTED, "this installation cannot check ML-DSA-44") from None
+    except (InvalidSignature, ValueError):
+        return False
+    return True
+
+
+_Check = Callable[[VerifierKey, str, int, bytes], bool]
+_CHECKS: dict[int, tuple[int, _Check]] = {
+    COSIGNATURE: (SIGNATURE_BYTES, _ed25519),
+    ML_DSA_44: (_ML_DSA_SIGNATURE_BYTES, _ml_dsa),
+}
+
+
+MAX_POLICY_BYTES = 256 * 1024
+MAX_DEFINED = 64
+"""Logs, witnesses and groups, of each."""
+NONE: Final = "none"
+_NUMBER = re.compile(r"[1-9][0-9]{0,3}\Z", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """A log or a witness: its key, and where it is."""
+
+    key: VerifierKey
+    url: str
+    """Empty if the policy gives none."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    needs: int
+    members: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class LogPolicy:
+    """A policy file."""
+
+    logs: tuple[Peer, ...]
+    witnesses: Mapping[str, Peer]
+    """By the names that the policy gives them."""
+    quorum: str
+    """The name of a witness or a group, or ``none``."""
+    _groups: Mapping[str, _Group] = field(default_factory=dict)
+
+    def is_met(self, cosigners: Collection[str]) -> bool:
+        """Return whether these witnesses are a quorum."""
+        return self.quorum == NONE or self._has(self.quorum, cosigners)
+
+    def _has(self, name: str, cosigners: Collection[str]) -> bool:
+        if (group := self._groups.get(name)) is None:
+            return name in cosigners
+        return sum(self._has(member, cosigners) for member in group.members) >= group.needs
+
+    @property
+    def can_split(self) -> bool:
+        """Whether two quorums may have no witness in common: then a log can show each of them another list."""
+        return self.quorum == NONE or self._is_met_twice(self.quorum)
+
+    def _is_met_twice(self, name: str) -> bool:
+        if (group := self._groups.get(name)) is None:
+            return False
+        # No name is in two groups. A member that can be met twice serves both quorums, any other one of them.
+        serve = len(group.members) + sum(map(self._is_met_twice, group.members))
+        return 2 * group.needs <= serve
+
+    def log(self, origin: str) -> tuple[VerifierKey, ...]:
+        """Return the keys of the log of this origin."""
+        return tuple(peer.key for peer in self.logs if peer.key.name == origin)
+
+    @classmethod
+    def parse(cls, data: bytes) -> LogPolicy:
+        """Read a policy file. Raise ``LogError`` (``NOTE``), which names the line."""
+        return _Reader().read(data)
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self._logs: list[Peer] = []
+        self._witnesses: dict[str, Peer] = {}
+        self._groups: dict[str, _Group] = {}
+        self._quorum: str | None = None
+        self._members: set[str] = set()
+
+    def read(self, data: bytes) -> LogPolicy:
+        if len(data) > MAX_POLICY_BYTES:
+            raise LogError(Code.NOTE, f"policy of {len(data)} bytes", f"at most {MAX_POLICY_BYTES}")
+        # Names are opaque bytes; this is one to one.
+        for number, line in enumerate(data.decode("utf-8", "surrogateescape").split("\n"), 1):
+            if any((c < " " and c != "\t") or c == "\x7f" for c in line):
+                raise LogError(Code.NOTE, f"line {number}: control character", "tabs and newlines only")
+            words = re.split("[ \t]+", line.strip(" \t"))
+            if words[0] and not words[0].startswith("#"):
+                try:
+                    self._line(words)
+                except LogError as error:
+                    raise LogError(Code.NOTE, f"line {number}: {error.what}", error.expected) from None
+        if self._quorum is None:
+            raise LogError(Code.NOTE, "no quorum line", "one line: quorum and the name of a witness or group, or none")
+        return LogPolicy(tuple(self._logs), self._witnesses, self._quorum, self._groups)
+
+    def _line(self, words: list[str]) -> None:
+        lines: dict[str, Callable[[list[str]], None]] = {
+            "log": self._log,
+            "witness": self._witness,
+            "group": self._group,
+            "quorum": self._set_quorum,
+        }
+        if (take := lines.get(words[0])) is None:
+            raise _bad(f"{words[0]!r}", "log, witness, group or quorum")
+        take(words[1:])
+
+    def _log(self, words: list[str]) -> None:
+        if len(words) not in (1, 2):
+            raise _bad(f"a log with {len(words)} words", "log VKEY [URL]")
+        key = VerifierKey.parse(words[0])
+        if key.type != ED25519:
+            check_cosigner(key)
+        self._fresh(key, [peer.key for peer in self._logs])
+        self._logs.append(Peer(key, "".join(words[1:])))
+
+    def _witness(self, words: list[str]) -> None:
+        if len(words) not in (2, 3):
+            raise _bad(f"a witness with {len(words)} words", "witness NAME VKEY [URL]")
+        name = self._new_name(words[0])
+        key = VerifierKey.parse(words[1])
+        check_cosigner(key)
+        self._fresh(key, [peer.key for peer in self._witnesses.values()])
+        self._witnesses[name] = Peer(key, "".join(words[2:]))
+
+    def _group(self, words: list[str]) -> None:
+        if len(words) < 3:
+            raise _bad(f"a group with {len(words)} words", "group NAME all|any|NUMBER MEMBER...")
+        name, needs, members = self._new_name(words[0]), words[1], tuple(words[2:])
+        for member in members:
+            self._known(member)
+            if member in self._members:
+                raise _bad(f"{member!r} is a member already", "each name in one group, once")
+            self._members.add(member)
+        number = {"any": 1, "all": len(members)}.get(needs) or (int(needs) if _NUMBER.match(needs) else 0)
+        if not 1 <= number <= len(members):
+            raise _bad(f"{needs!r} of {len(members)} members", f"all, any, or a number from 1 to {len(members)}")
+        self._groups[name] = _Group(number, members)
+
+    def _set_quorum(self, words: list[str]) -> None:
+        if len(words) != 1:
+            raise _bad(f"a quorum with {len(words)} words", "quorum NAME")
+        if self._quorum is not None:
+            raise _bad("a second quorum line", "one")
+        if words[0] != NONE:
+            self._known(words[0])
+        self._quorum = words[0]
+
+    def _known(self, name: str) -> None:
+        if name not in self._witnesses and name not in self._groups:
+            raise _bad(f"{name!r}", "the name of a witness or a group on a line before")
+
+    def _new_name(self, name: str) -> str:
+        if name == NONE or name in self._witnesses or name in self._groups:
+            raise _bad(f"the name {name!r} is taken", "another name")
+        return name
+
+    @staticmethod
+    def _fresh(key: VerifierKey, known: list[VerifierKey]) -> None:
+        if any(key.key == other.key for other in known):
+            raise _bad(f"the key of {key.name} a second time", "each key once")
+        if len(known) == MAX_DEFINED:
+            raise _bad(f"more than {MAX_DEFINED} of them", f"at most {MAX_DEFINED}")
+
+
+def _bad(what: str, expected: str) -> LogError:
+    return LogError(Code.NOTE, what, expected)
 
 
 @dataclass(frozen=True, slots=True)

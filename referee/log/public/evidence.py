@@ -11,16 +11,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
-from referee.log.audit import Policy, audit
+from referee.log.audit import audit
 from referee.log.errors import Code, LogError
 from referee.log.file import regular
-from referee.log.note import Checkpoint
-from referee.log.public.checkpoint import demand_quorum
-from referee.log.public.leaf import read_leaf
-from referee.log.public.policy import LogPolicy
-from referee.log.public.proof import SUFFIX, check_head_logged
-from referee.log.tlog_proof import MAX_PROOF_BYTES, TlogProof
-from referee.log.verdict import Finding, Layer, LoggedHead, Report
+from referee.log.note import MAX_PROOF_BYTES, Checkpoint, TlogProof
+from referee.log.public.checkpoint import LogPolicy, demand_quorum
+from referee.log.public.leaf import SUFFIX, check_head_logged, read_leaf
+from referee.log.verdict import Finding, Layer, LoggedHead, Policy, Report
 from referee.text.words.catalogue import phrase
 
 _ORDER = {layer: at for at, layer in enumerate(Layer)}

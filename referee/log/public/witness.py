@@ -22,9 +22,15 @@ from referee.log.errors import Code, LogError
 from referee.log.keys import PrivateKey
 from referee.log.merkle import EMPTY_ROOT, HASH_BYTES, check_consistency
 from referee.log.note import MAX_COSIGNED_BYTES, Note, NoteSignature, TreeHead, VerifierKey, canonical_base64
-from referee.log.public.checkpoint import open_log_checkpoint, origin_hash, parse_log_note
-from referee.log.public.cosignature import cosign, witness_key
-from referee.log.public.policy import NONE, LogPolicy
+from referee.log.public.checkpoint import (
+    NONE,
+    LogPolicy,
+    cosign,
+    open_log_checkpoint,
+    origin_hash,
+    parse_log_note,
+    witness_key,
+)
 
 MAX_PROOF_LINES = 63
 MAX_BODY_BYTES = MAX_COSIGNED_BYTES + 50 * MAX_PROOF_LINES

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import NamedTuple
 
-from referee.log.intent import Author
+from referee.log.events import Author
 from referee.log.v1 import log_pb2
 from referee.server.live.answers import Answer
 from referee.server.live.watch import Commit, Watcher

@@ -10,7 +10,8 @@ from typing import NamedTuple, NoReturn
 from referee.games.game import Violation
 from referee.log.entry import Clock
 from referee.log.errors import Code, LogError
-from referee.log.intent import Author, Role, act_name, author_of
+from referee.log.events import Author, Role
+from referee.log.intent import act_name, author_of
 from referee.log.keys import key_id
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2

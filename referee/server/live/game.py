@@ -15,11 +15,11 @@ from typing import NamedTuple, Protocol
 import structlog
 
 from referee.games.results import Result
-from referee.log.dsse import intent_encoding
 from referee.log.entry import Clock, Written
 from referee.log.errors import Code, LogError, RulesError
+from referee.log.events import Author, Role
 from referee.log.game import Phase
-from referee.log.intent import Author, Role, SignedIntent
+from referee.log.intent import SignedIntent, intent_encoding
 from referee.log.note import open_checkpoint
 from referee.log.replay import Record, signed_part
 from referee.log.v1 import log_pb2

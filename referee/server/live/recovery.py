@@ -16,7 +16,7 @@ from typing import BinaryIO
 from referee.log import file
 from referee.log.entry import Clock, Event, decode_entry
 from referee.log.errors import LogError
-from referee.log.frames import FrameType
+from referee.log.file import FrameType
 from referee.log.game import Phase
 from referee.log.header import header_hash
 from referee.log.identity import game_id as identity_of

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from referee.log.clocks import Clocks
 from referee.log.entry import Clock, Event
+from referee.log.events import Author, Role
 from referee.log.game import LoggedGame, Phase
-from referee.log.intent import Author, Role
 from referee.log.terms import MAX_LAG_MS
 from referee.log.v1 import log_pb2
 from referee.server.live.timing import Alarm, Time

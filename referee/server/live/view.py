@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from referee.games.game import Ending
 from referee.log.arbitration import Suspension
 from referee.log.endings import end_message
+from referee.log.events import Author, Role
 from referee.log.game import Phase
-from referee.log.intent import Author, Role
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.text.notation.outcomes import outcome

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from referee.log.errors import LogError
 from referee.log.note import VerifierKey
-from referee.log.public.folder import Folder
-from referee.log.public.proof import prove_head
+from referee.log.public.leaf import prove_head
+from referee.log.public.sources import Folder
 from referee.log.public.tiles import TileTree
 from referee.server.publishing.sequencer import WentBack, published_in
 from referee.server.store.store import Store, StoreFailed

@@ -20,18 +20,18 @@ from typing import NamedTuple
 import structlog
 
 from referee.log.errors import LogError
-from referee.log.note import (
-    MAX_COSIGNED_BYTES,
-    Checkpoint,
-    CheckpointSigner,
-    NoteSignature,
-    TreeHead,
-    VerifierKey,
+from referee.log.note import MAX_COSIGNED_BYTES, Checkpoint, CheckpointSigner, NoteSignature, TreeHead, VerifierKey
+from referee.log.public.checkpoint import (
+    NONE,
+    LogPolicy,
+    Peer,
+    check_log_signature,
+    demand_quorum,
+    open_log_checkpoint,
+    parse_log_note,
 )
-from referee.log.public.checkpoint import check_log_signature, demand_quorum, open_log_checkpoint, parse_log_note
-from referee.log.public.folder import CHECKPOINT, Folder
 from referee.log.public.leaf import leaf_of
-from referee.log.public.policy import NONE, LogPolicy, Peer
+from referee.log.public.sources import CHECKPOINT, Folder
 from referee.log.public.tiles import PARTIAL, Edge, Source, TileTree
 from referee.server.publishing import witnesses
 from referee.server.publishing.upkeep import Upkeep

@@ -13,7 +13,7 @@ from time import monotonic
 import structlog
 
 from referee.log.errors import LogError
-from referee.log.public.folder import Folder
+from referee.log.public.sources import Folder
 from referee.log.public.tiles import PARTIAL, WIDTH, Edge
 from referee.server.store.store import Head, LogState, Store
 

@@ -21,10 +21,8 @@ import structlog
 from referee.log.errors import LogError
 from referee.log.merkle import check_consistency
 from referee.log.note import Note, NoteSignature, TreeHead
-from referee.log.public.checkpoint import open_log_checkpoint, origin_hash
-from referee.log.public.cosignature import cosigned_at
-from referee.log.public.policy import LogPolicy, Peer
-from referee.log.public.web import Answer, Web
+from referee.log.public.checkpoint import LogPolicy, Peer, cosigned_at, open_log_checkpoint, origin_hash
+from referee.log.public.sources import Answer, Web
 
 PATIENCE_S = 5.0
 """For one witness's answer, all of it."""

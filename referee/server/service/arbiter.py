@@ -8,8 +8,8 @@ import structlog
 
 from referee.log import remarks
 from referee.log.errors import LogError
-from referee.log.events import TABLE_ACTS
-from referee.log.intent import Role, act_name
+from referee.log.events import TABLE_ACTS, Role
+from referee.log.intent import act_name
 from referee.log.v1 import log_pb2
 from referee.server.live.act import Act
 from referee.server.live.answers import Accepted

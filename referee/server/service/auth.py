@@ -16,8 +16,8 @@ from typing import Any, cast
 import grpc
 
 from referee import api
-from referee.log.intent import Author
-from referee.log.intent import Role as Signs
+from referee.log.events import Author
+from referee.log.events import Role as Signs
 from referee.server.live.errors import BadField
 from referee.server.live.opening import new_token, token_digest
 from referee.server.service.limits import Account, Accounts, Guesses, Refusals, host_named, host_of

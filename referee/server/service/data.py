@@ -17,7 +17,7 @@ from typing import Any
 from referee.log.errors import LogError
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner, VerifierKey
-from referee.log.public.policy import MAX_POLICY_BYTES, LogPolicy
+from referee.log.public.checkpoint import MAX_POLICY_BYTES, LogPolicy
 from referee.server.live.opening import new_token, token_digest
 from referee.server.live.timing import SystemTime, Time
 from referee.server.publishing.sequencer import Sequencer, WentBack

@@ -15,8 +15,9 @@ import structlog
 
 from referee.log import file
 from referee.log.errors import Code, LogError
+from referee.log.events import Author, Role
 from referee.log.identity import parse_game_id
-from referee.log.intent import Author, Role, act_name, author_of, decode_intent
+from referee.log.intent import act_name, author_of, decode_intent
 from referee.log.keys import SIGNATURE_BYTES
 from referee.server.live.act import Act, Reply
 from referee.server.live.answers import Accepted, Answer, Refused

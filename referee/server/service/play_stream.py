@@ -14,7 +14,7 @@ import grpc
 import structlog
 from google.protobuf.message import Message
 
-from referee.log.intent import Author
+from referee.log.events import Author
 from referee.server.live.errors import BadField, BeyondHead, Draining, Elsewhere, LiveGameError, UnknownGame, Unsound
 from referee.server.live.game import LiveGame
 from referee.server.live.games import LiveGames

@@ -9,7 +9,7 @@ from contextlib import suppress
 from heapq import nlargest, nsmallest
 
 from referee import __version__
-from referee.log.intent import Author, Role
+from referee.log.events import Author, Role
 from referee.log.replay import Record
 from referee.server.live.docket import call_message
 from referee.server.live.errors import BadField, LiveGameError

@@ -6,9 +6,9 @@ from typing import Any
 
 from google.protobuf.message import DecodeError, Message
 
-from referee.log import audit, entry, file, frames, header, intent
+from referee.log import audit, entry, file, header, intent
 from referee.log.errors import Code, LogError
-from referee.log.frames import Frame
+from referee.log.file import Frame
 from referee.log.v1 import log_pb2
 from referee.wire import strict
 from tests.attacks.protections.table import ANYTHING, Patch, nothing, overlooked, protection
@@ -19,7 +19,7 @@ from tests.attacks.protections.table import ANYTHING, Patch, nothing, overlooked
 @protection
 def crc(patch: Patch) -> None:
     """The checksum of every frame."""
-    patch.setattr(file, "check_crc", lambda whole, offset: whole[frames.HEAD_BYTES : -frames.TAIL_BYTES])
+    patch.setattr(file, "check_crc", lambda whole, offset: whole[file.HEAD_BYTES : -file.TAIL_BYTES])
 
 
 class _AnyTen(bytes):
@@ -41,7 +41,7 @@ def magic(patch: Patch) -> None:
 @protection
 def lengths_of_frames(patch: Patch) -> None:
     """What is empty, or longer than its type may be, is refused before it is read."""
-    parse = frames.parse_head
+    parse = file.parse_head
 
     def lenient(head: bytes, offset: int) -> tuple[int, int]:
         parse(bytes(3) + b"\1" + head[4:], offset)
@@ -59,7 +59,7 @@ def torn_or_damaged(patch: Patch) -> None:
 @protection
 def order_of_frames(patch: Patch) -> None:
     """HEADER, entries, one checkpoint, END."""
-    anywhere = (frames.FrameType.HEADER, frames.FrameType.ENTRY, frames.FrameType.CHECKPOINT)
+    anywhere = (file.FrameType.HEADER, file.FrameType.ENTRY, file.FrameType.CHECKPOINT)
     patch.setattr(file, "_BEFORE", {kind: (*before, *anywhere) for kind, before in file._BEFORE.items()})
 
 
@@ -87,12 +87,12 @@ def unknown_frames_that_matter(patch: Patch) -> None:
     take = file.Order.take
 
     def lenient(order: file.Order, frame: Frame, whole: bytes) -> None:
-        if frame.type in set(frames.FrameType) or not frame.critical:
+        if frame.type in set(file.FrameType) or not frame.critical:
             take(order, frame, whole)
         else:
             order._hash.update(whole)
 
-    patch.setattr(frames, "_LIMITS", {**dict.fromkeys(range(frames.IGNORABLE), 64), **frames._LIMITS})
+    patch.setattr(file, "_LIMITS", {**dict.fromkeys(range(file.IGNORABLE), 64), **file._LIMITS})
     patch.setattr(file.Order, "take", lenient)
 
 

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from referee.log import audit, deal, events, intent, judge, remarks
+from referee.log import audit, events, judge, position, remarks
 from referee.log.arbitration import Arbitration
+from referee.log.clocks import Takebacks
 from referee.log.entry import Clock
 from referee.log.errors import Code, LogError
 from referee.log.game import LoggedGame
 from referee.log.judge import Judged
 from referee.log.position import Position
-from referee.log.takebacks import Takebacks
 from tests.attacks.protections.table import ANYTHING, Patch, nothing, overlooked, protection
 from tests.log.toy import ToyCodec
 
@@ -23,13 +23,13 @@ from tests.log.toy import ToyCodec
 @protection
 def commitment_of_the_referee(patch: Patch) -> None:
     """r is the one that GameOpen commits to."""
-    patch.setattr(deal, "referee_commitment", lambda seed: ANYTHING)
+    patch.setattr(position, "referee_commitment", lambda seed: ANYTHING)
 
 
 @protection
 def commitments_of_the_seats(patch: Patch) -> None:
     """Every p is the one that the Join commits to."""
-    patch.setattr(deal, "seat_commitment", lambda *given: ANYTHING)
+    patch.setattr(position, "seat_commitment", lambda *given: ANYTHING)
 
 
 @protection
@@ -47,7 +47,7 @@ def commitment_in_every_Join(patch: Patch) -> None:  # noqa: N802 - as the act i
 @protection
 def recomputed_deck(patch: Patch) -> None:
     """All chance is that of the committed deck."""
-    patch.setattr(deal.Deal, "outcome", lambda self, dealer, position: ANYTHING)
+    patch.setattr(position.Deal, "outcome", lambda self, dealer, position: ANYTHING)
 
 
 @protection
@@ -67,7 +67,7 @@ def who_may_act_when(patch: Patch) -> None:
     """Turns, phases, one Join for a seat, nothing after the end."""
     mover = judge.mover
 
-    def anybody(game: LoggedGame, author: intent.Author) -> int:
+    def anybody(game: LoggedGame, author: events.Author) -> int:
         # By the rules of the table time and forfeits depend on it.
         return mover(game, author) if game.arbitration.is_offered else author.index
 

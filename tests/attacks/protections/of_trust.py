@@ -6,11 +6,11 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from referee.log import audit, entry, heads, keys, note, replay
-from referee.log.authors import Keyring
+from referee.log import audit, entry, heads, keys, note, replay, verdict
 from referee.log.heads import Heads
 from referee.log.intent import author_of
 from referee.log.note import Note, VerifierKey
+from referee.log.replay import Keyring
 from tests.attacks.protections.table import Patch, nothing, protection
 
 # --- chain, tree, heads -----------------------------------------------------------------------------------------------
@@ -91,7 +91,7 @@ def pinned_keys(patch: Patch) -> None:
     """Seats' keys that the caller knows from elsewhere."""
     begin = audit._Auditor.__init__
 
-    def without(self: Any, policy: audit.Policy, *others: Any, **options: Any) -> None:
+    def without(self: Any, policy: verdict.Policy, *others: Any, **options: Any) -> None:
         begin(self, replace(policy, seat_keys={}, scribe_keys={}), *others, **options)
 
     patch.setattr(audit._Auditor, "__init__", without)

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from referee.log.intent import Author, Place, Role, TableAct
+from referee.log.events import Author, Role
+from referee.log.intent import Place, TableAct
 from referee.log.v1 import log_pb2
 from referee.wire import strict
 from referee_clients.rulings import Prepared

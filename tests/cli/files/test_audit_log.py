@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from referee.games.alhambra import Options
-from referee.log.note import Checkpoint
-from referee.log.tlog_proof import TlogProof
+from referee.log.note import Checkpoint, TlogProof
 from tests.cli.audit_log import Log, head_of
 from tests.cli.inside import referee
 from tests.log.alhambra import CODEC, alhambra, at_random

@@ -6,10 +6,9 @@ import asyncio
 from pathlib import Path
 from subprocess import CompletedProcess
 
-from referee.log.note import Checkpoint
-from referee.log.public.policy import LogPolicy
-from referee.log.public.proof import check_head_logged
-from referee.log.tlog_proof import TlogProof
+from referee.log.note import Checkpoint, TlogProof
+from referee.log.public.checkpoint import LogPolicy
+from referee.log.public.leaf import check_head_logged
 from referee.server.service.files import LOG_VERIFIER_FILE
 from tests.cli.inside import referee
 from tests.server.service.conftest import running

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from referee.games.alhambra import Options
-from referee.log.dsse import intent_encoding
+from referee.log.intent import intent_encoding
 from referee.log.keys import PublicKey
 from referee.log.note import VerifierKey
 from referee.log.v1 import log_pb2

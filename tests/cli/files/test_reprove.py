@@ -12,11 +12,11 @@ import pytest
 from referee.cli.files.reprove import Reproved
 from referee.cli.shared.solver import Solver
 from referee.log import file
-from referee.log.audit import Policy, audit
+from referee.log.audit import audit
 from referee.log.certificates import decode_proof
-from referee.log.frames import MAGIC, FrameType, encode_frame
+from referee.log.file import MAGIC, FrameType, encode_frame
 from referee.log.v1 import log_pb2
-from referee.log.verdict import Report, Verdict
+from referee.log.verdict import Policy, Report, Verdict
 from tests.cli.inside import referee
 from tests.contested.games import game
 from tests.core import needs_source

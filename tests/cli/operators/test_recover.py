@@ -18,7 +18,7 @@ import pytest
 
 from referee.log import file
 from referee.log.engines import installed
-from referee.log.frames import FrameType
+from referee.log.file import FrameType
 from referee.log.v1 import log_pb2
 from referee.server.live import recovery
 from referee.server.live.context import Context

@@ -16,8 +16,7 @@ from typing import Any
 import grpc
 import pytest
 
-from referee.log.file import entries, read
-from referee.log.frames import MAGIC, FrameType, encode_frame
+from referee.log.file import MAGIC, FrameType, encode_frame, entries, read
 from referee.server.service.files import KEY_FILE, STORE_FILE, VERIFIER_FILE
 from referee.server.store.sql import MARKS_FILE, SEAL_FILE
 from referee.text.notation.times import moment_utc

@@ -13,7 +13,7 @@ from referee.log import merkle
 from referee.log.merkle import leaf_hash
 from referee.log.note import TreeHead
 from referee.log.public.checkpoint import origin_hash
-from referee.log.public.folder import CHECKPOINT
+from referee.log.public.sources import CHECKPOINT
 from referee.log.public.tiles import Edge
 from referee.log.public.witness import Request, Witness, WitnessFile
 from tests.cli.inside import referee

@@ -17,8 +17,7 @@ import pytest
 from referee.log import merkle
 from referee.log.keys import PrivateKey
 from referee.log.note import TreeHead, VerifierKey
-from referee.log.public.checkpoint import open_log_checkpoint, origin_hash
-from referee.log.public.policy import LogPolicy
+from referee.log.public.checkpoint import LogPolicy, open_log_checkpoint, origin_hash
 from referee.log.public.witness import MAX_BODY_BYTES, Request
 from tests.cli.command import REFEREE
 from tests.cli.inside import referee

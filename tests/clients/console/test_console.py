@@ -12,7 +12,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static
 
-from referee.log.intent import Author, Role
+from referee.log.events import Author, Role
 from referee.log.keys import PrivateKey
 from referee.log.v1 import log_pb2
 from referee.server.service.server import Server

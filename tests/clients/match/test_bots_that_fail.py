@@ -17,8 +17,8 @@ from subprocess import PIPE
 import pytest
 
 from referee.games.game import Ending
-from referee.log.audit import Policy, audit
-from referee.log.verdict import Verdict
+from referee.log.audit import audit
+from referee.log.verdict import Policy, Verdict
 from referee_clients.match.game import milliseconds
 from referee_clients.match.journal import Game
 from referee_clients.match.limits import Limits

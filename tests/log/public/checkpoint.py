@@ -5,8 +5,7 @@ from __future__ import annotations
 from cryptography.hazmat.primitives.asymmetric.mldsa import MLDSA44PrivateKey
 
 from referee.log.note import Note, NoteSignature, TreeHead, VerifierKey
-from referee.log.public.checkpoint import parse_log_note
-from referee.log.public.cosignature import ML_DSA_44, ml_dsa_message
+from referee.log.public.checkpoint import ML_DSA_44, ml_dsa_message, parse_log_note
 from tests.log.public.logs import NOW_S
 
 

@@ -10,14 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from referee.log.errors import Code, LogError
-from referee.log.note import Checkpoint, CheckpointSigner, Note, NoteSignature, TreeHead
-from referee.log.public.checkpoint import demand_quorum, open_log_checkpoint, parse_log_note
-from referee.log.public.cosignature import ml_dsa_message
-from referee.log.public.leaf import leaf_of, read_leaf
-from referee.log.public.policy import MAX_DEFINED, LogPolicy
-from referee.log.public.proof import check_head_logged, prove_head
+from referee.log.note import Checkpoint, CheckpointSigner, Note, NoteSignature, TlogProof, TreeHead
+from referee.log.public.checkpoint import (
+    MAX_DEFINED,
+    LogPolicy,
+    demand_quorum,
+    ml_dsa_message,
+    open_log_checkpoint,
+    parse_log_note,
+)
+from referee.log.public.leaf import check_head_logged, leaf_of, prove_head, read_leaf
 from referee.log.public.tiles import Edge, TileTree
-from referee.log.tlog_proof import TlogProof
 from tests.log.games import ORIGIN, key
 from tests.log.public.checkpoint import MlDsaWitness
 from tests.log.public.logs import LOG, NOW_S, Memory, cosigned, head, leaves, policy, policy_text

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from referee.log.errors import Code, LogError
 from referee.log.note import VerifierKey
-from referee.log.public.cosignature import COSIGNATURE, witness_key
-from referee.log.public.policy import LogPolicy
+from referee.log.public.checkpoint import COSIGNATURE, LogPolicy, witness_key
 from tests.log.games import key
 from tests.log.public.logs import LOG, policy, policy_text
 

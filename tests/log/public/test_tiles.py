@@ -16,7 +16,7 @@ from pymerkle import InmemoryTree
 from referee.log import merkle
 from referee.log.errors import Code, LogError
 from referee.log.merkle import EMPTY_ROOT, check_consistency, check_inclusion, leaf_hash
-from referee.log.public.folder import Folder
+from referee.log.public.sources import Folder
 from referee.log.public.tiles import (
     Edge,
     TileTree,

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import pytest
 
 from referee.log.errors import Code, LogError
-from referee.log.public.web import Web
+from referee.log.public.sources import Web
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 

@@ -19,8 +19,7 @@ from structlog.testing import capture_logs
 from referee.log import merkle
 from referee.log.merkle import EMPTY_ROOT, check_consistency, leaf_hash
 from referee.log.note import CheckpointSigner, Note, NoteSignature, TreeHead
-from referee.log.public.checkpoint import open_log_checkpoint, origin_hash, parse_log_note
-from referee.log.public.policy import LogPolicy
+from referee.log.public.checkpoint import LogPolicy, open_log_checkpoint, origin_hash, parse_log_note
 from referee.log.public.witness import MAX_PROOF_LINES, Reply, Request, Witness, WitnessFailed, WitnessFile
 from tests.log.games import key
 from tests.log.public.logs import LOG, NOW_S, cosigned, plain, policy, policy_text

@@ -14,12 +14,13 @@ from typing import Any
 import pytest
 
 from referee.games import registry
-from referee.log.audit import Policy, audit
+from referee.log.audit import audit
 from referee.log.note import VerifierKey
 from referee.log.vectors import DATA, export
 from referee.log.vectors.counting import counting
 from referee.log.vectors.questions import KINDS, BadAnswer, Question, questions
 from referee.log.vectors.transcripts import TRANSCRIPTS
+from referee.log.verdict import Policy
 from tests.cli.inside import referee
 from tests.docs.shell import ROOT
 from tests.sizes import campaign, sample_of

@@ -11,9 +11,10 @@ from referee.games.table_rules import VERSION
 from referee.log import intent
 from referee.log.engines import Engines
 from referee.log.entry import decode_entry
+from referee.log.events import Author, Role
 from referee.log.game import Phase
 from referee.log.header import build_header
-from referee.log.intent import Author, Role, SignedIntent, author_of, decode_intent
+from referee.log.intent import SignedIntent, author_of, decode_intent
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Verdict

@@ -11,7 +11,7 @@ import pytest
 
 from referee.games.game import Ending
 from referee.log.errors import LogError
-from referee.log.intent import Author, Role
+from referee.log.events import Author, Role
 from referee.log.v1 import log_pb2
 from referee.server.live import recovery
 from referee.server.live.answers import Accepted, Refused

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from referee.log.errors import LogError
-from referee.log.intent import Author, Role
+from referee.log.events import Author, Role
 from referee.log.v1 import log_pb2
 from referee.server.live.answers import Accepted, Refused
 from referee.server.live.errors import GameOver, NotAwaited

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.log import intent
+from referee.log import events, intent
 from referee.log.engines import installed
 from referee.log.entry import Clock, decode_entry
 from referee.log.errors import Code, LogError
@@ -130,7 +130,7 @@ async def test_an_engine_that_fails_changes_nothing(tmp_path: Path) -> None:
     record = await table.record()
     record.game.position.state.card = 77  # type: ignore[attr-defined]  # so that the rules allow 66
     place = record.place
-    author = intent.Author(intent.Role.SEAT, 0)
+    author = events.Author(events.Role.SEAT, 0)
     with pytest.raises(LogError) as caught:
         await submit(table, intent.move(place, author, seat_key(0), bytes([66])))
     assert caught.value.code is Code.ENGINE

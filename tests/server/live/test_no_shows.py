@@ -8,8 +8,8 @@ import pytest
 
 from referee.games.game import Ending
 from referee.games.results import Result
+from referee.log.events import Author, Role
 from referee.log.game import Phase
-from referee.log.intent import Author, Role
 from referee.log.v1 import log_pb2
 from referee.server.live.errors import NotAwaited
 from tests.server.live.clocked import START_MS, Clocked

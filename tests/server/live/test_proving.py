@@ -21,15 +21,15 @@ import pytest
 
 from referee.games.alhambra.moves import PlaceTile, RebuildAdd, RebuildRemove, RebuildSwap
 from referee.log import file
-from referee.log.audit import Policy, audit
+from referee.log.audit import audit
 from referee.log.certificates import verdict_of
 from referee.log.engines import Engines, installed
 from referee.log.entry import decode_entry
-from referee.log.frames import FrameType as Type
+from referee.log.file import FrameType as Type
 from referee.log.note import VerifierKey
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
-from referee.log.verdict import Layer, Report, Verdict
+from referee.log.verdict import Layer, Policy, Report, Verdict
 from referee.server.live import proving, recovery
 from referee.server.live.context import Context
 from referee.server.service import game_service, solver

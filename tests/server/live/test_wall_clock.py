@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from referee.log.intent import Author, Role
+from referee.log.events import Author, Role
 from referee.log.v1 import log_pb2
 from referee.server.live.answers import Accepted
 from referee.server.live.timing import SLEW, TICK_MS

@@ -8,9 +8,8 @@ from pathlib import Path
 
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner, VerifierKey
-from referee.log.public.checkpoint import Witnessed, demand_quorum, open_log_checkpoint
-from referee.log.public.folder import CHECKPOINT, Folder
-from referee.log.public.policy import LogPolicy
+from referee.log.public.checkpoint import LogPolicy, Witnessed, demand_quorum, open_log_checkpoint
+from referee.log.public.sources import CHECKPOINT, Folder
 from referee.log.public.tiles import TileTree, read_leaves
 from referee.server.publishing.sequencer import EVERY_S, Sequencer
 from referee.server.store.store import Change, Store

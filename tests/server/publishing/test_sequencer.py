@@ -15,7 +15,7 @@ import pytest
 
 from referee.log.errors import LogError
 from referee.log.note import NoteSignature, TreeHead
-from referee.log.public.folder import CHECKPOINT, Folder
+from referee.log.public.sources import CHECKPOINT, Folder
 from referee.log.public.tiles import read_leaves, tile_path
 from referee.server.publishing.sequencer import Sequencer, WentBack, leaf
 from referee.server.store.sqlite import SqliteStore

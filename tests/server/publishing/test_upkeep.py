@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import pytest
 
-from referee.log.public.check import check_log
-from referee.log.public.folder import CHECKPOINT, Folder
+from referee.log.public.sources import CHECKPOINT, Folder
+from referee.log.public.tiles import check_log
 from referee.server.publishing import upkeep
 from referee.server.publishing.sequencer import Sequencer
 from referee.server.store.store import Head

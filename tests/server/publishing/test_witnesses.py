@@ -13,9 +13,8 @@ from structlog.testing import capture_logs
 
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner, TreeHead
-from referee.log.public.checkpoint import open_log_checkpoint
-from referee.log.public.folder import CHECKPOINT
-from referee.log.public.policy import LogPolicy, Peer
+from referee.log.public.checkpoint import LogPolicy, Peer, open_log_checkpoint
+from referee.log.public.sources import CHECKPOINT
 from referee.server.publishing import witnesses
 from referee.server.publishing.sequencer import NoQuorum, Sequencer, WentBack
 from referee.server.publishing.witnesses import Outcome

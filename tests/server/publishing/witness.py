@@ -14,7 +14,7 @@ from referee.log.errors import LogError
 from referee.log.keys import PrivateKey
 from referee.log.merkle import EMPTY_ROOT, check_consistency
 from referee.log.note import Note, TreeHead, VerifierKey
-from referee.log.public.cosignature import cosign, witness_key
+from referee.log.public.checkpoint import cosign, witness_key
 
 Answer = tuple[int, bytes]
 

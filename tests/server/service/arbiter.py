@@ -8,12 +8,12 @@ from typing import Any
 
 from referee.games.game import Decision
 from referee.log import intent, remarks
-from referee.log.audit import Policy, audit
-from referee.log.intent import Author, Role
+from referee.log.audit import audit
+from referee.log.events import Author, Role
 from referee.log.keys import PrivateKey
 from referee.log.note import VerifierKey
 from referee.log.v1 import log_pb2
-from referee.log.verdict import Verdict
+from referee.log.verdict import Policy, Verdict
 from referee.v1 import arbiter_service_pb2 as pb
 from referee.v1 import (
     arbiter_service_pb2_grpc,

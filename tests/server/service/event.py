@@ -8,8 +8,7 @@ from hashlib import sha256
 from typing import Any, cast
 
 from referee.log import intent
-from referee.log.events import Moved
-from referee.log.intent import Author, Role
+from referee.log.events import Author, Moved, Role
 from referee.log.keys import PrivateKey
 from referee.tournament.log import EventLog
 from referee.tournament.rebuild import read_again

@@ -18,8 +18,9 @@ from referee.games.kingdomino.moves import PlaceDomino
 from referee.games.rollwrite.moves import ChangeDice
 from referee.log import intent
 from referee.log.entry import decode_entry
+from referee.log.events import Author, Role
 from referee.log.game import Phase
-from referee.log.intent import Author, Place, Role, SignedIntent
+from referee.log.intent import Place, SignedIntent
 from referee.log.keys import PrivateKey
 from referee.log.note import VerifierKey, open_checkpoint
 from referee.log.replay import Record

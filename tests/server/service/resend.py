@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from io import BytesIO
 
-from referee.log.audit import Policy, audit
+from referee.log.audit import audit
 from referee.log.note import VerifierKey
-from referee.log.verdict import Verdict
+from referee.log.verdict import Policy, Verdict
 from tests.server.service.player import Client, Play, bearer
 
 

@@ -7,7 +7,8 @@ from typing import Any
 import grpc
 
 from referee.log import intent
-from referee.log.intent import Author, Role, SignedIntent
+from referee.log.events import Author, Role
+from referee.log.intent import SignedIntent
 from referee.v1 import game_service_pb2 as pb
 from tests.server.service.player import (
     CODE,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from referee.log import intent
-from referee.log.intent import Author, Role
+from referee.log.events import Author, Role
 from referee.server.live.opening import token_digest
 from referee.server.service.auth import Unauthenticated
 from referee.v1 import access_service_pb2 as access

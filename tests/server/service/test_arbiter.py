@@ -9,7 +9,7 @@ import pytest
 
 from referee.games.game import Decision, Ending
 from referee.games.kingdomino.moves import DiscardDomino
-from referee.log.intent import Author, Role
+from referee.log.events import Author, Role
 from referee.log.v1 import log_pb2
 from referee.v1 import (
     access_service_pb2,

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from referee.log import intent
-from referee.log.dsse import intent_encoding
-from referee.log.intent import Author, Role, SignedIntent
+from referee.log.events import Author, Role
+from referee.log.intent import SignedIntent, intent_encoding
 from referee.log.keys import PrivateKey
 from referee.log.v1 import log_pb2
 from referee.v1 import game_service_pb2 as pb

@@ -13,7 +13,7 @@ import pytest
 from referee.games.table_rules import VERSION
 from referee.log import intent
 from referee.log.entry import decode_entry
-from referee.log.intent import Author, Role
+from referee.log.events import Author, Role
 from referee.log.v1 import log_pb2
 from referee.server.service.files import ALIVE_FILE
 from referee.v1 import game_pb2

@@ -19,7 +19,8 @@ from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
 from referee.log import file, intent
 from referee.log.entry import decode_entry
-from referee.log.intent import Author, Role, SignedIntent
+from referee.log.events import Author, Role
+from referee.log.intent import SignedIntent
 from referee.server.service.permissions import SERVICES
 from referee.server.service.server import Config, Server
 from referee.v1 import game_service_pb2 as pb

@@ -21,8 +21,9 @@ from referee.games.kingdomino.moves import DiscardDomino
 from referee.games.rollwrite.moves import GetCoins
 from referee.kingdomino.v1 import proof_pb2 as kingdomino_pb
 from referee.log import intent
+from referee.log.events import Author, Role
 from referee.log.game import Phase
-from referee.log.intent import Author, Place, Role, SignedIntent
+from referee.log.intent import Place, SignedIntent
 from referee.log.v1 import log_pb2
 from referee.server.live.errors import BadField
 from referee.server.service.auth import Caller

@@ -12,8 +12,8 @@ import grpc
 import pytest
 
 from referee.log import intent
-from referee.log.audit import Policy
 from referee.log.note import VerifierKey
+from referee.log.verdict import Policy
 from referee.tournament import wire
 from referee.tournament.check import check_event
 from referee.tournament.rules import Terms

@@ -6,8 +6,8 @@ from io import BytesIO
 from pathlib import Path
 
 from referee.log.engines import installed
+from referee.log.events import Author, Role
 from referee.log.file import entries
-from referee.log.intent import Author, Role
 from referee.log.v1 import log_pb2
 from referee.server.live import recovery
 from referee.server.live.context import Context

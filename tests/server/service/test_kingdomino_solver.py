@@ -10,10 +10,10 @@ from typing import Any
 from referee.games.kingdomino.dominoes import DOMINOES
 from referee.games.kingdomino.moves import ChooseDomino, DiscardDomino, PlaceDomino
 from referee.games.kingdomino.phases import Phase
-from referee.log.audit import Policy, audit
+from referee.log.audit import audit
 from referee.log.note import VerifierKey
 from referee.log.v1 import log_pb2
-from referee.log.verdict import Report, Verdict
+from referee.log.verdict import Policy, Report, Verdict
 from referee.v1 import solver_service_pb2 as pb
 from referee.wire.certificates.kingdomino.claims import DiscardClaim, Frame, Kingdom, Placed, PlacementClaim
 from referee.wire.certificates.kingdomino.wire import domino_message, frame_message, message_of, placed_of

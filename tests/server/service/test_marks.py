@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from referee.log.audit import Policy, audit
+from referee.log.audit import audit
 from referee.log.note import VerifierKey
-from referee.log.verdict import Verdict
+from referee.log.verdict import Policy, Verdict
 from referee.server.service.data import DataError
 from referee.server.service.files import STORE_FILE
 from referee.server.service.server import Config, Server

@@ -12,11 +12,10 @@ import pytest
 from rich.console import Console
 
 from referee.cli.operators.status import picture
-from referee.log.note import Checkpoint, Note, TreeHead, VerifierKey
-from referee.log.public.folder import CHECKPOINT
-from referee.log.public.policy import LogPolicy
-from referee.log.public.proof import check_head_logged
-from referee.log.tlog_proof import TlogProof
+from referee.log.note import Checkpoint, Note, TlogProof, TreeHead, VerifierKey
+from referee.log.public.checkpoint import LogPolicy
+from referee.log.public.leaf import check_head_logged
+from referee.log.public.sources import CHECKPOINT
 from referee.server.publishing import upkeep
 from referee.server.service.data import DataError
 from referee.server.service.files import LOG_KEY_FILE, LOG_VERIFIER_FILE

@@ -10,7 +10,7 @@ import pytest
 
 from referee.log import intent
 from referee.log.entry import decode_entry
-from referee.log.intent import Author, Role
+from referee.log.events import Author, Role
 from referee.log.keys import PrivateKey
 from referee.log.v1 import log_pb2
 from referee.server.live.opening import token_digest

@@ -15,11 +15,11 @@ import grpc
 import psycopg
 import pytest
 
-from referee.log.audit import Policy, audit
+from referee.log.audit import audit
 from referee.log.file import entries
 from referee.log.merkle import Tree, leaf_hash
 from referee.log.note import VerifierKey
-from referee.log.verdict import Verdict
+from referee.log.verdict import Policy, Verdict
 from referee.v1 import access_service_pb2 as access
 from referee.v1 import game_service_pb2 as pb
 from referee_clients import GameResult, play_async

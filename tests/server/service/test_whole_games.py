@@ -11,13 +11,13 @@ import pytest
 from referee.games import kingdomino, registry, rollwrite
 from referee.games.kingdomino.options import Frame
 from referee.games.rollwrite.options import Solo
-from referee.log.audit import Policy, audit
+from referee.log.audit import audit
 from referee.log.endings import end_message
 from referee.log.entry import decode_entry
 from referee.log.file import entries
 from referee.log.note import VerifierKey
 from referee.log.v1 import log_pb2
-from referee.log.verdict import Verdict
+from referee.log.verdict import Policy, Verdict
 from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
 from tests.server.service.player import OTHER_SCRIBE, SCRIBE, Client, bearer, seat_key

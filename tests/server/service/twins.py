@@ -36,8 +36,8 @@ from referee.games.rollwrite.options import Solo
 from referee.log.deck import Deck, deck_key, referee_commitment, seat_commitment
 from referee.log.engines import Engines
 from referee.log.entry import decode_entry
+from referee.log.events import Author, Role
 from referee.log.game import LoggedGame
-from referee.log.intent import Author, Role
 from referee.log.merkle import Tree, leaf_hash
 from referee.log.v1 import log_pb2
 from referee.server.live.opening import token_digest

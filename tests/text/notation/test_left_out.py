@@ -17,6 +17,7 @@ from referee.log import audit as auditor
 from referee.log.errors import LogError
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner
+from referee.log.verdict import Policy as Trusted
 from referee.log.verdict import Verdict
 from referee.telling.recorder import Recorder
 from referee.telling.rehearsal import adjudicated, listed, recorded, rehearse
@@ -103,7 +104,7 @@ def test_a_text_without_the_moves_of_who_resigned_is_the_same_game(setup: Setup,
         rehearse(reading.game)
         recorder = Recorder(setup, KEYS[0], KEYS[2:], has_table_acts=True)
         recorder.lines(reading.game)
-        report = auditor.audit(BytesIO(recorder.file(SIGNER)), auditor.Policy(verifier=SIGNER.verifier))
+        report = auditor.audit(BytesIO(recorder.file(SIGNER)), Trusted(verifier=SIGNER.verifier))
         assert report.verdict is Verdict.COMPLETE
         for text in (whole, short):
             found = adjudicated(text)
@@ -254,7 +255,7 @@ def test_whatever_is_written_the_log_is_what_the_adjudication_says(setup: Setup,
                 assert "organiser: abort" in text
         assert bool(whole.illegal) == bool(found.illegal)
         recorder = recorded(found, KEYS[0], KEYS[2:])
-        report = auditor.audit(BytesIO(recorder.file(SIGNER)), auditor.Policy(verifier=SIGNER.verifier))
+        report = auditor.audit(BytesIO(recorder.file(SIGNER)), Trusted(verifier=SIGNER.verifier))
         assert report.verdict in (Verdict.COMPLETE, Verdict.PREFIX), report.findings
         assert recorder.record.game.position.state.digest() == found.state.digest(), seed
         if found.ended:

@@ -15,6 +15,7 @@ from referee.games.results import Result
 from referee.log import audit as auditor
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner
+from referee.log.verdict import Policy as Trusted
 from referee.log.verdict import Report, Verdict
 from referee.telling.rehearsal import recorded
 from referee.text.notation import game_text
@@ -42,7 +43,7 @@ def ruled(rulings: str, *lines: str, policy: Policy = Policy.STOP) -> Adjudicati
 def audited(found: Adjudication) -> Report:
     """The audit of the log of what was found."""
     file = recorded(found, KEYS[0], KEYS[2:]).file(SIGNER)
-    return auditor.audit(BytesIO(file), auditor.Policy(verifier=SIGNER.verifier))
+    return auditor.audit(BytesIO(file), Trusted(verifier=SIGNER.verifier))
 
 
 # --- how they are written ------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from typing import Final
 
 import referee
 import referee_clients
-from referee.log.intent import Role
+from referee.log.events import Role
 from referee.text.words.catalogue import Text
 
 _SOURCES: Final = (Path(referee.__file__).parent, Path(referee_clients.__file__).parent)

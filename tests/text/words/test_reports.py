@@ -21,7 +21,7 @@ import referee
 from referee.games import registry
 from referee.games.game import Violation
 from referee.log.errors import Code, LogError, not_awaited
-from referee.log.intent import Author, Role
+from referee.log.events import Author, Role
 from referee.log.note import VerifierKey
 from referee.telling import report as of_log
 from referee.telling.game_file import GameFile, as_text

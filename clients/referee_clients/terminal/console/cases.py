@@ -9,7 +9,7 @@ from math import inf
 import grpc
 
 from referee.console import printable
-from referee.log.intent import Author, Role
+from referee.log.events import Author, Role
 from referee.log.keys import PrivateKey
 from referee.v1 import status_service_pb2 as pb
 from referee.v1 import status_service_pb2_grpc

@@ -14,7 +14,7 @@ from referee.games.game import Decision, Ending
 from referee.games.results import Contest
 from referee.log import events
 from referee.log.errors import Code, LogError
-from referee.log.intent import Author, Role
+from referee.log.events import Author, Role
 from referee.log.judge import judge_act
 from referee.log.reading import read_rule
 from referee.log.replay import Record

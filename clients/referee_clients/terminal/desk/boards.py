@@ -18,9 +18,8 @@ from referee.games.game import Cell, Decision, Forced
 from referee.games.results import Result
 from referee.log.entry import decode_entry
 from referee.log.errors import LogError
-from referee.log.events import Corrected, Declared, Moved
+from referee.log.events import Author, Corrected, Declared, Moved, Role
 from referee.log.game import Phase
-from referee.log.intent import Author, Role
 from referee.log.judge import judge_act
 from referee.log.replay import Record
 from referee.telling.transcript import Line, Transcript, numbered, scored

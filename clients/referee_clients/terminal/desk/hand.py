@@ -18,7 +18,8 @@ from typing import Any
 from referee.games.game import Chance
 from referee.log import intent
 from referee.log.errors import LogError
-from referee.log.intent import Author, Role, SignedIntent, TableAct
+from referee.log.events import Author, Role
+from referee.log.intent import SignedIntent, TableAct
 from referee.log.keys import PrivateKey
 from referee.log.note import VerifierKey
 from referee.log.v1 import log_pb2

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from textual.binding import Binding, BindingType
 
-from referee.log.intent import Author, Role
+from referee.log.events import Author, Role
 from referee.log.keys import PrivateKey
 from referee.log.note import VerifierKey
 from referee.text.notation import table

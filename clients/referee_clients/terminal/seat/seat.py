@@ -8,8 +8,8 @@ from pathlib import Path
 
 from referee.log import intent
 from referee.log.errors import LogError
-from referee.log.events import UNNAMED, KeyChanged
-from referee.log.intent import Author, Role, SignedIntent
+from referee.log.events import UNNAMED, Author, KeyChanged, Role
+from referee.log.intent import SignedIntent
 from referee.log.judge import judge_act
 from referee.log.keys import PrivateKey, PublicKey
 from referee.log.note import VerifierKey

@@ -10,11 +10,11 @@ import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from referee.log.audit import Policy, audit
+from referee.log.audit import audit
 from referee.log.errors import LogError
 from referee.log.keys import PublicKey
 from referee.log.note import VerifierKey
-from referee.log.verdict import CertificateReport, Report
+from referee.log.verdict import CertificateReport, Policy, Report
 from referee.text.words.catalogue import Said
 from referee.tournament.check import check_event
 from referee.tournament.rules import TOURNAMENT
