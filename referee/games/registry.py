@@ -6,20 +6,20 @@ module or package that bears the game's rules id, ``referee.wire.alhambra`` for 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from typing import Any, Final
 
-from referee.games import alhambra, kingdomino, rollwrite
 from referee.games.game import UnknownRules
 
-_GAMES: Final = {(game.rules_id, game.version): game for game in (*alhambra.VERSIONS, kingdomino.GAME, rollwrite.GAME)}
+_VERSIONS: Final[Mapping[str, tuple[int, ...]]] = {"alhambra": (1, 2), "kingdomino": (1,), "rollwrite": (1,)}
+"""Of each game, from the oldest on. Its package is imported when the game is asked for, as its tables take time."""
 
 
 def games() -> Sequence[Any]:
     """Return all games, every version."""
-    return tuple(_GAMES.values())
+    return tuple(_game(rules_id, version) for rules_id, versions in _VERSIONS.items() for version in versions)
 
 
 def newest() -> Sequence[Any]:
@@ -29,17 +29,21 @@ def newest() -> Sequence[Any]:
 
 def names() -> tuple[str, ...]:
     """Return the rules ids, in the order of the registry, each once."""
-    return tuple(dict.fromkeys(rules_id for rules_id, _ in _GAMES))
+    return tuple(_VERSIONS)
 
 
 def get(rules_id: str, version: int = 0) -> Any:
     """Return the game; version 0 is the newest. Raise ``UnknownRules``."""
-    if version == 0:
-        version = max((v for known, v in _GAMES if known == rules_id), default=0)
-    try:
-        return _GAMES[rules_id, version]
-    except KeyError:
-        raise UnknownRules(f"no rules {rules_id!r}" + (f" version {version}" if version else "")) from None
+    versions = _VERSIONS.get(rules_id, ())
+    if not versions or version not in (0, *versions):
+        raise UnknownRules(f"no rules {rules_id!r}" + (f" version {version}" if version else ""))
+    return _game(rules_id, version or versions[-1])
+
+
+@cache
+def _game(rules_id: str, version: int) -> Any:
+    package = import_module(f"referee.games.{rules_id}")
+    return next(game for game in getattr(package, "VERSIONS", (package.GAME,)) if game.version == version)
 
 
 @cache
@@ -48,7 +52,7 @@ def part(layer: str, rules_id: str, module: str = "") -> Any:
 
     Raise ``UnknownRules`` for a game that is not registered or that the layer has nothing for.
     """
-    if rules_id not in {known for known, _ in _GAMES}:
+    if rules_id not in _VERSIONS:
         raise UnknownRules(f"no rules {rules_id!r}")
     name = ".".join((layer, rules_id, *([module] if module else ())))
     try:

@@ -11,7 +11,8 @@ from io import BytesIO
 from itertools import zip_longest
 from typing import Any
 
-from referee import __version__, dealer
+import referee as program
+from referee import dealer
 from referee.games.game import Chance, Decision, Ending, ForcedPass, Pending
 from referee.games.results import Contest
 from referee.games.table_rules import VERSION as TABLE_RULES
@@ -72,7 +73,11 @@ class Recorder:
         game, self._codec = installed().get(setup.rules_id, setup.version)
         hashes = players or [b""] * setup.seats
         self.header = build_header(
-            game.rules_id, game.version, game.catalogue, self._codec.signed_file(), f"tile-referee {__version__}"
+            game.rules_id,
+            game.version,
+            game.catalogue,
+            self._codec.signed_file(),
+            f"tile-referee {program.__version__}",
         )
         opened = log_pb2.GameOpen(
             format_version=FORMAT_VERSION,

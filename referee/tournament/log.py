@@ -10,7 +10,8 @@ from dataclasses import asdict, dataclass, field
 from io import BytesIO
 from typing import BinaryIO, Final, NamedTuple, Protocol, cast
 
-from referee import __version__, dealer
+import referee as program
+from referee import dealer
 from referee.games.game import InputError
 from referee.log import file, intent
 from referee.log.endings import end_message
@@ -52,7 +53,7 @@ class EventLog:
         cls, terms: Terms, key: PrivateKey, engines: Engines | None = None, *, arbiters: Sequence[bytes] = ()
     ) -> EventLog:
         """Begin an event. ``arbiters``: public keys of others who may sign acts. Raise ``LogError``."""
-        header, opened = opening(terms_data(terms), [key.public.raw, *arbiters], f"tile-referee {__version__}")
+        header, opened = opening(terms_data(terms), [key.public.raw, *arbiters], f"tile-referee {program.__version__}")
         record, written = Record.start(strict.encode(opened), _now(), engines=engines)
         return cls(header, record, [written.data], key)
 

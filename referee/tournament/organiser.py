@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from referee import __version__
+import referee as program
 from referee.games.game import InputError
 from referee.log.deck import Deck
 from referee.log.errors import RulesError
@@ -31,7 +31,10 @@ from referee.tournament.rules.quality import Pairing, Situation, bound, vector, 
 from referee.tournament.rules.scoring import standings_hash
 from referee.tournament.rules.situation import Due, due, is_decided, seeds, situation, snake
 
-ENGINE = f"tile-referee {__version__}"
+
+def _engine() -> str:
+    """Return what pairs, as the log says."""
+    return f"tile-referee {program.__version__}"
 
 
 def enter_players(
@@ -144,7 +147,7 @@ def proposal(state: State) -> Pair:
         raise InputError("round", "all of them are played", "`referee event close`")
     if state.is_cut:
         tables = snake(seeds(state), state.terms.cut_size)
-        return Pair(number, tables, (), (), 0, Origin.KNOCK_OUT, ENGINE)
+        return Pair(number, tables, (), (), 0, Origin.KNOCK_OUT, _engine())
     there = state.there(number)
     before, sizes = situation(state), state.terms.sizes
     if len(there) < min(sizes):
@@ -206,7 +209,7 @@ def _from_the_top(pairing: Pairing, before: Situation, sizes: tuple[int, ...]) -
 
 def _pair(number: int, before: Situation, sizes: tuple[int, ...], pairing: Pairing, origin: Origin) -> Pair:
     stated, least = tuple(vector(before, sizes, pairing)), bound(before, sizes, pairing.byes)
-    return Pair(number, pairing.tables, pairing.byes, stated, least, origin, ENGINE)
+    return Pair(number, pairing.tables, pairing.byes, stated, least, origin, _engine())
 
 
 def advance(log: EventLog) -> None:

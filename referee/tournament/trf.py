@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, NoReturn
 
-from referee import __version__
+import referee as program
 from referee.games.game import InputError
 from referee.tournament.names import Names, checked
 from referee.tournament.rules import State, Terms
@@ -87,7 +87,7 @@ def written(state: State, names: Names, title: str) -> tuple[str, list[str]]:
         f"092 {state.terms.game}",
         f"142 {state.terms.rounds}",
         f"162  {_values(points)}",
-        f"182 tile-referee {__version__}",
+        f"182 tile-referee {program.__version__}",
     ]
     last = f"{state.terms.rounds:03}"
     lines += [f"260 001 {last} {a:>4} {b:>4}" for (a, b), never in sorted(state.forbidden.items()) if never]

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
-
-import grpc
-from google.rpc import error_details_pb2
-from grpc_status import rpc_status
+from typing import TYPE_CHECKING
 
 from referee.text.words.catalogue import Phrase
-from referee.v1.game_service_pb2 import ErrorReason, Failure
 from referee.wire.enums import bare_name
+
+# A command that reads a file knows these errors, and pays for gRPC only where one comes from it.
+if TYPE_CHECKING:
+    import grpc
+
+    from referee.v1.game_service_pb2 import Failure
 
 DOMAIN = "referee.v1"
 _SAID = "said"
@@ -67,6 +69,14 @@ class BadMove(BotFailed):
     """The bot chose what the rules forbid; nothing was sent."""
 
 
+_PASSING = (
+    *("UNAVAILABLE", "DEADLINE_EXCEEDED", "CANCELLED", "RESOURCE_EXHAUSTED"),
+    # A stream that a dying server cut in the middle of a frame.
+    *("INTERNAL", "UNKNOWN"),
+)
+"""Codes of gRPC after which another attempt can help."""
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """A gRPC error as the referee means it."""
@@ -95,15 +105,7 @@ class Answer:
             return self.reason in ("DRAINING", "NOT_OWNER", "STORE_FAILED", "DEADLINE")
         if any(sign in self.message for sign in UNTRUSTED):
             return False
-        return self.code in (
-            grpc.StatusCode.UNAVAILABLE,
-            grpc.StatusCode.DEADLINE_EXCEEDED,
-            grpc.StatusCode.CANCELLED,
-            grpc.StatusCode.RESOURCE_EXHAUSTED,
-            # A stream that a dying server cut in the middle of a frame.
-            grpc.StatusCode.INTERNAL,
-            grpc.StatusCode.UNKNOWN,
-        )
+        return self.code.name in _PASSING
 
     def __str__(self) -> str:
         return f"{self.reason or self.code.name}: {self.message}"
@@ -111,6 +113,9 @@ class Answer:
 
 def answer_of(error: grpc.aio.AioRpcError) -> Answer:
     """Return what the referee, or the network, said."""
+    from google.rpc import error_details_pb2  # noqa: PLC0415 - see above
+    from grpc_status import rpc_status  # noqa: PLC0415
+
     message = error.details() or ""
     try:
         status = rpc_status.from_call(error)  # type: ignore[arg-type]  # it has all that is asked of a call
@@ -129,6 +134,10 @@ def answer_of(error: grpc.aio.AioRpcError) -> Answer:
 
 def answer_of_failure(failure: Failure) -> Answer:
     """Return what became of one act of a stream."""
+    import grpc  # noqa: PLC0415 - see above
+
+    from referee.v1.game_service_pb2 import ErrorReason  # noqa: PLC0415
+
     code = next((code for code in grpc.StatusCode if code.value[0] == failure.code), grpc.StatusCode.UNKNOWN)
     known = failure.reason in ErrorReason.values()
     reason = bare_name(ErrorReason, failure.reason) if known else str(failure.reason)

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from referee.cli.shared import game_texts
+from referee.cli.shared.arguments import private_key
 from referee.cli.shared.failure import EXIT_USAGE, Failure
 from referee.cli.shared.remote import DEFAULT_SERVER, SendInClear, Server, TlsCa, TlsCert, TlsKey, security, token_of
 from referee_clients.terminal.console.cases import Post
@@ -45,7 +45,7 @@ def arbiter(  # noqa: PLR0917 - typer reads options from the signature
     """
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise Failure("the console needs a terminal; expected one, or `referee docket` and `referee rule`", EXIT_USAGE)
-    private = game_texts.private_key("--key", key)
+    private = private_key("--key", key)
     tokens = [token_of(path) for path in token_file or []]
     if not tokens and tls_cert is None:
         raise Failure("no token; expected --token-file FILE, with a token for arbiters", EXIT_USAGE)

@@ -13,8 +13,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from referee.cli.shared import game_texts
-from referee.cli.shared.arguments import public_key
+from referee.cli.shared.arguments import private_key, public_key
 from referee.cli.shared.failure import EXIT_USAGE, Failure
 from referee.cli.shared.remote_games import whole_id
 from referee.cli.shared.table import (
@@ -238,7 +237,7 @@ def _rule(make: Callable[..., log_pb2.Rule], words: _Words, own: dict[str, Any])
 
     async def run() -> None:
         async with arbiter(words.server, game, token, secured) as calls:
-            look = await Bench(calls, author, game_texts.private_key("--key", words.key)).look()
+            look = await Bench(calls, author, private_key("--key", words.key)).look()
             await _enter(Bench(calls, author, signer(look.record, author, words.key)), look, ruling, words, text)
 
     called(words.server, run)

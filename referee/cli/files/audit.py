@@ -7,13 +7,11 @@ from typing import Annotated
 
 import typer
 
-from referee.cli.files import audit_many
 from referee.cli.shared import bulk
 from referee.cli.shared.arguments import OptionalKey, public_key, verifier_key
 from referee.cli.shared.bulk import FILE, files_of, telling
 from referee.cli.shared.failure import EXIT_USAGE, Failure
 from referee.cli.shared.log_policy import log_policy as read_policy
-from referee.cli.shared.tournament import looking
 from referee.log import audit as auditor
 from referee.log.entry import decode_entry, decode_open
 from referee.log.errors import LogError
@@ -136,6 +134,8 @@ def audit(  # noqa: PLR0917 - typer reads options from the signature
     0.jsonl 1.jsonl 2.jsonl 3.jsonl --folder games/`
     """
     if merge:
+        from referee.cli.files import audit_many  # noqa: PLC0415 - one file needs no bulk run
+
         verifier = verifier_key("--key", key) if key else None
         raise typer.Exit(audit_many.merge(files, folder, verifier, as_json=json))
     if key is None:
@@ -159,6 +159,8 @@ def audit(  # noqa: PLR0917 - typer reads options from the signature
         if seat_key or scribe_key or receipt or event or proof:
             what = "--seat-key, --scribe-key, --event, --proof and --receipt belong to one game"
             raise Failure(f"{what}; expected one file, not a directory", EXIT_USAGE)
+        from referee.cli.files import audit_many  # noqa: PLC0415 - one file needs no bulk run
+
         with telling(FILE):
             wanted = audit_many.Options(
                 shard=bulk.shard_of(shard),
@@ -191,6 +193,8 @@ def audit(  # noqa: PLR0917 - typer reads options from the signature
 
 def _registered(file: Path, event: Path) -> dict[int, bytes]:
     """Return the keys that the entrants at the game's table registered, by seat. Raise ``Failure``."""
+    from referee.cli.shared.tournament import looking  # noqa: PLC0415 - few audits need it
+
     with looking(event) as found:
         state, number = found.log.state, found.log.event_id
     try:

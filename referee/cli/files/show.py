@@ -15,7 +15,7 @@ import typer
 
 from referee import console
 from referee.cli.shared import game_texts, output
-from referee.cli.shared.arguments import verifier_key
+from referee.cli.shared.arguments import private_key, verifier_key
 from referee.cli.shared.failure import EXIT_USAGE, Failure
 from referee.cli.shared.game_texts import rehearsed
 from referee.games.results import Wait
@@ -191,7 +191,7 @@ def _outcome(position: Position, waits: Wait | None = None) -> list[str]:
 
 def _signed(text: str, name: str, path: Path) -> str:
     """Raise ``Failure``."""
-    key = game_texts.private_key("--sign", path)
+    key = private_key("--sign", path)
     try:
         note = game_texts.signed(text, name, key)
         print(f"verifier key {VerifierKey.of(name, key.public)}", file=sys.stderr)

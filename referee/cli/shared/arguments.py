@@ -15,7 +15,6 @@ from referee.log.keys import PrivateKey, PublicKey, public_key_from_pem
 from referee.log.note import VerifierKey
 from referee.text.notation.violations import cut
 from referee.text.words.catalogue import ENGLISH, UnknownLanguage, Words, category, languages, load
-from referee_clients.web.origins import has_keys
 
 _KEY = typer.Option(
     "--key",
@@ -90,6 +89,16 @@ def public_key(word: str, text: str) -> bytes:
     raise Failure(f"{word}: not a key; expected {_KEY_EXPECTED}", EXIT_USAGE)
 
 
+def private_key(option: str, path: Path) -> PrivateKey:
+    """Raise ``Failure``."""
+    try:
+        return PrivateKey.load(path)
+    except OSError as error:
+        raise Failure(f"{option} {path}: {error.strerror}", EXIT_USAGE) from None
+    except LogError as error:
+        raise Failure(f"{option} {error.what}; expected {error.expected}", EXIT_USAGE) from None
+
+
 def new_private_key(path: Path, *, instead: str = "the name of a new file") -> PrivateKey:
     """Make a key in a new file, for its owner alone. Raise ``Failure``; ``instead``: what to give if there is one."""
     key = PrivateKey.generate()
@@ -112,6 +121,8 @@ def check_origins(option: str, origins: Iterable[str]) -> None:
 
 def web_origin(option: str, origin: str) -> str:
     """Return where a browser can play a seat, as browsers name it. Raise ``Failure``."""
+    from referee_clients.web.origins import has_keys  # noqa: PLC0415 - few commands need it
+
     check_origins(option, [origin])
     if not has_keys(origin):
         what = "seats cannot be played there, as browsers give keys only to pages over HTTPS"

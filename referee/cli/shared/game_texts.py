@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from referee.cli.shared.arguments import private_key
 from referee.cli.shared.failure import EXIT_USAGE, Failure
 from referee.console import printable
 from referee.games.results import Wait
@@ -14,7 +15,6 @@ from referee.log.errors import Code, LogError
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner, Note, NoteSignature, VerifierKey
 from referee.log.verdict import Finding, Verdict
-from referee.telling.rehearsal import rehearse
 from referee.text.notation.game_text import GameText
 from referee.text.notation.grammar import MAX_CHARACTERS
 from referee.text.notation.violations import Kind, NotationError
@@ -73,16 +73,6 @@ def signed(text: str, name: str, key: PrivateKey) -> str:
     return Note(text, (signature,)).encode().decode()
 
 
-def private_key(option: str, path: Path) -> PrivateKey:
-    """Raise ``Failure``."""
-    try:
-        return PrivateKey.load(path)
-    except OSError as error:
-        raise Failure(f"{option} {path}: {error.strerror}", EXIT_USAGE) from None
-    except LogError as error:
-        raise Failure(f"{option} {error.what}; expected {error.expected}", EXIT_USAGE) from None
-
-
 def not_recordable(path: Path, error: LogError | NotationError) -> Failure:
     """Return what a person reads of a line, or of an end, that no log has."""
     if isinstance(error, NotationError):
@@ -93,6 +83,8 @@ def not_recordable(path: Path, error: LogError | NotationError) -> Failure:
 
 def rehearsed(path: Path, game: GameText) -> Wait | None:
     """Judge what a text has beside its moves; return what its result waits for, if it does. Raise ``Failure``."""
+    from referee.telling.rehearsal import rehearse  # noqa: PLC0415 - it takes the grammar, and all of a log
+
     try:
         return rehearse(game)
     except (LogError, NotationError) as error:

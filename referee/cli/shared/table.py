@@ -14,7 +14,8 @@ from typing import Annotated, Any, TypeVar, get_type_hints
 import grpc
 import typer
 
-from referee.cli.shared import game_texts, output
+from referee.cli.shared import output
+from referee.cli.shared.arguments import private_key
 from referee.cli.shared.failure import EXIT_USAGE, Failure
 from referee.cli.shared.remote import (
     DEFAULT_SERVER,
@@ -123,7 +124,7 @@ class Floor:
 
     def enter(self, record: Record, author: Author, key: Path, act: TableAct, text: str, *, anywhere: bool) -> int:
         """Send it; the entry that it became. ``anywhere``: it is meant wherever the game stands."""
-        private = game_texts.private_key("--key", key)
+        private = private_key("--key", key)
         tries = TRIES if anywhere else 1
 
         async def send() -> int:
@@ -141,7 +142,7 @@ class Floor:
 
 def signer(record: Record, author: Author, key: Path) -> PrivateKey:
     """Return the author's private key, which is in the file. Raise ``Failure``."""
-    private = game_texts.private_key("--key", key)
+    private = private_key("--key", key)
     if not record.keyring.keys_of(author):
         raise Failure(f"this game has no {author}, or {author} has not joined; expected another number")
     if misfit := record.keyring.misfit(author, private.public):

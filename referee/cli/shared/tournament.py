@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from referee.cli.shared.arguments import private_key
 from referee.cli.shared.failure import EXIT_USAGE, Failure
-from referee.cli.shared.game_texts import private_key
 from referee.games.game import InputError
 from referee.log.errors import LogError, RulesError
+from referee.log.keys import PrivateKey
 from referee.log.verdict import Finding
 from referee.tournament.file import EventFile
+from referee.tournament.log import AwayLog, Home, Keeper
+from referee.tournament.rules import Terms
 from referee.tournament.words import told_broken
 from referee_clients.sdk.errors import ClientError, Unreachable
-from referee_clients.sdk.tournament import EventKeeper
 
 EventPath = Annotated[
     Path, typer.Argument(metavar="FILE", help="The event's file, such as spring.eventlog.", show_default=False)
@@ -31,6 +34,27 @@ SignedBy = Annotated[
 TokenFile = Annotated[
     Path | None, typer.Option("--token-file", metavar="FILE", help="The organiser's token, if it is not in DIR.")
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Network:
+    """A keeper that imports what it takes to call a referee only when a referee keeps the event."""
+
+    patience_s: float | None = None
+
+    def _keeper(self) -> Keeper:
+        from referee_clients.sdk.tournament import PATIENCE_S, EventKeeper  # noqa: PLC0415 - see above
+
+        return EventKeeper(patience_s=PATIENCE_S if self.patience_s is None else self.patience_s)
+
+    def begin(self, terms: Terms, key: PrivateKey, arbiters: Sequence[bytes]) -> tuple[Home, AwayLog]:
+        return self._keeper().begin(terms, key, arbiters)
+
+    def follow(self, home: Home, log: AwayLog, *, waits: bool = True) -> None:
+        self._keeper().follow(home, log, waits=waits)
+
+    def send(self, home: Home, log: AwayLog) -> None:
+        self._keeper().send(home, log)
 
 
 @contextmanager
@@ -73,7 +97,7 @@ def opened(path: Path, key: Path | None = None) -> Iterator[EventFile]:
 
     ``key``: of who signs, if it is not the organiser.
     """
-    with failures(path), EventFile.opened(path, EventKeeper()) as event:
+    with failures(path), EventFile.opened(path, _Network()) as event:
         if key is not None:
             event.log.key = private_key("--key", key)
         yield event
@@ -86,7 +110,7 @@ def looking(path: Path) -> Iterator[EventFile]:
     Raise ``Failure``.
     """
     with failures(path):
-        event = EventFile.read_only(path, EventKeeper(patience_s=0))
+        event = EventFile.read_only(path, _Network(patience_s=0))
         try:
             event.follow()
         except Unreachable as error:
