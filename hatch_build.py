@@ -64,19 +64,20 @@ def generate() -> None:
 
 def _compile(protos: list[str], out: Path) -> None:
     everything = out / "everything.binpb"
-    _protoc(f"--descriptor_set_out={everything}", *protos)
+    compile_protos(f"--descriptor_set_out={everything}", *protos)
     files = FileDescriptorSet.FromString(everything.read_bytes()).file
     everything.unlink()
 
-    _protoc(f"--python_out={out}", *_plugin("mypy", out), *protos)
+    compile_protos(f"--python_out={out}", *_plugin("mypy", out), *protos)
     if services := [file.name for file in files if file.service]:
-        _protoc(f"--grpc_python_out={out}", *_plugin("mypy_grpc", out), *services)
+        compile_protos(f"--grpc_python_out={out}", *_plugin("mypy_grpc", out), *services)
     if log := [proto for proto in protos if Path(proto).parent == Path(LOG_SCHEMA)]:
         (out / LOG_DESCRIPTORS).parent.mkdir(parents=True, exist_ok=True)
-        _protoc("--include_imports", f"--descriptor_set_out={out / LOG_DESCRIPTORS}", *log)
+        compile_protos("--include_imports", f"--descriptor_set_out={out / LOG_DESCRIPTORS}", *log)
 
 
-def _protoc(*arguments: str) -> None:
+def compile_protos(*arguments: str) -> None:
+    """Run protoc on files that are named from the folder of the protocol."""
     include = Path(protoc.__file__).parent / "_proto"  # google/protobuf/*.proto
     if protoc.main(["protoc", f"--proto_path={PROTO}", f"--proto_path={include}", *arguments]):
         raise SystemExit("protoc failed; see above.")

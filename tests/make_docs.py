@@ -16,6 +16,7 @@ from referee.games.game import Kind, Rule
 from referee.log.endings import CONSEQUENCES
 from referee.tournament.rules import TOURNAMENT
 from tests.docs.messages import log_format_page
+from tests.docs.reference import api_page, commands_page
 from tests.laboratory.theorems import THEOREMS
 from tests.rules_pages import tournament
 from tests.text.notation.page import notation_page
@@ -196,6 +197,8 @@ def pages() -> dict[Path, Callable[[], str]]:
         DOCS / "rules" / "table.md": table_page,
         DOCS / "theorems.md": theorems_page,
         DOCS / "notation.md": notation_page,
+        DOCS / "reference" / "commands.md": commands_page,
+        DOCS / "reference" / "api.md": api_page,
         log_format: lambda: log_format_page(log_format.read_text(encoding="utf-8")),
         verifier: lambda: re.sub(
             r"\b[0-9a-f]{64}\b",
