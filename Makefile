@@ -65,7 +65,7 @@ web: $(RUNTIME) ## Serve the pages, to judge positions in a browser (ARGS="--lis
 	@$(BIN)/referee web $(if $(wildcard $(PYODIDE)),--pyodide $(PYODIDE)) $(ARGS)
 
 web-rules: $(RUNTIME) ## Bring Pyodide, with which browsers check the rules of a file, too, into build/pyodide; needs npm
-	@$(BIN)/python -m referee_clients.web.in_browser.fetch $(PYODIDE)
+	@$(BIN)/python -m referee_clients.web.in_browser.pyodide $(PYODIDE)
 
 test: $(GENERATED) ## Run the tests, but those of pages (T=tests/log K=take_back)
 	@$(PYTEST)

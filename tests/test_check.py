@@ -102,7 +102,7 @@ def test_dear_files_come_after_cheap_ones_as_near() -> None:
 
 
 def test_pages_bring_the_browser() -> None:
-    plan = planned(["clients/referee_clients/web/app.py"], {})
+    plan = planned(["clients/referee_clients/web/server.py"], {})
     assert plan.with_browser
     assert "tests/web" in plan.targets
     assert plan.words[:2] == ["-m", "not long"]
@@ -110,7 +110,7 @@ def test_pages_bring_the_browser() -> None:
 
 
 def test_nothing_is_run_twice() -> None:
-    targets = brought_by("tests/web/test_feed.py", "clients/referee_clients/web/app.py", "docs/web.md")
+    targets = brought_by("tests/web/test_feed.py", "clients/referee_clients/web/server.py", "docs/web.md")
     assert not [one for one in targets for other in targets if one.startswith(f"{other}/")]
 
 

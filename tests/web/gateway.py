@@ -22,11 +22,10 @@ from starlette.types import ASGIApp
 
 from referee.log.entry import decode_entry
 from referee.log.note import VerifierKey
-from referee_clients.web.errors import HANDLERS
-from referee_clients.web.games import routes
+from referee_clients.web.games_api import routes
 from referee_clients.web.hub import HubLimits
-from referee_clients.web.limits import Limits, LimitsMiddleware
-from referee_clients.web.protocol import Protocol
+from referee_clients.web.limits import Limits, LimitsMiddleware, Protocol
+from referee_clients.web.refusals import HANDLERS
 from referee_clients.web.upstream import Upstream
 from tests.waiting import until, waiting_for
 

@@ -15,9 +15,9 @@ from starlette.routing import Mount, Route
 
 from referee.log.note import VerifierKey
 from referee.text.words.catalogue import languages
-from referee_clients.web.app import application
-from referee_clients.web.errors import beyond_head
 from referee_clients.web.hub import event
+from referee_clients.web.refusals import beyond_head
+from referee_clients.web.server import application
 from referee_clients.web.upstream import Upstream
 from tests.log.games import SIGNER
 from tests.web.feed import Commit, Gateway, b64

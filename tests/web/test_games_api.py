@@ -23,7 +23,7 @@ from referee.log.v1 import log_pb2
 from referee.server.service.server import Server
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import status_service_pb2, status_service_pb2_grpc
-from referee_clients.web import protocol
+from referee_clients.web import limits
 from referee_clients.web.hub import HubLimits
 from tests.clients.referee_process import Referee
 from tests.frozen.report import HERE
@@ -315,14 +315,14 @@ async def test_a_socket_that_is_never_read_is_cut_off(
     served: tuple[Server, Client], stall_s: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As nothing is taken of what was there before, or as it falls behind of what happens now."""
-    monkeypatch.setattr(protocol, "SEND_BYTES", 2048)
+    monkeypatch.setattr(limits, "SEND_BYTES", 2048)
     server, client = served
     play = await client.play()
     await play.until_play()
     await play.steps(40)
     game = f"{play.id}:-1" if stall_s < 1 else f"{play.id}:{len(play.entries) - 1}"
-    limits = HubLimits(queue_bytes=20_000 if stall_s > 1 else 1 << 30)
-    async with gateway(server.address, hub=limits, stall_s=stall_s) as web, web.live(f"{play.id}:-1") as good:
+    feed_limits = HubLimits(queue_bytes=20_000 if stall_s > 1 else 1 << 30)
+    async with gateway(server.address, hub=feed_limits, stall_s=stall_s) as web, web.live(f"{play.id}:-1") as good:
         connections = web.server.server_state.connections
         async with deaf(web, f"/live?g={game}"):
             await until(lambda: web.limits.streams == 2, "the stream", every_s=0.01)
@@ -339,7 +339,7 @@ async def test_a_socket_that_is_never_read_is_cut_off(
 async def test_a_connection_without_a_request_is_ended(
     served: tuple[Server, Client], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(protocol, "REQUEST_S", 0.1)
+    monkeypatch.setattr(limits, "REQUEST_S", 0.1)
     async with gateway(served[0].address) as web:
         assert (await web.get("/key")).status_code == 404
         reader, writer = await asyncio.open_connection("127.0.0.1", web.port)

@@ -10,8 +10,8 @@ from collections.abc import AsyncIterator
 
 import pytest_asyncio
 
-from referee_clients.web.errors import Refusal
-from referee_clients.web.positions import Judge
+from referee_clients.web.positions_api import Judge
+from referee_clients.web.refusals import Refusal
 
 QUESTION = b'{"game":"alhambra","layout":{"0,-1":"pavilion-2-NEW"}}'
 

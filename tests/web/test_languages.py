@@ -22,7 +22,7 @@ from referee.server.service.grpc_errors import status
 from referee.text.words.catalogue import ENGLISH, languages, load, phrase
 from referee.v1.game_service_pb2 import ErrorReason
 from referee_clients.web import pages
-from referee_clients.web.errors import OWN_REASONS, Refusal, away, refusal_of
+from referee_clients.web.refusals import OWN_REASONS, Refusal, away, refusal_of
 from tests.cli.inside import referee
 from tests.log.games import SIGNER
 from tests.sizes import sample_of

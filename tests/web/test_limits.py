@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee_clients.web.errors import Refusal
 from referee_clients.web.limits import Limits, address_of, counted
+from referee_clients.web.refusals import Refusal
 
 
 class Clock:

@@ -11,7 +11,7 @@ from playwright.async_api import Page, expect
 
 from referee.log.note import VerifierKey
 from referee.v1 import game_service_pb2 as pb
-from referee_clients.web.spoken import WORDS, spoken
+from referee_clients.web.pages import KEY_WORDS, spoken
 from tests.cli.command import referee
 from tests.server.service.player import bearer, connected
 from tests.waiting import MOST_S
@@ -103,5 +103,5 @@ async def test_the_key_is_told_in_words(club: Club, page: Page) -> None:
     await expect(page.get_by_text(club.key, exact=True)).to_be_visible()
     words = spoken(VerifierKey.parse(club.key))
     assert await page.locator(".spoken li").all_inner_texts() == list(words)
-    assert len(set(WORDS)) == 256
-    assert all(word.isascii() and word.islower() for word in WORDS)
+    assert len(set(KEY_WORDS)) == 256
+    assert all(word.isascii() and word.islower() for word in KEY_WORDS)

@@ -20,9 +20,9 @@ from referee.text.notation.violations import BadWord
 from referee.text.words.catalogue import ENGLISH, load, phrase
 from referee_clients.rulings import refused
 from referee_clients.sdk.opening import milliseconds, options
-from referee_clients.web import office, pages
-from referee_clients.web.errors import Refusal, refusal_of
-from referee_clients.web.given import Given, key_of
+from referee_clients.web import desk_api, pages
+from referee_clients.web.refusals import Refusal, refusal_of
+from referee_clients.web.request import Given, key_of
 
 
 def refused_by_the_referee(error: Exception) -> Refusal:
@@ -73,7 +73,7 @@ def test_what_the_referee_refuses_is_told_in_the_language(error: Exception, czec
 def test_what_is_wrong_in_a_form_is_told_in_the_language(read: Callable[[], object], czech: str) -> None:
     with pytest.raises(BadWord) as caught:
         read()
-    found = office._refusal("opened", caught.value)
+    found = desk_api._refusal("opened", caught.value)
     assert found.words("cs").startswith(f"Opravte, co jste zadali: {czech}")
     assert found.words(ENGLISH) == found.message == f"Nothing was opened: {str(caught.value).removeprefix('--')}."
 

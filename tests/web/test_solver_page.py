@@ -17,7 +17,7 @@ from referee.text.words.catalogue import languages
 from referee.wire.certificates.alhambra.claims import Add, Remove, Reserve, Swap
 from referee.wire.certificates.registry import provable
 from referee_clients.sdk.channel import Security
-from referee_clients.web.solving import _in_words
+from referee_clients.web.positions_api import _in_words
 from referee_clients.web.upstream import Upstream
 from tests.server.service.conftest import running
 from tests.server.service.player import Client

@@ -13,8 +13,8 @@ from referee.log import file
 from referee.log.entry import decode_entry
 from referee.log.game import LoggedGame, Phase
 from referee.log.replay import Record
-from referee_clients.web.replay import positions
 from tests.contested.campaign import games
+from tests.web.replay import positions
 from tests.web.verify_page import FROZEN, KEY
 from tests.web.words import wordy
 

@@ -16,12 +16,12 @@ from playwright.async_api import Page, Route, expect
 from referee.log.v1 import log_pb2
 from referee.text.words.catalogue import languages, load
 from referee.v1 import game_service_pb2 as pb
-from referee_clients.web.replay import positions_of_file
 from tests.clients.referee_process import Referee
 from tests.server.service.player import bearer, connected
 from tests.sizes import sample_of
 from tests.web.club import Club, pages
 from tests.web.games_api import kingdomino
+from tests.web.replay import positions_of_file
 from tests.web.verify_page import FROZEN, KEY
 from tests.web.words import wordy
 

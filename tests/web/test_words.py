@@ -25,7 +25,7 @@ from referee.tournament.rules.terms import TieBreak
 from referee.v1 import game_pb2
 from referee.wire.enums import bare_name
 from referee_clients.web import pages
-from referee_clients.web.said import SAID_BY_AUDITS, words_of
+from referee_clients.web.programs import SAID_BY_AUDITS, words_of
 from tests.log.verify_js import FACTS
 
 FILES = pages.static_files()

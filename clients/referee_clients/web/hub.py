@@ -26,8 +26,8 @@ from referee.v1 import game_service_pb2 as pb
 from referee_clients.sdk.channel import Security
 from referee_clients.sdk.connection import Connection
 from referee_clients.sdk.errors import ClientError
-from referee_clients.web.errors import away, beyond_head, limit_reached
-from referee_clients.web.replay import History
+from referee_clients.web.history import History
+from referee_clients.web.refusals import away, beyond_head, limit_reached
 
 QUEUE_BYTES = 256 << 10
 """How far a watcher may fall behind of what happens while it watches."""

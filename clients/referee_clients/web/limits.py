@@ -7,19 +7,81 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import socket
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from hashlib import sha256
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 from time import monotonic
+from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from referee.text.words.catalogue import phrase
-from referee_clients.web.errors import Refusal, Stalled, limit_reached
-from referee_clients.web.protocol import STALL_S, cut
+from referee_clients.web.refusals import Refusal, Stalled, limit_reached
+
+STALL_S = 30.0
+"""How long a client may take nothing of what waits for it."""
+REQUEST_S = 10.0
+"""How long a new connection may be without its first request."""
+SEND_BYTES = 64 << 10
+"""What the system may hold for a client that does not read; Linux takes twice as much."""
+_ABORT = "referee.abort"
+
+
+class Protocol(H11Protocol):
+    """One connection."""
+
+    _slow: asyncio.TimerHandle | None = None
+    _late: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's own
+        super().connection_made(transport)
+        self.app_state = {**self.app_state, _ABORT: transport.abort}
+        self._late = self.loop.call_later(REQUEST_S, self._end_if_silent)
+        connection: Any = transport.get_extra_info("socket")
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BYTES)
+        # The rest of a closed connection, too, is not to be kept for a client that takes nothing.
+        with suppress(AttributeError, OSError):  # Linux has it
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(1000 * STALL_S))
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        for timer in (self._slow, self._late):
+            if timer is not None:
+                timer.cancel()
+        super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._slow = self.loop.call_later(STALL_S, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        if self._slow is not None:
+            self._slow.cancel()
+            self._slow = None
+
+    def _end_if_silent(self) -> None:
+        cycle: object = self.cycle  # None before the first request, though its type does not say so
+        if cycle is None:
+            self.transport.abort()
+
+
+async def cut(scope: Scope, receive: Receive) -> None:
+    """Drop the connection, with what waits in it, and return when it is gone.
+
+    Under another protocol than this one return at once: the server then ends the connection when it can.
+    """
+    abort: Callable[[], None] | None = scope.get("state", {}).get(_ABORT)
+    if abort is None:
+        return
+    abort()
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
 
 REQUESTS_PER_S = 50
 STREAMS_EACH = 20

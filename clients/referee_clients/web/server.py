@@ -5,22 +5,82 @@ from __future__ import annotations
 import asyncio
 import signal
 import socket
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import AsyncExitStack, contextmanager
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 import uvicorn
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
 
 from referee.log.note import VerifierKey
 from referee.text.words.catalogue import ENGLISH
 from referee_clients.sdk.channel import Security
-from referee_clients.web.app import application
+from referee_clients.web import acts_api, desk_api, games_api, positions_api
 from referee_clients.web.in_browser.pyodide import BadPyodide, check
-from referee_clients.web.protocol import Protocol
+from referee_clients.web.languages import Speaking
+from referee_clients.web.limits import Limits, LimitsMiddleware, Protocol
+from referee_clients.web.pages import Site
+from referee_clients.web.refusals import HANDLERS
+from referee_clients.web.request import LEAST_BYTES
+from referee_clients.web.safety import Safety
 from referee_clients.web.secure import Lack, lacks
 from referee_clients.web.upstream import Upstream
+
+
+def application(
+    referee: Upstream | None = None,
+    *,
+    origins: Collection[str] = (),
+    trusted: Sequence[str] = (),
+    tls: bool = False,
+    lacking: Sequence[Lack] = (),
+    python: Path | None = None,
+    languages: Sequence[str] = (ENGLISH,),
+) -> Starlette:
+    """Return the gateway.
+
+    ``referee``: whose games are shown; None: no games, everything else. ``origins``: names under which it is reached,
+    such as ``https://club.example``. ``trusted``: addresses of proxies whose X-Forwarded-For is believed. ``lacking``:
+    why browsers play no seats here. ``python``: a folder with Pyodide, so that browsers check rules as well.
+    ``languages``: those of the pages; who asks for none of them gets the first.
+    """
+    judge = positions_api.Judge()
+    verifier, has_solver = (None, False) if referee is None else (referee.verifier, referee.may_bear_tokens)
+    site = Site(verifier, has_solver=has_solver, lacking=lacking, python=python, languages=languages)
+
+    @asynccontextmanager
+    async def running(_app: Starlette) -> AsyncIterator[None]:
+        await judge.start()
+        yield
+        await judge.stop()
+
+    found = Starlette(
+        routes=[
+            *positions_api.routes(judge),
+            *(games_api.routes(referee) if referee else ()),
+            *(games_api.tournament_routes(referee) if referee else ()),
+            *(positions_api.solver_routes(referee) if referee else ()),
+            *(acts_api.routes(referee) if referee else ()),
+            *(desk_api.routes(referee) if referee else ()),
+            *site.routes(),
+        ],
+        middleware=[
+            Middleware(Speaking, names=languages),
+            Middleware(Safety, origins=origins, tls=tls),
+            Middleware(LimitsMiddleware, limits=Limits(), trusted=trusted),
+            Middleware(GZipMiddleware, minimum_size=LEAST_BYTES),
+        ],
+        exception_handlers={**HANDLERS, 404: site.missing},
+        lifespan=running,
+    )
+    # It would lead to the name that the caller says he asked for.
+    found.router.redirect_slashes = False
+    return found
+
 
 _SHUTDOWN_S: Final = 5
 _BACKLOG: Final = 2048

@@ -139,8 +139,7 @@ async def _serve(witness: Witness, bound: socket, trusted: Sequence[str], *, as_
     import uvicorn  # noqa: PLC0415 - few commands need it
 
     from referee.log.public.witness_app import application  # noqa: PLC0415
-    from referee_clients.web.limits import Limits, LimitsMiddleware  # noqa: PLC0415
-    from referee_clients.web.protocol import Protocol  # noqa: PLC0415
+    from referee_clients.web.limits import Limits, LimitsMiddleware, Protocol  # noqa: PLC0415
     from referee_clients.web.server import Server, address_of, listen  # noqa: PLC0415
 
     limits = Limits(requests_per_s=_REQUESTS_PER_S)

@@ -30,7 +30,7 @@ from referee.text.words.catalogue import (
 )
 from referee.tournament.rules import TOURNAMENT
 from referee.v1.game_service_pb2 import ErrorReason
-from referee_clients.web.errors import OWN_REASONS
+from referee_clients.web.refusals import OWN_REASONS
 from tests.text.words.phrases import forms, in_code
 
 FOLDER = Path(catalogue.__file__).parent

@@ -14,7 +14,7 @@ import referee
 
 _HERE: Final = Path(__file__).parent
 _CLIENTS: Final = _HERE.parents[1]
-_OF_SERVERS: Final = ("archive", "fetch", "pyodide")
+_OF_SERVERS: Final = ("archive", "pyodide")
 _REFEREE: Final = Path(referee.__file__).parent
 _PROTOBUF: Final = Path(google.protobuf.__file__).parent
 _PARTS: Final = (

@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, ExitStack, aclosing
 from hashlib import sha256
-from typing import Any
+from typing import Any, Final
 
 import grpc
 from starlette.requests import Request
@@ -20,13 +20,15 @@ from starlette.types import Message, Receive, Scope, Send
 from referee.log.entry import MAX_ENTRIES, decode_open
 from referee.log.v1 import log_pb2
 from referee.text.words.catalogue import phrase
+from referee.v1 import event_service_pb2 as pb
+from referee.v1 import event_service_pb2_grpc as pb_grpc
 from referee.v1 import game_pb2
 from referee.wire.enums import bare_name
-from referee_clients.web.coding import takes
-from referee_clients.web.errors import Refusal, bad_field, refusal_of
 from referee_clients.web.hub import Feed, Hub
-from referee_clients.web.protocol import cut
-from referee_clients.web.upstream import Upstream
+from referee_clients.web.limits import cut
+from referee_clients.web.refusals import Refusal, bad_field, refusal_of
+from referee_clients.web.request import takes
+from referee_clients.web.upstream import CALL_S, PAGE_SIZE, Upstream
 
 MOST_GAMES = 12
 """In one stream."""
@@ -406,3 +408,49 @@ def _has(request: Request, tag: str) -> bool:
 
 def _json(data: Any) -> Response:
     return JSONResponse(data, headers=_NEVER_STORE)
+
+
+_ID: Final = re.compile(r"[0-9a-f]{32}|[0-9]{1,19}", re.ASCII)
+
+
+def tournament_routes(referee: Upstream) -> list[Route]:
+    """Return the routes, which need no token."""
+    api = _Events(referee)
+    return [Route("/api/v1/events", api.events), Route("/api/v1/events/{id}", api.event)]
+
+
+class _Events:
+    """The endpoints. Each raises ``Refusal`` and ``grpc.aio.AioRpcError``."""
+
+    def __init__(self, referee: Upstream) -> None:
+        self._referee = referee
+        self._stub: pb_grpc.EventServiceAsyncStub = pb_grpc.EventServiceStub(referee.channel)
+
+    async def events(self, request: Request) -> Response:
+        """Return a page of events, the newest first."""
+        page = request.query_params.get("page", "")
+        if not _PAGE.fullmatch(page):
+            raise bad_field("page", phrase("next_page of the answer before"))
+        asked = pb.ListEventsRequest(page_size=PAGE_SIZE, page_token=page)
+        found = await self._stub.ListEvents(asked, timeout=CALL_S, metadata=self._referee.metadata())
+        listed = [
+            _summary(event, event.terms.game, event.terms.rounds, list(event.terms.sizes)) for event in found.events
+        ]
+        return JSONResponse({"events": listed, "next_page": found.next_page_token}, headers=_NEVER_STORE)
+
+    async def event(self, request: Request) -> Response:
+        """Return one event: how far it is."""
+        name = request.path_params["id"]
+        if not _ID.fullmatch(name):
+            raise Refusal(404, "UNKNOWN_GAME", "There is no such event.")
+        asked = pb.GetEventRequest(id=name)
+        found = await self._stub.GetEvent(asked, timeout=CALL_S, metadata=self._referee.metadata())
+        terms = found.position.terms
+        return JSONResponse(_summary(found, terms.game, terms.rounds, list(terms.sizes)), headers=_NEVER_STORE)
+
+
+def _summary(event: Any, game: str, rounds: int, sizes: list[int]) -> dict[str, Any]:
+    """Return what a list has of an event. Its number is text: browsers' numbers do not hold it."""
+    log = game_json(event.game)
+    kept = {name: log[name] for name in ("id", "state", "size", "opened_ms", "ended_ms")}
+    return {**kept, "event_id": str(event.event_id), "game": game, "rounds": rounds, "sizes": sizes}

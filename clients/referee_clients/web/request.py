@@ -1,14 +1,108 @@
-"""Fields of a question in JSON, each read as what it has to be."""
+"""How bytes are sent to a browser: in the shortest form that it takes (RFC 9110, section 12.5.3)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+import gzip
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeVar
 
-from referee.text.notation.questions import shown
+import brotli
+from google.protobuf.message import DecodeError, Message
+from starlette.requests import ClientDisconnect, Request
+
+from referee.text.notation.questions import QueryError, parse_object, shown
 from referee.text.notation.violations import BadWord
 from referee.text.words.catalogue import Phrase, phrase
 from referee_clients.sdk.opening import milliseconds
+from referee_clients.web.refusals import Refusal
+
+LEAST_BYTES: Final = 600
+"""What is shorter is sent as it is."""
+_NONE: Final = ("q=0", "q=0.0", "q=0.00", "q=0.000")
+
+
+def _brotli(data: bytes) -> bytes:
+    packed: bytes = brotli.compress(data, mode=brotli.MODE_TEXT, quality=11)
+    return packed
+
+
+BEST: Final[Mapping[str, Callable[[bytes], bytes]]] = {
+    "br": _brotli,
+    "gzip": lambda data: gzip.compress(data, 9, mtime=0),
+}
+"""What packs once for all who ask, by its name in Content-Encoding; the first that a browser takes is the shortest.
+
+Browsers take Brotli only from addresses that nobody on the way can change: with TLS, or from their own machine.
+"""
+
+
+def takes(request: Request, wanted: str) -> bool:
+    """Return whether the browser takes a coding: it names it, and not to say that it does not."""
+    for part in request.headers.get("accept-encoding", "").lower().split(","):
+        coding, _, weight = part.partition(";")
+        if coding.strip() == wanted:
+            return weight.replace(" ", "") not in _NONE
+    return False
+
+
+_BEARER: Final = re.compile(r"Bearer [!-~]{1,1000}", re.ASCII | re.IGNORECASE)
+
+
+def token_of(request: Request, *, undone: str) -> str:
+    """Return the Authorization header. ``undone``: what was not done without one. Raise ``Refusal``."""
+    found = request.headers.get("authorization", "")
+    if not _BEARER.fullmatch(found):
+        message = f"Nothing was {undone}: expected a token, as Authorization: Bearer TOKEN."
+        raise Refusal(401, "UNAUTHENTICATED", message)
+    return found
+
+
+MOST_BYTES: Final = 20 << 10
+JSON: Final = "application/json"
+PROTOBUF: Final = "application/x-protobuf"
+
+_M = TypeVar("_M", bound=Message)
+
+
+async def body_of(request: Request, media_type: str = JSON, *, undone: str = "judged") -> bytes:
+    """Return the body. ``undone``: what was not done with one that is refused. Raise ``Refusal`` if it is longer than
+    ``MOST_BYTES``, without reading the rest.
+    """
+    if request.headers.get("content-type", "").partition(";")[0].strip() != media_type:
+        raise Refusal(415, "WRONG_TYPE", f"Nothing was {undone}: expected Content-Type: {media_type}.")
+    found = bytearray()
+    try:
+        async for part in request.stream():
+            found += part
+            if len(found) > MOST_BYTES:
+                raise Refusal(413, "TOO_LARGE", f"Nothing was done: the request is longer than {MOST_BYTES} bytes.")
+    except ClientDisconnect as error:
+        raise Refusal(400, "INVALID_ARGUMENT", "The request ended in the middle.") from error
+    return bytes(found)
+
+
+async def question_of(request: Request, *, undone: str = "judged") -> dict[str, Any]:
+    """Return the object of JSON in the body. Raise ``Refusal``."""
+    return parsed(await body_of(request, undone=undone), undone=undone)
+
+
+def parsed(question: bytes, *, undone: str = "judged") -> dict[str, Any]:
+    """Return the object of JSON. Raise ``Refusal``."""
+    try:
+        return parse_object(question)
+    except QueryError as error:
+        raise Refusal(400, "INVALID_ARGUMENT", f"Nothing was {undone}: {error}.", {"field": "body"}) from error
+
+
+async def message_of(request: Request, kind: type[_M]) -> _M:
+    """Return the message in the body. Raise ``Refusal``."""
+    try:
+        return kind.FromString(await body_of(request, PROTOBUF, undone="sent"))
+    except DecodeError as error:
+        message = f"Nothing was sent: expected the bytes of {kind.DESCRIPTOR.name}."
+        raise Refusal(400, "INVALID_ARGUMENT", message, {"field": "body"}) from error
+
 
 _MOST: Final = (1 << 32) - 1
 _KEY_BYTES: Final = 32

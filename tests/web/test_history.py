@@ -15,8 +15,9 @@ from referee.log.note import VerifierKey
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee_clients.sdk.errors import Distrust
-from referee_clients.web.replay import History, Replay, positions, positions_of_file
+from referee_clients.web.history import History
 from tests.frozen.report import HERE
+from tests.web.replay import Replay, positions, positions_of_file
 
 LOGS = sorted(HERE.glob("*.gamelog"))
 

@@ -5,11 +5,9 @@ Knows no network. What is returned here hashes to the digest in its entry, or ``
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
-from typing import BinaryIO
 
-from referee.log import file
 from referee.log.entry import decode_entry
 from referee.log.judge import Happened
 from referee.log.note import VerifierKey
@@ -25,35 +23,6 @@ def position_after(record: Record, data: bytes) -> bytes:
     if recorded != expected:
         raise digest_differs(recorded, expected)
     return position
-
-
-class Replay:
-    """A game that goes on, entry by entry. Each is checked in full, its author's signature included."""
-
-    def __init__(self) -> None:
-        """Begin before entry 0."""
-        self._record: Record | None = None
-
-    def read(self, data: bytes) -> bytes:
-        """Return the position after the next entry. Raise ``LogError``."""
-        record = self._record
-        if record is None:
-            record = Record(decode_entry(data).open)
-        record.read(data)
-        self._record = record
-        return position_after(record, data)
-
-
-def positions(entries: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the position after each entry. Raise ``LogError``."""
-    replay = Replay()
-    for data in entries:
-        yield replay.read(data)
-
-
-def positions_of_file(stream: BinaryIO) -> Iterator[bytes]:
-    """Yield the position after each entry of a game file. Raise ``LogError``."""
-    yield from positions(file.entries(stream))
 
 
 class History(Ledger):

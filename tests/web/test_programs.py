@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from referee_clients.web.joined import GROUPS, joined
 from referee_clients.web.pages import static_files
+from referee_clients.web.programs import GROUPS, joined
 
 SOURCES = static_files()
 FILES = joined(SOURCES)

@@ -1,19 +1,23 @@
-"""Questions to the referee's solver, each with the token of whoever asks. The gateway has none for that."""
+"""Judging positions: questions from pages, answered by limited workers of the gateway's own."""
 
 from __future__ import annotations
 
 import asyncio
+import secrets
 from base64 import b64encode
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
 from typing import Any, Final
 
 import grpc
+import structlog
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from referee.games import registry
+from referee.process.frames import BadQuestion
+from referee.process.pool import WorkerFailed, WorkerFault, Workers
 from referee.text.notation.alhambra.claims import describe_move, written_move
 from referee.text.notation.alhambra.inspect import layout_names, tile_names
 from referee.text.notation.questions import QueryError, named_game, only
@@ -24,12 +28,80 @@ from referee.v1 import solver_service_pb2_grpc as pb_grpc
 from referee.wire.certificates.alhambra.claims import Add, Give, Place, Remove, Reserve, Swap, TurnMove
 from referee.wire.certificates.alhambra.wire import move_of, placed_tiles
 from referee.wire.certificates.registry import provable
-from referee_clients.web.bodies import question_of
-from referee_clients.web.broken import of_referee
-from referee_clients.web.errors import Refusal
+from referee_clients.web.judge import of_referee
 from referee_clients.web.languages import spoken_to
-from referee_clients.web.tokens import token_of
+from referee_clients.web.refusals import Refusal, fault
+from referee_clients.web.request import body_of, parsed, question_of, token_of
 from referee_clients.web.upstream import Upstream
+
+_log = structlog.get_logger()
+
+MODULE: Final = "referee_clients.web.judge"
+MEMORY_MIB: Final = 512
+_ANSWER_S: Final = 30.0
+"""For one question; nearly all take less than a hundredth of a second, on a machine that has time for the worker."""
+
+
+class Judge:
+    """Asks the workers; at most ``at_once`` questions have one, the others wait their turn."""
+
+    def __init__(self, *, at_once: int = 1, waiting: int = 64) -> None:
+        self.workers = Workers(MODULE, memory_mib=MEMORY_MIB)
+        self._turn = asyncio.Semaphore(at_once)
+        self._room = waiting + at_once
+
+    async def answer(self, question: bytes, method: str = f"judge/{ENGLISH}") -> bytes:
+        """Return the answer as JSON; ``method`` as in ``judge.answers``. Raise ``Refusal``."""
+        if not self._room:
+            raise Refusal(503, "BUSY", "The position was not judged: too many others wait.", retry_after=1)
+        self._room -= 1
+        try:
+            async with self._turn:
+                return await self._ask(method, question)
+        finally:
+            self._room += 1
+
+    async def _ask(self, method: str, question: bytes) -> bytes:
+        until_s = asyncio.get_running_loop().time() + _ANSWER_S
+        answers = self.workers.ask(method, question, until_s=until_s)
+        try:
+            return b"".join([part async for part in answers if part is not None])
+        except (WorkerFailed, BadQuestion) as error:
+            raise Refusal(503, "NO_ANSWER", f"The position was not judged: {error}.", retry_after=1) from error
+        except WorkerFault as failed:
+            told = {"incident": (incident := secrets.token_hex(8)), "method": method, "question": question.decode()}
+            _log.error("a question made a worker fail", **told, trace=str(failed))
+            raise fault(incident) from failed
+        finally:
+            await answers.aclose()
+
+    async def start(self) -> None:
+        """Have a worker ready for the first question. Raise ``WorkerFailed``, ``WorkerFault``."""
+        await self.workers.start()
+
+    async def stop(self) -> None:
+        """End the workers."""
+        await self.workers.stop()
+
+
+def routes(judge: Judge) -> list[Route]:
+    """Return where positions are judged."""
+
+    def answering(what: str) -> Callable[[Request], Awaitable[Response]]:
+        return partial(_judged, judge, what)
+
+    return [
+        Route("/api/v1/position", answering("judge"), methods=["POST"]),
+        Route("/api/v1/score", answering("score"), methods=["POST"]),
+    ]
+
+
+async def _judged(judge: Judge, what: str, request: Request) -> Response:
+    question = await body_of(request)
+    parsed(question)  # what is no question at all needs no worker
+    method = f"{what}/{spoken_to(request.scope)}"
+    return Response(await judge.answer(question, method), media_type="application/json")
+
 
 SOLVING_S: Final = 25.0
 """How long the referee may look for an answer."""
@@ -53,17 +125,17 @@ Raises ``QueryError`` and ``grpc.aio.AioRpcError``.
 """
 
 
-def routes(referee: Upstream) -> list[Route]:
+def solver_routes(referee: Upstream) -> list[Route]:
     """Return where readers with a token ask; none if their tokens could be read on the way to the referee."""
     if not referee.may_bear_tokens:
         return []
     return [
-        Route("/api/v1/best-turn", partial(_answer, referee, _best_turn), methods=["POST"]),
-        Route("/api/v1/prove", partial(_answer, referee, _prove), methods=["POST"]),
+        Route("/api/v1/best-turn", partial(_solved, referee, _best_turn), methods=["POST"]),
+        Route("/api/v1/prove", partial(_solved, referee, _prove), methods=["POST"]),
     ]
 
 
-async def _answer(referee: Upstream, solving: Solving, request: Request) -> Response:
+async def _solved(referee: Upstream, solving: Solving, request: Request) -> Response:
     question = await question_of(request)
     call = {"timeout": SOLVING_S, "metadata": referee.metadata(token_of(request, undone="asked"))}
     try:

@@ -17,8 +17,8 @@ from referee.text.notation.violations import sentence
 from referee.v1 import arbiter_service_pb2 as arbiter_pb
 from referee.v1 import game_service_pb2 as pb
 from referee_clients.sdk.channel import Security
-from referee_clients.web import acting
-from referee_clients.web.bodies import MOST_BYTES, PROTOBUF
+from referee_clients.web import acts_api
+from referee_clients.web.request import MOST_BYTES, PROTOBUF
 from referee_clients.web.upstream import Upstream
 from tests.server.service.player import Play, seat_key
 from tests.web.club import Club
@@ -187,5 +187,5 @@ async def test_why_and_moves_refuse_what_is_none(club: Club, browser: httpx.Asyn
 async def test_tokens_go_nowhere_where_they_could_be_read() -> None:
     """On the way from the gateway to the referee."""
     async with Upstream("192.0.2.1:50051", security=Security()) as referee:
-        paths = {route.path for route in acting.routes(referee)}
+        paths = {route.path for route in acts_api.routes(referee)}
     assert paths == {f"/api/v1/games/{{id}}/{what}" for what in ("moves", "docket", "why")}

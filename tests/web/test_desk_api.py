@@ -20,7 +20,7 @@ from referee.v1 import arbiter_service_pb2 as table_pb
 from referee.v1 import game_service_pb2 as pb
 from referee_clients.rulings import Prepared
 from referee_clients.sdk.channel import Security
-from referee_clients.web.office import routes
+from referee_clients.web.desk_api import routes
 from referee_clients.web.upstream import Upstream
 from tests.cli.rule import Club as Hall
 from tests.cli.rule import Game, declared, here

@@ -29,14 +29,13 @@ from referee.v1 import arbiter_service_pb2, arbiter_service_pb2_grpc, game_servi
 from referee.v1 import game_service_pb2 as pb
 from referee.wire.strict import MalformedError
 from referee_clients.sdk.channel import Metadata
-from referee_clients.web.bodies import PROTOBUF, body_of, message_of, question_of
-from referee_clients.web.broken import as_json as as_violation
-from referee_clients.web.broken import of_referee
-from referee_clients.web.errors import Refusal, away, bad_field
-from referee_clients.web.games import Live, game_id_of, number_of
+from referee_clients.web.games_api import Live, game_id_of, number_of
+from referee_clients.web.judge import of_referee
+from referee_clients.web.judge import violation_as_json as as_violation
 from referee_clients.web.languages import spoken_to
 from referee_clients.web.limits import ADMITTED
-from referee_clients.web.tokens import token_of
+from referee_clients.web.refusals import Refusal, away, bad_field
+from referee_clients.web.request import PROTOBUF, body_of, message_of, question_of, token_of
 from referee_clients.web.upstream import CALL_S, Upstream
 
 _PAGE: Final = re.compile("[!-~]{0,1000}", re.ASCII)
