@@ -1,6 +1,6 @@
-"""What seats, scribes and arbiters send: acts that they signed, with their own tokens, and what they ask before.
+"""The endpoints for signed acts of seats, scribes and arbiters, and for the questions before them.
 
-What is signed passes as the exact bytes. The gateway has no key, and no token for any of this.
+Signed bytes pass as they are. The gateway has no key, and no token for any of this.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Rulings as a page asks for them: in JSON, in the words of ``referee rule``. Signs nothing."""
+"""The endpoints of organisers and arbiters: how all games stand, answers to calls, rulings, new games.
+
+Each takes the token of its caller; the gateway has none for any of this. A ruling is prepared here, in the words of
+``referee rule``, and signed elsewhere.
+"""
 
 from __future__ import annotations
 

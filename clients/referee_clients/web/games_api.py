@@ -1,4 +1,4 @@
-"""What everybody may read of the games: as JSON, as exact bytes, and as a stream of what happens."""
+"""The endpoints that need no token: games and tournaments as JSON, as exact bytes, and as a stream of events."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ from referee_clients.web.upstream import CALL_S, PAGE_SIZE, Upstream
 MOST_GAMES = 12
 """In one stream."""
 FILES_BYTES = 64 << 20
-"""Of the files of games that are over."""
+"""Most bytes kept of files of games that are over."""
 FILE_BYTES = 8 << 20
-"""Of one that is kept, or held whole; a longer one is only passed on."""
+"""Most bytes of a file that is kept, or held whole; a longer one is only passed on."""
 POSITIONS_BYTES = 4 << 20
-"""Of positions in one answer; who wants more goes on with ``from``."""
+"""Most bytes of positions in one answer; ``from`` asks for more."""
 
 _NEVER_STORE = {"Cache-Control": "no-store"}
 _FOR_EVER = "public, max-age=31536000, immutable"
@@ -236,7 +236,7 @@ Presence = Callable[[], AbstractAsyncContextManager[asyncio.Task[None]]]
 
 
 class Live(Response):
-    """What happens in some games, as a stream of events."""
+    """A stream of the events in some games."""
 
     media_type = "text/event-stream"
 
@@ -310,7 +310,7 @@ def _body(send: Send) -> Any:
 
 
 class _Files:
-    """Files of games that are over, with their tags; those that nobody asked for longest make room."""
+    """Files of games that are over, with their tags; those that were not asked for longest make room."""
 
     def __init__(self) -> None:
         self._files: OrderedDict[str, tuple[str, bytes]] = OrderedDict()

@@ -30,20 +30,20 @@ from referee_clients.web.history import History
 from referee_clients.web.refusals import away, beyond_head, limit_reached
 
 QUEUE_BYTES = 256 << 10
-"""How far a watcher may fall behind of what happens while it watches."""
+"""Most bytes that a watcher may fall behind while it watches."""
 COMMENT_S = 10.0
 """Longest silence of a stream."""
 LINGER_S = 15.0
-"""How long a game is followed that nobody watches any more."""
+"""Time for which a game without watchers is still followed."""
 KEPT_BYTES = 64 << 20
-"""Of games that are over and that nobody watches."""
+"""Most bytes kept of games that are over and have no watcher."""
 LIVE_BYTES = 256 << 20
 MOST_GAMES = 512
 """Games that are followed at one time, and what they may take in all."""
 READ_AT_ONCE = 4
 """Games that are read from their beginning at one time."""
 PATIENCE_S = 20.0
-"""How long a request waits until a game has been read."""
+"""Longest time for which a request waits until a game has been read."""
 _CHUNK_BYTES = 64 << 10
 _RETRY_S = 5.0
 _COMMENT = b":\n\n"
@@ -82,7 +82,7 @@ class Feed:
         """The newest event about the clocks; none in a game without."""
         self.clock_number = 0
         self.ending = ""
-        """Why nothing more comes; ``GAME_OVER`` or what went wrong."""
+        """The reason that nothing more comes: ``GAME_OVER``, or what went wrong."""
         self.goal = size
         """Entries that there are, as far as anybody has said."""
         self.bytes = 0
@@ -107,7 +107,7 @@ class Feed:
         return self.size >= self.goal
 
     def aim(self, size: int) -> None:
-        """Note that there are so many entries."""
+        """Note the number of entries."""
         self.goal = max(self.goal, size)
         if not self.is_current and not self.ending:
             self.read.clear()
@@ -173,7 +173,7 @@ class Feed:
 
 
 class _Place:
-    """Where a watcher is in one game."""
+    """The place of a watcher in one game."""
 
     __slots__ = ("after", "clock_number", "closed", "feed", "index", "owed_from")
 
@@ -182,7 +182,7 @@ class _Place:
         self.after = after
         self.index = bisect_right(feed.commits, after, key=lambda commit: commit.last)
         self.owed_from = feed.goal
-        """What came before is history: it may be long, and is not counted as falling behind."""
+        """The end of history, which may be long and is not counted as falling behind."""
         self.clock_number = 0
         self.closed = False
 
@@ -274,7 +274,7 @@ class Watcher:
 
 @dataclass(frozen=True, slots=True)
 class HubLimits:
-    """As the constants of this module say."""
+    """The limits of a hub; the constants of this module unless told."""
 
     queue_bytes: int = QUEUE_BYTES
     comment_s: float = COMMENT_S
@@ -313,7 +313,7 @@ class Hub:
         self._closing = False
         self._ended = set[asyncio.Task[None]]()
         self.streams = 0
-        """Of watchers, now."""
+        """The number of watchers now."""
         self.dropped = 0
         """Watchers that did not keep up, so far."""
 
@@ -450,7 +450,7 @@ class Hub:
             self._tidy()
 
     def _leave(self, feed: Feed) -> None:
-        """Stop to follow a game that nobody has watched for a while."""
+        """Stop to follow a game that had no watcher for a while."""
         if not feed.holders and feed.task is not None and monotonic() - feed.used_s >= 0.9 * self._limits.linger_s:
             self._end(feed, "DRAINING")
 

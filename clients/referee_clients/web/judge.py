@@ -1,9 +1,8 @@
-"""What a worker of the gateway answers: questions about positions as ``referee inspect`` does, final scorings as
-``referee score`` does.
+"""The judging of positions, in a worker of the gateway, and the words of broken rules for pages. Knows no HTTP.
 
-Legality and points come from there alone, so a page, a program and a command say the same of a position.
-
-In another language than English the words are made of the same values: of a violation its rule, cells and facts.
+Positions are judged as ``referee inspect`` does it, and final scorings as ``referee score`` does: a page, a program and
+a command say the same of a position. In another language than English the words are made of the same values: of a
+violation its rule, cells and facts. English stands beside it, and decides.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from referee.v1 import game_pb2
 def violation_as_json(violation: Violation, english: str, language: str) -> dict[str, Any]:
     """Return a violation as pages get it: the rule, where, what was found, and all of that in words.
 
-    ``english``: how whoever has judged the move explains it.
+    ``english``: the explanation by the judge of the move.
     """
     return {
         "rule": violation.rule_id,
@@ -61,7 +60,7 @@ def _rules() -> Mapping[str, Rule]:
 
 
 _BESIDE_FACTS: Final = ("rule", "cells", "text", "placement", "domino")
-"""What an answer says of a violation besides its facts."""
+"""The keys of a violation in an answer besides its facts."""
 
 
 def answers(method: str, message: bytes, _seconds: float) -> Iterator[bytes]:

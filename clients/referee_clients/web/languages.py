@@ -1,10 +1,10 @@
-"""In which language a reader gets a page: one that the gateway offers, as the reader has chosen or the browser asks.
+"""The language of a page: one that the gateway offers, by the reader's choice or the browser's wish.
 
-Who follows a link of the menu asks with ``?lang=``, and a cookie keeps it. No other value than a language that is
-offered is taken from either, and nothing but the language hangs on the cookie.
+A link of the menu asks with ``?lang=``, and a cookie keeps that. No other value than a language that is offered is
+taken from either, and nothing but the language hangs on the cookie.
 
-Pages ask for what they do not hold in their own language, by ``Accept-Language``: whatever the gateway then says in
-words, it says in that one. Programs that name none get English.
+Pages name their own language in ``Accept-Language`` when they ask for more: the gateway's words in the answer are in
+that one. Programs that name none get English.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _SPOKEN: Final = "referee.language"
 """In the scope of a request: what the gateway says in words is in this language."""
 _KEPT_S: Final = 365 * 24 * 60 * 60
 _PARTS: Final = ("web", "report", "rules", "refusals", "phrases")
-"""What pages say."""
+"""The parts of the catalogue that pages use."""
 
 
 def is_draft(language: str) -> bool:
-    """Return whether anything that pages say in a language was read by nobody who speaks it."""
+    """Return whether any words of pages in a language still wait for a reader who speaks it."""
     return any(load(part, language).is_draft for part in _PARTS if language in languages(part))
 
 

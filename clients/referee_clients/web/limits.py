@@ -1,6 +1,7 @@
-"""How much one address may ask for: requests a second, and streams that are open at one time.
+"""The limits of one address, requests a second and open streams, and the end of connections that only take up room.
 
-Knows no game. Who has to be counted is an IPv4 address, or an IPv6 network of 64 bits.
+Knows no game. An IPv4 address is counted, or an IPv6 network of 64 bits. Without ``Protocol``, which is for
+``uvicorn.Config(http=Protocol)``, a client that never reads keeps its connection for as long as it likes.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ from referee.text.words.catalogue import phrase
 from referee_clients.web.refusals import Refusal, Stalled, limit_reached
 
 STALL_S = 30.0
-"""How long a client may take nothing of what waits for it."""
+"""Longest time in which a client takes nothing of what waits for it."""
 REQUEST_S = 10.0
-"""How long a new connection may be without its first request."""
+"""Longest time of a new connection without its first request."""
 SEND_BYTES = 64 << 10
-"""What the system may hold for a client that does not read; Linux takes twice as much."""
+"""Bytes that the system may hold for a client that does not read; Linux takes twice as much."""
 _ABORT = "referee.abort"
 
 
@@ -96,13 +97,13 @@ _RETRY_S = 5.0
 """When a stream may have ended."""
 
 CALLER: ContextVar[IPv4Address | IPv6Address | None] = ContextVar("caller", default=None)
-"""Where the request comes from that is answered now, as far as the proxies are believed; None: from no address."""
+"""The address of the request that is answered now, as far as the proxies are believed; None: it has none."""
 
 _log = logging.getLogger("referee.web")
 
 
 class _Address:
-    """What one address has left: a bucket of requests, kept as the time at which it will be full."""
+    """The rest of one address's allowance: a bucket of requests, kept as the time at which it will be full."""
 
     __slots__ = ("full_s", "streams")
 
@@ -123,7 +124,7 @@ class Limits:
         addresses: int = ADDRESSES,
         now: Callable[[], float] = monotonic,
     ) -> None:
-        """``requests_per_s``: so many at once as well. ``addresses``: remembered, besides those with open streams."""
+        """``requests_per_s``: at once as well. ``addresses``: remembered, besides those with open streams."""
         self._interval_s = 1 / requests_per_s
         self._held_s = max(1.0, self._interval_s)  # at a very low rate, still one request
         self._streams_each = streams_each

@@ -1,4 +1,4 @@
-"""Which pages browsers give keys to, by the origin alone; what a certificate lacks is in ``secure``."""
+"""The test of an origin: browsers give keys to its pages or not. The test of a certificate is in ``secure``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages: whole HTML documents from one frame, and the files that they use, read once."""
+"""The pages: whole HTML documents from one frame, the files that they use, and the words of the verifier key."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from referee_clients.web.safety import CSP
 from referee_clients.web.secure import Lack
 
 KEY_WORD_COUNT: Final = 12
-"""Of 8 bits each: to find a second key with the same words takes some 2^96 attempts."""
+"""Words of a key, of 8 bits each: to find a second key with the same words takes some 2^96 attempts."""
 KEY_WORDS: Final = """
     acid acorn actor album alley amber anchor angel apple apron arch arrow atlas attic autumn bacon badge
     baker bamboo banana barrel basin basket beach beard bell bench bicycle birch biscuit blanket bonnet bottle
@@ -77,21 +77,21 @@ _TYPES: Final = {
 }
 
 VERIFY_CSP: Final = CSP.replace("trusted-types 'none'", "trusted-types auditor; worker-src 'self'")
-"""Of the pages that start a worker."""
+"""The policy of pages that start a worker."""
 _WITH_WORKER: Final = ("/verify", "/event/{id:str}")
 _RULES_WORKER: Final = "rules_auditor.mjs"
 WORKER_CSP: Final = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'"
-"""Of the worker that runs a browser's Python, and of nothing else: no page may compile anything."""
+"""The policy of the worker that runs a browser's Python, and of nothing else: no page may compile anything."""
 _ARCHIVE: Final = "auditor.zip"
 _PYTHON: Final = "pyodide"
 _HTML: Final = "text/html; charset=utf-8"
 _OF_AUDITS: Final = ("finding.", *SAID_BY_AUDITS)
 _PACKED: Final = "application/zip"
-"""What is packed already."""
+"""The type of files that are packed already."""
 _COMMENT: Final = re.compile(r"^[ \t]*(?://.*|/\*\*(?s:.*?)\*/)$", re.MULTILINE)
-"""Of a program: whole lines of it."""
+"""The comments of a program that are whole lines."""
 _OF_PROGRAMS: Final = ("/api/", "/static/")
-"""What nobody reads who looks for a page."""
+"""The beginnings of addresses that people never type."""
 
 
 def static_files() -> dict[str, bytes]:
@@ -118,7 +118,7 @@ def _without_comments(program: bytes) -> bytes:
 
 
 class Site:
-    """Every page and file of a gateway."""
+    """The pages and files of a gateway."""
 
     def __init__(
         self,
@@ -264,9 +264,9 @@ class Site:
 
 
 class _Kept:
-    """What stays the same until the gateway is another one, so that browsers ask only whether it still is.
+    """A document or file that never changes while the gateway runs, so that browsers only ask for its tag.
 
-    Whoever asks first waits until it is packed as small as it gets; all others get the same bytes.
+    The first request waits until it is packed as small as it gets; all others get the same bytes.
     """
 
     def __init__(self, data: bytes, media_type: str, headers: Mapping[str, str] | None = None) -> None:

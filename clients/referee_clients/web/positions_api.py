@@ -1,4 +1,7 @@
-"""Judging positions: questions from pages, answered by limited workers of the gateway's own."""
+"""The endpoints for positions: judged by limited workers of the gateway, proven by the referee's solver.
+
+The solver's questions carry the token of their caller; the gateway has none for them.
+"""
 
 from __future__ import annotations
 
@@ -104,7 +107,7 @@ async def _judged(judge: Judge, what: str, request: Request) -> Response:
 
 
 SOLVING_S: Final = 25.0
-"""How long the referee may look for an answer."""
+"""Longest time in which the referee looks for an answer."""
 _WORDED: Final[dict[type[TurnMove], str]] = {
     Add: "rebuild_add",
     Remove: "rebuild_remove",
@@ -113,7 +116,7 @@ _WORDED: Final[dict[type[TurnMove], str]] = {
     Reserve: "reserve_tile",
     Give: "give_tile",
 }
-"""As pages word the same moves of a game."""
+"""The keys of the same moves in the words of pages."""
 _TURN: Final = frozenset(("layout", "reserve", "bought"))
 
 Solving = Callable[
@@ -151,7 +154,7 @@ async def _solved(referee: Upstream, solving: Solving, request: Request) -> Resp
 
 
 async def _unless_left(request: Request, work: Coroutine[Any, Any, dict[str, Any]]) -> dict[str, Any]:
-    """Return what the work does; give it up when nobody waits for it any more. Raise ``Refusal`` then."""
+    """Return what the work does; give it up when the connection is closed. Raise ``Refusal`` then."""
 
     async def left() -> None:
         while (await request.receive())["type"] != "http.disconnect":

@@ -1,4 +1,4 @@
-"""Programs that pages load together, as one file for each group: a page of a game needs 12 requests, and not 30."""
+"""The programs of pages: their groups, each served as one file, and the words that their modules name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every error that leaves the gateway: a status, and a body with the reason, the message and its variable parts.
+"""The refusals of the gateway, as which all errors leave it: a status, and a body with reason, message and its parts.
 
 The reasons are those of the API (ErrorReason). Those that only the gateway has are in ``OWN_REASONS``. The message is
 in English where the refusal is made; in another language it is put together again from the reason, the parts, and the
@@ -23,7 +23,7 @@ from referee_clients.sdk.errors import answer_of
 from referee_clients.web.languages import spoken_to
 
 RETRY_S = 2
-"""When to try again, where nobody says it."""
+"""Time until another attempt, where the referee names none."""
 OWN_REASONS = frozenset(
     {
         *("UNAVAILABLE", "BAD_ANSWER", "NOT_FOUND", "METHOD_NOT_ALLOWED", "NO_KEY", "BAD_REQUEST", "NOT_ADMITTED"),
@@ -61,7 +61,7 @@ _STATUS_OF: Mapping[str, int] = {
     "DEADLINE": 504,
 }
 _WAITING_HELPS = frozenset({503, 504})
-"""For a while, if nobody says how long. A limit passes only if its refusal says when: some never do."""
+"""After a while, if the refusal names no time. A limit passes only if its refusal says when: some never do."""
 _AWAY = frozenset({grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED})
 
 _log = logging.getLogger("referee.web")
@@ -90,7 +90,7 @@ class Refusal(Exception):
         self.detail = detail
 
     def response(self, scope: Scope) -> Response:
-        """Return what whoever sent the request of this scope gets."""
+        """Return the response to the request of this scope."""
         language = spoken_to(scope)
         headers = {"Cache-Control": "no-store", "Content-Language": language}
         if self.retry_after is not None:

@@ -1,4 +1,4 @@
-"""How bytes are sent to a browser: in the shortest form that it takes (RFC 9110, section 12.5.3)."""
+"""A request's token, body, fields and codings. ``Refusal`` and ``BadWord`` say what is wrong with them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from referee_clients.sdk.opening import milliseconds
 from referee_clients.web.refusals import Refusal
 
 LEAST_BYTES: Final = 600
-"""What is shorter is sent as it is."""
+"""Shorter bodies are sent as they are."""
 _NONE: Final = ("q=0", "q=0.0", "q=0.00", "q=0.000")
 
 
@@ -31,9 +31,10 @@ BEST: Final[Mapping[str, Callable[[bytes], bytes]]] = {
     "br": _brotli,
     "gzip": lambda data: gzip.compress(data, 9, mtime=0),
 }
-"""What packs once for all who ask, by its name in Content-Encoding; the first that a browser takes is the shortest.
+"""Functions that pack once for all requests, by the name in Content-Encoding (RFC 9110, section 12.5.3).
 
-Browsers take Brotli only from addresses that nobody on the way can change: with TLS, or from their own machine.
+The first that a browser takes is the shortest. Browsers take Brotli only from addresses whose answers cannot be changed
+on the way: with TLS, or from their own machine.
 """
 
 
@@ -123,7 +124,7 @@ class Given:
         return value
 
     def check_all_read(self) -> None:
-        """Raise ``BadWord`` for a field that nobody has asked for."""
+        """Raise ``BadWord`` for a field that was not read."""
         for name in self._fields:
             if name not in self._read:
                 raise BadWord(

@@ -1,4 +1,4 @@
-"""What every request has to show and every response carries, whatever it is about.
+"""The checks of Host and Origin in every request, and the headers of every response.
 
 No cookie says who asks, so nothing can be forged with one; these are the walls behind that one.
 """

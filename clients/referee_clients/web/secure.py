@@ -1,4 +1,4 @@
-"""Whether seats can be played on pages, and what is lacking: browsers give keys to secure pages alone.
+"""The reasons why seats cannot be played on pages: browsers give keys to secure pages alone.
 
 https://w3c.github.io/webappsec-secure-contexts/: those over HTTPS with a certificate that the browser trusts, and those
 of the machine itself.
@@ -44,17 +44,17 @@ _SAID: Final[Mapping[str, str]] = {
     f"make another; {_READ}",
 }
 _MOST_DAYS: Final = 825
-"""https://support.apple.com/103769: what Apple's devices demand of every certificate, whoever signed it."""
+"""Apple's devices demand it of every certificate: https://support.apple.com/103769"""
 _MANY: Final = 10
 """Steps of a handshake; it takes three."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lack:
-    """Why browsers, or some of them, play no seats on the pages."""
+    """A reason why browsers, or some of them, play no seats on the pages."""
 
     key: str
-    """Which: ``secure.KEY`` in the words of the pages says it to their readers."""
+    """The reason's name: ``secure.KEY`` in the words of the pages says it to their readers."""
     facts: Mapping[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:

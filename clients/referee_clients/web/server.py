@@ -1,4 +1,4 @@
-"""The gateway's process: a socket, uvicorn, a line that says where it listens."""
+"""The gateway as an ASGI application and as a process: routes, a socket, uvicorn, and the line with its address."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class CannotServe(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How to serve, and whose games."""
+    """The options of the gateway's process."""
 
     origins: Collection[str] = ()
     trusted: Sequence[str] = ()
@@ -110,7 +110,7 @@ class Settings:
     python: Path | None = None
     """A folder with Pyodide; None: browsers check no rules of games."""
     languages: Sequence[str] = (ENGLISH,)
-    """Of the pages; who asks for none of them gets the first."""
+    """The languages of the pages; the first is for readers who ask for none of them."""
 
 
 def serve(settings: Settings, bound: socket.socket, ready: Ready = lambda _address, _lacks: None) -> None:

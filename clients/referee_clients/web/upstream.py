@@ -16,7 +16,7 @@ from referee_clients.web.hub import Hub, HubLimits
 from referee_clients.web.limits import CALLER
 
 CALL_S = 10.0
-"""How long the referee may take for an answer, or for the next piece of one."""
+"""Longest time of the referee for an answer, or for the next piece of one."""
 PAGE_SIZE = 50
 FOR, GATEWAY = "x-referee-for", "x-referee-gateway"
 """In the metadata of a call: the address that it is for, and the token of who says so."""
@@ -74,7 +74,7 @@ class Upstream:
         await self.channel.close()
 
     def metadata(self, authorization: str = "") -> Metadata:
-        """Return the metadata of a call for whoever is answered now. ``authorization``: his own, as he sent it."""
+        """Return the metadata of a call for the caller of now. ``authorization``: the caller's own, as it was sent."""
         found = (("authorization", authorization),) if authorization else ()
         if self._token and (address := CALLER.get()) is not None:
             return *found, (GATEWAY, f"Bearer {self._token}"), (FOR, str(address))

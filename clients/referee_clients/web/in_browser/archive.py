@@ -38,7 +38,7 @@ _PARTS: Final = (
     "v1",
     "wire",
 )
-"""What an audit needs of the package ``referee``; that it is enough is what the tests of this archive show."""
+"""The parts of the package ``referee`` that an audit needs; the tests of this archive show that they are enough."""
 _SUFFIXES: Final = (".py", ".binpb", ".lark")
 _NOT: Final = ("__pycache__", "compiler", "public", "vectors")
 _NAME: Final = "tile-referee"

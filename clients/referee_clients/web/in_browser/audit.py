@@ -1,6 +1,6 @@
-"""What runs in a browser's Python: the audit of one file, with the signatures that the JavaScript verifier checked.
+"""The audit of one file in a browser's Python, with the signatures that the JavaScript verifier checked.
 
-An audit that came upon a signature which nobody has looked at says nothing yet: its questions are answered, and it is
+An audit that came upon a signature not yet checked says nothing yet: its questions are answered, and it is
 made again. So the last one is exactly what the command ``referee audit`` would find, or ``referee event check``.
 """
 

@@ -1,7 +1,7 @@
-"""Pyodide, a Python for browsers: which files of which release are used, where they lie, whether they are those.
+"""Pyodide, a Python for browsers: its release and files, their check, and their fetching.
 
-It is not part of this program (MPL-2.0, and larger than all the rest); an operator who wants the rules of games checked
-in browsers brings it with ``make web-rules``.
+It is not part of this program (MPL-2.0, and larger than all the rest). An operator who wants the rules of games checked
+in browsers brings it with ``make web-rules``, which runs ``python -m referee_clients.web.in_browser.pyodide DIR``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Final
 
 VERSION: Final = "314.0.7"
 PACKAGE: Final = f"pyodide@{VERSION}"
-"""As npm names it."""
+"""Its name at npm."""
 PACKAGE_SHA512: Final = (
     "d18bd7c4485f11da4b7dbfd790cd8114078c44eab488c517d9bcf31fda4eb6dc8c716930abe1db139bb2b860fcd8b37bcb6abe48dbe2ffa5792"
     "44b0e943d91d4"

@@ -1,4 +1,4 @@
-"""What the JavaScript verifier has said of keys and signatures, and what it has to be asked. Checks nothing itself.
+"""The answers of the JavaScript verifier on keys and signatures, and the questions to it. Checks nothing itself.
 
 It keeps the same rule of Ed25519 as libsodium (RFC 8032 and the checks that it leaves open), and was written from the
 documents alone.
@@ -18,7 +18,7 @@ keys: set[bytes] = set()
 weak: set[bytes] = set()
 """Those that may not."""
 asked: dict[bytes, None] = {}
-"""What has to be asked, in the order in which it came up: a key alone is its 32 bytes."""
+"""The questions, in the order in which they came up: a key alone is its 32 bytes."""
 
 
 def holds(key: bytes, signed: bytes) -> bool:

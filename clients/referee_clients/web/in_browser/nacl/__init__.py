@@ -1,1 +1,1 @@
-"""What stands in place of PyNaCl in a browser, where there is no libsodium. Checks nothing itself."""
+"""A stand-in for PyNaCl in a browser, where there is no libsodium. Checks nothing itself."""

@@ -1,4 +1,4 @@
-"""As far as the auditor uses PyNaCl's. It signs nothing."""
+"""The functions of PyNaCl's bindings that the auditor uses. Signs nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""As PyNaCl's."""
+"""The exception of PyNaCl that the auditor catches."""
 
 
 class CryptoError(Exception):
