@@ -99,11 +99,11 @@ def test_what_is_quoted_in_english_nobody_at_a_page_meets() -> None:
                 if named in quotes and "detail" not in {each.arg for each in call.keywords}:
                     found.add((path.name, named))
     assert found == {
-        ("acting.py", "MALFORMED_MOVE"),  # bytes that the page has made
-        ("bodies.py", "WRONG_TYPE"),
-        ("bodies.py", "INVALID_ARGUMENT"),  # no JSON, no message, or cut off in the middle
-        ("errors.py", "BAD_REQUEST"),  # what Starlette refuses: no HTTP
-        ("solving.py", "INVALID_ARGUMENT"),  # a question that the page has made
+        ("acts_api.py", "MALFORMED_MOVE"),  # bytes that the page has made
+        ("request.py", "WRONG_TYPE"),
+        ("request.py", "INVALID_ARGUMENT"),  # no JSON, no message, or cut off in the middle
+        ("refusals.py", "BAD_REQUEST"),  # what Starlette refuses: no HTTP
+        ("positions_api.py", "INVALID_ARGUMENT"),  # a question that the page has made
     }
 
 
@@ -119,7 +119,7 @@ def test_what_forms_are_told_in_english_alone() -> None:
                     found.add((path.name, word.value))
     assert found == {
         ("opening.py", "options"),  # no JSON, which only a command takes
-        ("ruling.py", "move"),  # in notation, whose grammar tells what it expects
+        ("desk_api.py", "move"),  # in notation, whose grammar tells what it expects
         ("opening.py", "series"),  # what only commands take
         ("opening.py", "series-of"),
         ("opening.py", "rules"),  # a name that pages have in a list
