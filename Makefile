@@ -39,7 +39,7 @@ GENERATED := .venv/generated.stamp
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup proto proto-baseline lint format check compiled test-compiled test test-web test-web-all web-pictures test-long test-all demo demo-event demo-web serve web web-rules arena rig bench bench-solver bench-event bench-match bench-peers compare crash nemesis soak attack fuzz differential theorems faults docs docs-site clean
+.PHONY: help setup proto proto-baseline lint format check compiled test-compiled test test-web test-web-all web-pictures test-long test-all demo demo-event demo-web serve web web-rules arena rig bench bench-solver bench-event bench-match bench-peers compare crash nemesis soak attack fuzz differential theorems faults docs docs-site words clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -154,6 +154,9 @@ theorems: $(GENERATED) ## Prove the theorems about the engine, the slow ones too
 
 faults: $(GENERATED) ## Plant faults in a copy, one in each package at least: the tests find each (ARGS="--only NAME")
 	@$(BIN)/python -m tests.planted $(ARGS)
+
+words: $(GENERATED) ## Keep translations whose English has changed, marked as to be read again
+	@$(BIN)/python -m tests.text.words.keep
 
 docs-site: $(GENERATED) ## Build the documentation as a site into build/site
 	@$(BIN)/python -m tests.make_site

@@ -6,7 +6,8 @@ number decides, the other keys are the plural categories of CLDR that the langua
 What is said in English where it is made, as of an act why it is refused, is a ``Phrase``: its English text is the key.
 
 English is what the others are translated from, and it decides. A translation says in ``_state`` whether it is a
-``draft`` or was ``read`` by somebody who speaks the language; what it lacks is said in English.
+``draft`` or was ``read`` by somebody who speaks the language; what it lacks is said in English. ``_again`` lists the keys
+whose English has changed since they were translated.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ Text = str | Mapping[str, str]
 _FOLDER: Final = Path(__file__).parent
 _CATEGORIES: Final = ("zero", "one", "two", "few", "many", "other")
 _STATE: Final = "_state"
+_AGAIN: Final = "_again"
 _READ: Final = "read"
 _PHRASES: Final = "phrases"
 _MOST_DEEP: Final = 8
@@ -155,6 +157,7 @@ def load(part: str, language: str = ENGLISH) -> Words:
         raise UnknownLanguage(f"language {language}: expected one of {', '.join(languages(part))}")
     own = _read(part, language)
     is_draft = language != ENGLISH and own.pop(_STATE, None) != _READ
+    own.pop(_AGAIN, None)
     if language != ENGLISH and ENGLISH in languages(part):
         own = {key: _in_any_form(text) for key, text in _read(part, ENGLISH).items()} | own
     return Words(language, MappingProxyType(own), is_draft)

@@ -1,0 +1,96 @@
+"""Keep translations when an English text changes: ``make words``.
+
+Each translation stays, and its key is listed under ``_again``: to be read again by somebody who speaks the language. The
+English texts that the translations were made of are kept in ``translated.json`` for that. A phrase is its own key, so one
+that changes takes its translation along if it has the same places and is like the old one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from pathlib import Path
+from typing import Final
+
+from referee.text.words.catalogue import ENGLISH, Text, languages
+from tests.text.words.test_catalogue import FOLDER, PARTS, english_of, places
+
+KEPT: Final = Path(__file__).parent / "translated.json"
+_LIKE: Final = 0.5
+"""At least as similar is a phrase that replaces another one."""
+
+
+@dataclass(slots=True)
+class Part:
+    """What a translation of a part becomes."""
+
+    texts: dict[str, Text]
+    again: set[str] = field(default_factory=set)
+    """Keys whose English is another one than the translation was made of."""
+
+
+def kept(own: Mapping[str, Text], again: set[str], before: Mapping[str, Text], english: Mapping[str, Text]) -> Part:
+    """Return a translation for today's English. ``before``: the English that it was made of."""
+    made = Part({}, {key for key in again if key in english})
+    renamed = renames(set(before) - set(english), set(english) - set(before))
+    for key in english:
+        old = renamed.get(key, key)
+        if old not in own:
+            continue
+        made.texts[key] = own[old]
+        if old in before and before[old] != english[key]:
+            made.again.add(key)
+    return made
+
+
+def renames(gone: set[str], new: set[str]) -> dict[str, str]:
+    """Return the old key of each new phrase that replaces one: the most alike first, each once."""
+    alike = sorted(
+        (
+            (SequenceMatcher(None, old, key).ratio(), old, key)
+            for old in gone
+            for key in new
+            if places(old) == places(key)
+        ),
+        reverse=True,
+    )
+    found: dict[str, str] = {}
+    for ratio, old, key in alike:
+        if ratio >= _LIKE and key not in found and old not in found.values():
+            found[key] = old
+    return found
+
+
+def main() -> None:
+    """Bring every translation up to date, and print what is to be read again or to be translated."""
+    before: dict[str, dict[str, Text]] = json.loads(KEPT.read_text(encoding="utf-8"))
+    for part in PARTS:
+        english = english_of(part)
+        for language in languages(part):
+            if language == ENGLISH:
+                continue
+            path = FOLDER / language / f"{part}.json"
+            own = json.loads(path.read_text(encoding="utf-8"))
+            head = {"_state": own.pop("_state")}
+            made = kept(own, set(own.pop("_again", ())), before[part], english)
+            if made.again:
+                head["_again"] = sorted(made.again)
+            order = sorted(made.texts) if part == "phrases" else list(made.texts)
+            text = json.dumps(head | {key: made.texts[key] for key in order}, ensure_ascii=False, indent=2)
+            path.write_text(text + "\n", encoding="utf-8")
+            for what, keys in (("read again", made.again), ("translate", set(english) - set(made.texts))):
+                for key in sorted(keys):
+                    print(f"{language}/{part}: {what}: {key}")
+    KEPT.write_text(snapshot(), encoding="utf-8")
+
+
+def snapshot() -> str:
+    """Return today's English texts of every part, as ``translated.json`` has them."""
+    texts = {part: dict(sorted(english_of(part).items())) for part in PARTS if part != "refusals"}
+    return json.dumps(texts | {"refusals": {}}, ensure_ascii=False, indent=1) + "\n"
+
+
+if __name__ == "__main__":
+    main()
