@@ -6,8 +6,8 @@ number decides, the other keys are the plural categories of CLDR that the langua
 What is said in English where it is made, as of an act why it is refused, is a ``Phrase``: its English text is the key.
 
 English is what the others are translated from, and it decides. A translation says in ``_state`` whether it is a
-``draft`` or was ``read`` by somebody who speaks the language; what it lacks is said in English. ``_again`` lists the keys
-whose English has changed since they were translated.
+``draft`` or was ``read`` by somebody who speaks the language; what it lacks is said in English. ``_again`` lists the
+keys whose English has changed since they were translated.
 """
 
 from __future__ import annotations

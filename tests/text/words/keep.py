@@ -1,8 +1,8 @@
 """Keep translations when an English text changes: ``make words``.
 
-Each translation stays, and its key is listed under ``_again``: to be read again by somebody who speaks the language. The
-English texts that the translations were made of are kept in ``translated.json`` for that. A phrase is its own key, so one
-that changes takes its translation along if it has the same places and is like the old one.
+Each translation stays, and its key is listed under ``_again``: to be read again by somebody who speaks the language.
+``translated.json`` has the English texts that the translations were made of. A phrase is its own key: one that changes
+takes its translation along if it has the same places and is like the old one.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from referee.text.words.catalogue import ENGLISH, Text, languages
-from tests.text.words.test_catalogue import FOLDER, PARTS, english_of, places
+from tests.text.words.english import FOLDER, PARTS, english_of, places
 
 KEPT: Final = Path(__file__).parent / "translated.json"
 _LIKE: Final = 0.5
@@ -35,31 +35,24 @@ def kept(own: Mapping[str, Text], again: set[str], before: Mapping[str, Text], e
     """Return a translation for today's English. ``before``: the English that it was made of."""
     made = Part({}, {key for key in again if key in english})
     renamed = renames(set(before) - set(english), set(english) - set(before))
-    for key in english:
-        old = renamed.get(key, key)
-        if old not in own:
+    for old, text in own.items():
+        key = renamed.get(old, old)
+        if key not in english:
             continue
-        made.texts[key] = own[old]
+        made.texts[key] = text
         if old in before and before[old] != english[key]:
             made.again.add(key)
     return made
 
 
 def renames(gone: set[str], new: set[str]) -> dict[str, str]:
-    """Return the old key of each new phrase that replaces one: the most alike first, each once."""
-    alike = sorted(
-        (
-            (SequenceMatcher(None, old, key).ratio(), old, key)
-            for old in gone
-            for key in new
-            if places(old) == places(key)
-        ),
-        reverse=True,
-    )
+    """Return the new key of each phrase that one replaces: the most alike first, each once."""
+    pairs = [(old, key) for old in gone for key in new if places(old) == places(key)]
+    alike = sorted(((SequenceMatcher(None, old, key).ratio(), old, key) for old, key in pairs), reverse=True)
     found: dict[str, str] = {}
     for ratio, old, key in alike:
-        if ratio >= _LIKE and key not in found and old not in found.values():
-            found[key] = old
+        if ratio >= _LIKE and old not in found and key not in found.values():
+            found[old] = key
     return found
 
 
@@ -77,8 +70,7 @@ def main() -> None:
             made = kept(own, set(own.pop("_again", ())), before[part], english)
             if made.again:
                 head["_again"] = sorted(made.again)
-            order = sorted(made.texts) if part == "phrases" else list(made.texts)
-            text = json.dumps(head | {key: made.texts[key] for key in order}, ensure_ascii=False, indent=2)
+            text = json.dumps(head | made.texts, ensure_ascii=False, indent=2)
             path.write_text(text + "\n", encoding="utf-8")
             for what, keys in (("read again", made.again), ("translate", set(english) - set(made.texts))):
                 for key in sorted(keys):

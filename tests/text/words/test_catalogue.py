@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Callable, Mapping
 from fractions import Fraction
-from functools import cache
 from pathlib import Path
 
 import pytest
 from babel import Locale
 
-from referee.games import registry
-from referee.games.table_rules import CATALOGUE as TABLE_RULES
 from referee.text.words import catalogue
 from referee.text.words.catalogue import (
     ENGLISH,
@@ -28,40 +23,14 @@ from referee.text.words.catalogue import (
     phrase,
     preferred,
 )
-from referee.tournament.rules import TOURNAMENT
-from referee.v1.game_service_pb2 import ErrorReason
-from referee_clients.web.refusals import OWN_REASONS
-from tests.text.words.phrases import forms, in_code
+from tests.text.words.english import PARTS, english_of, places
+from tests.text.words.phrases import forms
 
-FOLDER = Path(catalogue.__file__).parent
-PARTS = sorted({path.stem for path in FOLDER.glob("*/*.json")})
-GAMES = (each.catalogue for each in (*registry.newest(), TOURNAMENT))
-RULES = {rule.id: rule.text for rules in (*GAMES, TABLE_RULES) for rule in rules}
-REASONS = {name.removeprefix("ERROR_REASON_") for name in ErrorReason.keys()[1:]} | OWN_REASONS
-BESIDE_REASONS = {"LIMIT_FOR_GOOD", "QUOTED"}
-"""A limit that no waiting helps against, and how a message is quoted that is no phrase."""
-ENGLISH_ELSEWHERE: dict[str, Callable[[], Mapping[str, Text]]] = {
-    "rules": lambda: RULES,
-    # All translations have the same places.
-    "refusals": lambda: {reason: load("refusals", "cs").texts.get(reason, "") for reason in REASONS | BESIDE_REASONS},
-    "phrases": lambda: {text: text for text in in_code()},
-}
-"""Rules are where they are judged, refusals and phrases where they are made."""
 TRANSLATIONS = [(part, language) for part in PARTS for language in languages(part) if language != ENGLISH]
 
 
 def said_in(language: str, **texts: Text) -> Words:
     return Words(language, texts, is_draft=False)
-
-
-@cache
-def english_of(part: str) -> Mapping[str, Text]:
-    """Return what is translated."""
-    return ENGLISH_ELSEWHERE.get(part, lambda: load(part).texts)()
-
-
-def places(text: str) -> set[str]:
-    return set(re.findall(r"\{(\w+)\}", text))
 
 
 def test_places_are_filled() -> None:
@@ -116,7 +85,7 @@ def test_reader_gets_the_language_that_is_liked_best(accepted: str, language: st
     assert preferred(accepted, ("en", "cs", "ru")) == language
 
 
-@pytest.mark.parametrize("part", [part for part in PARTS if part not in ENGLISH_ELSEWHERE])
+@pytest.mark.parametrize("part", [part for part in PARTS if ENGLISH in languages(part)])
 def test_english_forms_are_those_of_english(part: str) -> None:
     for key, text in load(part).texts.items():
         assert set(forms(text)) in ({""}, {"one", "other"}), key
