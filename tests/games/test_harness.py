@@ -38,6 +38,9 @@ class Pictures:
     def pieces(self) -> tuple[str, ...]:
         return ()
 
+    def components(self) -> dict[str, Any]:
+        return {}
+
 
 @pytest.mark.parametrize("seats", range(1, 5))
 def test_a_game_that_is_registered_nowhere(seats: int) -> None:

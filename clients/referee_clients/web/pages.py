@@ -28,7 +28,6 @@ from referee.text.words.catalogue import ENGLISH, Text, load, load_or_english, o
 from referee.text.words.catalogue import languages as spoken_in
 from referee.tournament.rules import TOURNAMENT
 from referee_clients.sdk.opening import choices_of
-from referee_clients.web.components import components
 from referee_clients.web.in_browser import pyodide
 from referee_clients.web.in_browser.archive import archive
 from referee_clients.web.languages import ASKED, Choice, is_draft
@@ -96,7 +95,7 @@ _OF_PROGRAMS: Final = ("/api/", "/static/")
 
 def static_files() -> dict[str, bytes]:
     """Return every file that pages use, by its path below ``/static/``; programs without their comments, not joined."""
-    parts = components()
+    parts = {name: renderer(name).components() for name in registry.names()}
     found = {"components.json": _json(parts)}
     found["openings.json"] = _json({name: choices_of(name) for name in registry.names()})
     for name in registry.names():

@@ -40,6 +40,9 @@ class Renderer(Protocol):
         Games may have a definition in common.
         """
 
+    def components(self) -> dict[str, Any]:
+        """Return what a position is put together from, tiles, dominoes or a sheet, as JSON for a page."""
+
 
 def renderer(rules_id: str) -> Renderer:
     """Return the game's package. Raise ``UnknownRules``."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Any, Final
 
 from referee.games.game import Cell
 from referee.games.kingdomino import State
-from referee.games.kingdomino.dominoes import MOST_CROWNS, TERRAINS, Domino, DominoSet, Half
+from referee.games.kingdomino.dominoes import DOMINOES, MOST_CROWNS, TERRAINS, Domino, DominoSet, Half
 from referee.games.kingdomino.kingdom import Kingdom
 from referee.text.render.kingdomino.board import Board, board
 from referee.text.render.kingdomino.icons import definitions
@@ -164,3 +164,18 @@ def _foot(kingdom: Kingdom, bonus: int, width: int, y: int) -> Iterable[str]:
         + (words(x + 59, y + 46, f"bonus {bonus}", 12) if bonus else "")
         + "</g>"
     )
+
+
+def components() -> dict[str, Any]:
+    """Return terrains, and each domino with its number and its halves, the left one first."""
+    return {
+        "terrains": TERRAINS,
+        "dominoes": [
+            {"number": domino.number, "halves": [_half_value(domino.left), _half_value(domino.right)]}
+            for domino in DOMINOES
+        ],
+    }
+
+
+def _half_value(half: Half) -> dict[str, Any]:
+    return {"terrain": TERRAINS[half.terrain], "crowns": half.crowns}
