@@ -15,10 +15,14 @@ from playwright.async_api import Page
 
 import referee as program
 from tests.docs.shell import ROOT
-from tests.make_site import SITE
+from tests.make_site import SITE, navigation, pages
 from tests.sizes import GATE
 
 VERSION = ".".join(program.__version__.split(".")[:2])
+
+
+def test_the_navigation_names_every_page_once() -> None:
+    assert sorted(navigation()) == pages()
 
 
 @pytest.fixture(scope="module")
