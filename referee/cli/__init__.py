@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import ast
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from errno import ENOSPC
 from importlib import import_module
+from inspect import cleandoc
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -108,6 +109,8 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
 }
 """Commands whose own commands are in several modules: of which only the one that is asked for is imported."""
 COMMANDS: Final[Mapping[str, str]] = {name: module for panel in PANELS.values() for name, module in panel.items()}
+_HELP: Final = r'^(?:@{word}\.callback\([^\n]*\ndef \w+|def _?{word})\(.*?:\n    """(.*?)"""'
+"""The docstring of a command's function, or of the callback of its group."""
 _PANEL_OF: Final = {name: panel for panel, commands in PANELS.items() for name in commands}
 
 
@@ -175,12 +178,9 @@ def _summary(module: str, name: str) -> str:
     word = function or name.replace("-", "_")
     source = Path(__file__).parent.joinpath(*path.split("."))
     source = source / "__init__.py" if source.is_dir() else source.with_suffix(".py")
-    functions = {
-        (word if any("callback" in ast.dump(mark) for mark in each.decorator_list) else each.name): each
-        for each in ast.parse(source.read_bytes()).body
-        if isinstance(each, ast.FunctionDef)
-    }
-    return ast.get_docstring(functions.get(word) or functions[f"_{word}"]) or ""
+    # A look into the text: to parse all of the modules takes as long as to show the help.
+    found = re.search(_HELP.format(word=word), source.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    return cleandoc(found[1]) if found else ""
 
 
 def _asked(word: str = "", inner: str = "") -> typer.Typer:

@@ -27,7 +27,7 @@ from referee.cli.shared.table import called
 from referee.log.audit import audit
 from referee.log.errors import LogError
 from referee.log.verdict import Finding, Policy, Verdict
-from referee.server.live.docket import docket_message
+from referee.telling.docket import docket_message
 from referee.telling.game_file import GameFile
 from referee.v1 import arbiter_service_pb2 as pb
 from referee_clients.sdk.arbiter import arbiter

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -23,7 +24,6 @@ from referee.tournament.check import read_document
 from referee.tournament.file import EventFile, new_seed
 from referee.tournament.log import EventLog
 from referee.tournament.names import Names
-from referee.tournament.pages import pages, sheets
 from referee.tournament.rebuild import exported, rebuild
 from referee.tournament.trf import ENCODING
 
@@ -80,8 +80,14 @@ def export(  # noqa: PLR0917 - typer reads options from the signature
         if to_json:
             write_new("--json", to_json, (json.dumps(exported(event.log, names), indent=1) + "\n").encode())
             written.append(to_json)
-        made = [(to_csv, sheets(event.log.state, names))] if to_csv else []
-        made += [(html, pages(event.log, names, file.stem, _address(web), load("report", language)))] if html else []
+        made = list[tuple[Path, Mapping[str, str]]]()
+        if to_csv or html:
+            from referee.tournament.pages import pages, sheets  # noqa: PLC0415 - its libraries are an extra
+
+            made += [(to_csv, sheets(event.log.state, names))] if to_csv else []
+            made += (
+                [(html, pages(event.log, names, file.stem, _address(web), load("report", language)))] if html else []
+            )
         for folder, files in made:
             folder.mkdir(parents=True, exist_ok=True)
             for name, text in files.items():

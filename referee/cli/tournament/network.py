@@ -6,6 +6,7 @@ import asyncio
 import sys
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -133,6 +134,28 @@ def opened_now(state: State, told: Sequence[Mapping[str, Any]]) -> list[OpenTabl
     return [OpenTable(round_.number, n, game) for n, game in games.items() if round_.games.get(n) != game]
 
 
+class Found(Enum):
+    """How far the game of a table is."""
+
+    NO_GAME = "no game"
+    RUNNING = "running"
+    RESULT = "result"
+    NO_RESULT = "no result"
+    """Its game is over, or cannot be had, and gives no result that can be entered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table without a result: how far its game is, and that in words."""
+
+    number: int
+    found: Found
+    words: str
+
+    def __str__(self) -> str:
+        return f"table {self.number}: {self.words}"
+
+
 @dataclass(frozen=True, slots=True)
 class Taking:
     """Results from games that are over."""
@@ -145,33 +168,35 @@ class Taking:
     verifier: VerifierKey | None
     """Of the referee with the games; None: it is not known, and signatures may be any referee's."""
 
-    async def find(self) -> tuple[list[str], list[EnterResult]]:
-        """Return what is told of each table without a result, and the results that can be entered.
+    async def find(self) -> tuple[list[Table], list[EnterResult]]:
+        """Return each table without a result, and the results that can be entered.
 
         Raise ``Failure``, ``OSError``.
         """
         state, results = self.event.log.state, list[EnterResult]()
         round_ = published(state)
         async with open_channel(self.server, security=self.security) as channel:
-            told = [f"table {table}: {await self._table(channel, state, table, results)}" for table in round_.undecided]
-        return told, results
+            tables = [Table(n, *await self._table(channel, state, n, results)) for n in round_.undecided]
+        return tables, results
 
-    async def _table(self, channel: grpc.aio.Channel, state: State, table: int, results: list[EnterResult]) -> str:
+    async def _table(
+        self, channel: grpc.aio.Channel, state: State, table: int, results: list[EnterResult]
+    ) -> tuple[Found, str]:
         round_ = published(state)
         if (game := round_.games.get(table)) is None:
-            return "no game is known; `referee event open`, or enter its result"
+            return Found.NO_GAME, "no game is known; `referee event open`, or enter its result"
         try:
             read = await self._read(channel, state, Where(self.event.log.event_id, round_.number, table), game)
         except NoAnswer:
             raise
         except Failure as error:  # one game that cannot be had is no hindrance to the others
-            return f"NOT ENTERED, game {game.hex()}: {error}"
+            return Found.NO_RESULT, f"NOT ENTERED, game {game.hex()}: {error}"
         if read is None:
-            return f"game {game.hex()} goes on"
+            return Found.RUNNING, f"game {game.hex()} goes on"
         if read.result is None or read.against:
-            return f"NOT ENTERED, game {game.hex()}: {'; '.join(read.against)}"
+            return Found.NO_RESULT, f"NOT ENTERED, game {game.hex()}: {'; '.join(read.against)}"
         results.append(EnterResult(round_.number, table, read.result))
-        return f"places {', '.join(map(str, read.result.places))}, from game {game.hex()}"
+        return Found.RESULT, f"places {', '.join(map(str, read.result.places))}, from game {game.hex()}"
 
     async def _read(self, channel: grpc.aio.Channel, state: State, where: Where, game: bytes) -> LogRead | None:
         """Fetch and read the game's log; None while it goes on. Raise ``Failure``, ``OSError``."""

@@ -217,7 +217,7 @@ def result(  # noqa: PLR0917 - typer reads options from the signature
             with event.entering():
                 for each in results:
                     event.log.enter(each)
-        output.write(lines(told))
+        output.write(lines(map(str, told)))
         raise typer.Exit(0 if len(results) == len(told) else 1)
     with editing(file, key) as event:
         number = newest_round(event.log.state)

@@ -31,6 +31,7 @@ from referee.cli.shared.remote import (
 from referee.cli.shared.tournament import EventPath, TokenFile, opened
 from referee.cli.tournament.network import (
     GAMES_SUFFIX,
+    Found,
     Taking,
     opened_now,
     published,
@@ -237,13 +238,13 @@ class Running:
         self._ended.clear()
         verifier = verifier_of_games(self.event)
         taking = Taking(self.event, self.office.server, self.office.secured, self.games, verifier)
-        lines_, results = await _patiently(taking.find)
+        looked, results = await _patiently(taking.find)
         await asyncio.to_thread(self._enter_all, results)
-        for line in lines_:
-            if "NOT ENTERED" in line:
-                raise Failure(f"round {round_.number}, {line}")
-            if not line.endswith("goes on"):
-                print(f"round {round_.number}, {line}", flush=True)
+        for each in looked:
+            if each.found is Found.NO_RESULT:
+                raise Failure(f"round {round_.number}, {each}")
+            if each.found is not Found.RUNNING:
+                print(f"round {round_.number}, {each}", flush=True)
 
     def _enter_all(self, acts: Sequence[Act]) -> None:
         with self.event.entering():

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from referee.games.game import Ending
 from referee.log.arbitration import Suspension
 from referee.log.endings import end_message
 from referee.log.events import Author, Role
 from referee.log.game import Phase
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
-from referee.text.notation.outcomes import outcome
+from referee.telling.docket import outcome_text
 from referee.v1 import game_pb2 as pb
 from referee.v1 import game_service_pb2
 from referee.v1.game_service_pb2 import Snapshot
@@ -92,29 +91,6 @@ def game_message(record: Record, open_data: bytes = b"") -> pb.Game:
 def open_disputes(record: Record) -> list[int]:
     """Return the entries of protests and appeals that an arbiter has still to rule on."""
     return [seq for seq, dispute in record.game.arbitration.disputes.items() if dispute.ruled is None]
-
-
-def outcome_text(record: Record) -> str:
-    """Return who won and why, also while that waits to be entered; empty while the game goes on.
-
-    Of an event, which nobody wins, that it is over.
-    """
-    game = record.game
-    result = game.result()
-    if result is None:
-        return ""
-    if result.ending is Ending.RULES and (course := game.position.state.course()):
-        return f"the event is {course['state']}"
-    return outcome(result, game.contest(), waits=game.result_waits)
-
-
-def asked_to_consent(record: Record) -> list[int]:
-    """Return the seats that have yet to agree to the take-back that is proposed; none without one."""
-    arbitration = record.game.arbitration
-    if (proposal := arbitration.proposal) is None:
-        return []
-    playing = set(range(len(record.opened.seats))) - set(arbitration.out)
-    return sorted(playing - proposal.agreed)
 
 
 def clock_messages(record: Record) -> Iterator[pb.SeatClock]:

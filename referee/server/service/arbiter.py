@@ -13,7 +13,7 @@ from referee.log.intent import act_name
 from referee.log.v1 import log_pb2
 from referee.server.live.act import Act
 from referee.server.live.answers import Accepted
-from referee.server.live.docket import Official, Who, call_message, docket_message
+from referee.server.live.docket import Official, Who, call_message
 from referee.server.live.errors import BadField, GameOver, NotAwaited
 from referee.server.live.games import LiveGames
 from referee.server.live.turns import Work
@@ -22,6 +22,7 @@ from referee.server.service.auth import Caller, PermissionDenied
 from referee.server.service.game_service import GameService, fill_accepted
 from referee.server.service.messages import game_id_of
 from referee.server.service.permissions import Scope
+from referee.telling.docket import docket_message
 from referee.text.words.catalogue import Phrase, phrase
 from referee.v1 import arbiter_service_pb2 as pb
 

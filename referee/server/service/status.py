@@ -16,14 +16,7 @@ from referee.server.live.errors import BadField, LiveGameError
 from referee.server.live.game import LiveGame
 from referee.server.live.games import LiveGames
 from referee.server.live.turns import Payer
-from referee.server.live.view import (
-    asked_to_consent,
-    awaited_seats,
-    clock_messages,
-    game_state,
-    is_scribe_awaited,
-    open_disputes,
-)
+from referee.server.live.view import awaited_seats, clock_messages, game_state, is_scribe_awaited, open_disputes
 from referee.server.publishing.sequencer import Sequencer
 from referee.server.service.auth import Caller
 from referee.server.service.counters import Counters
@@ -33,6 +26,7 @@ from referee.server.service.permissions import OVERSEERS
 from referee.server.service.watching import Heartbeats, WatchLimits
 from referee.server.service.worker_queue import WorkerQueue
 from referee.server.store.store import StoreFailed
+from referee.telling.docket import asked_to_consent
 from referee.tournament.rules import TOURNAMENT
 from referee.v1 import status_service_pb2 as pb
 

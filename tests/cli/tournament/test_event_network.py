@@ -291,10 +291,10 @@ async def test_what_a_referee_says_of_another_game_is_not_taken(tmp_path: Path, 
     address = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
     await server.start()
     try:
-        (line,), results = await Taking(event, address, Security(), tmp_path / "kept" / "games", None).find()
+        (table,), results = await Taking(event, address, Security(), tmp_path / "kept" / "games", None).find()
     finally:
         await server.stop(None)
-    assert line.startswith(f"table 1: NOT ENTERED, game {bytes(16).hex()}: {address}: {wrong}")
+    assert str(table).startswith(f"table 1: NOT ENTERED, game {bytes(16).hex()}: {address}: {wrong}")
     assert results == []
     assert set(await asyncio.to_thread(lambda: [path.stem for path in tmp_path.rglob("*.gamelog")])) <= {
         "1",
