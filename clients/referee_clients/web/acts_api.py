@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import binascii
-import re
 from base64 import b64decode, b64encode
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import ExitStack, asynccontextmanager, suppress
@@ -35,10 +34,9 @@ from referee_clients.web.judge import violation_as_json as as_violation
 from referee_clients.web.languages import spoken_to
 from referee_clients.web.limits import ADMITTED
 from referee_clients.web.refusals import Refusal, away, bad_field
-from referee_clients.web.request import PROTOBUF, body_of, message_of, question_of, token_of
+from referee_clients.web.request import PROTOBUF, body_of, message_of, page_of, question_of, token_of
 from referee_clients.web.upstream import CALL_S, Upstream
 
-_PAGE: Final = re.compile("[!-~]{0,1000}", re.ASCII)
 _PAGE_SIZE: Final = 5000
 _CHECKPOINT: Final = 4096
 """Letters of a checkpoint in base64: it is in an address."""
@@ -149,9 +147,7 @@ class _Acting:
 
     async def moves(self, request: Request) -> Response:
         """Return the moves that may be made now: exact bytes in base64."""
-        page = request.query_params.get("page", "")
-        if not _PAGE.fullmatch(page):
-            raise bad_field("page", phrase("next_page of the answer before"))
+        page = page_of(request)
         asked = pb.ListLegalMovesRequest(
             game_id=game_id_of(request.path_params["id"]), page_size=_PAGE_SIZE, page_token=page
         )

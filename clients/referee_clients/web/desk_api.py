@@ -7,7 +7,6 @@ Each takes the token of its caller; the gateway has none for any of this. A ruli
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from typing import Any, Final
@@ -45,8 +44,8 @@ from referee_clients.sdk.opening import MOST_EVENT, Proofs, Wishes
 from referee_clients.sdk.opening import bad_field as of_field
 from referee_clients.web.acts_api import as_json
 from referee_clients.web.games_api import game_id_of
-from referee_clients.web.refusals import Refusal, bad_field
-from referee_clients.web.request import Given, key_of, question_of, token_of
+from referee_clients.web.refusals import Refusal
+from referee_clients.web.request import Given, key_of, page_of, question_of, token_of
 from referee_clients.web.upstream import CALL_S, Upstream
 
 _ENDINGS: Final = {ending.name.lower().replace("_", "-"): ending for ending in forfeits.ENDINGS}
@@ -140,7 +139,9 @@ _RULINGS: Final[Mapping[str, Callable[[Given, Record], log_pb2.Rule]]] = {
 """By name, as commands."""
 
 
-_PAGE: Final = re.compile("[!-~]{0,1000}", re.ASCII)
+# --- the endpoints ---------------------------------------------------------------------------------------------------
+
+
 _PAGE_SIZE: Final = 200
 _NEVER_STORE: Final = {"Cache-Control": "no-store"}
 
@@ -176,9 +177,7 @@ class _Office:
 
     async def status(self, request: Request) -> Response:
         """Return the games that the token shows: who is awaited and connected, clocks, calls."""
-        metadata, page = self._referee.metadata(token_of(request, undone="asked")), request.query_params.get("page", "")
-        if not _PAGE.fullmatch(page):
-            raise bad_field("page", phrase("next_page of the answer before"))
+        metadata, page = self._referee.metadata(token_of(request, undone="asked")), page_of(request)
         asked = status_service_pb2.GetStatusRequest(page_size=_PAGE_SIZE, page_token=page)
         found = await self._status.GetStatus(asked, timeout=CALL_S, metadata=metadata)
         games = [as_json(game) | {"arbiter_keys": [key.hex() for key in game.arbiter_keys]} for game in found.games]

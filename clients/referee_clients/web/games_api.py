@@ -27,7 +27,7 @@ from referee.wire.enums import bare_name
 from referee_clients.web.hub import Feed, Hub
 from referee_clients.web.limits import cut
 from referee_clients.web.refusals import Refusal, bad_field, refusal_of
-from referee_clients.web.request import takes
+from referee_clients.web.request import page_of, takes
 from referee_clients.web.upstream import CALL_S, PAGE_SIZE, Upstream
 
 MOST_GAMES = 12
@@ -44,7 +44,6 @@ _FOR_EVER = "public, max-age=31536000, immutable"
 _GAME_ID = re.compile("[0-9a-f]{32}", re.ASCII)
 _NUMBER = re.compile("0|[1-9][0-9]{0,17}", re.ASCII)
 _RULES_ID = re.compile("[a-z0-9_-]{1,64}", re.ASCII)
-_PAGE = re.compile("[!-~]{0,1000}", re.ASCII)
 _SOME_GAMES = phrase(
     "1 to {most} games as ID:AFTER, with commas between them; AFTER is -1 or the last entry you have",
     most=MOST_GAMES,
@@ -132,15 +131,14 @@ class _Games:
         """Files that are held whole at one time while they come."""
 
     async def games(self, request: Request) -> Response:
-        state, page = request.query_params.get("state", ""), request.query_params.get("page", "")
+        state = request.query_params.get("state", "")
         number = game_pb2.GAME_STATE_UNSPECIFIED
         if state:
             found = _STATES.get(state.upper())
             if found is None:
                 raise bad_field("state", phrase("one of {names}", names=", ".join(_STATES)))
             number = found
-        if not _PAGE.fullmatch(page):
-            raise bad_field("page", phrase("next_page of the answer before"))
+        page = page_of(request)
         try:
             listed = await self._referee.games(number, page)
         except grpc.aio.AioRpcError as error:
@@ -410,6 +408,9 @@ def _json(data: Any) -> Response:
     return JSONResponse(data, headers=_NEVER_STORE)
 
 
+# --- tournaments -----------------------------------------------------------------------------------------------------
+
+
 _ID: Final = re.compile(r"[0-9a-f]{32}|[0-9]{1,19}", re.ASCII)
 
 
@@ -428,9 +429,7 @@ class _Events:
 
     async def events(self, request: Request) -> Response:
         """Return a page of events, the newest first."""
-        page = request.query_params.get("page", "")
-        if not _PAGE.fullmatch(page):
-            raise bad_field("page", phrase("next_page of the answer before"))
+        page = page_of(request)
         asked = pb.ListEventsRequest(page_size=PAGE_SIZE, page_token=page)
         found = await self._stub.ListEvents(asked, timeout=CALL_S, metadata=self._referee.metadata())
         listed = [

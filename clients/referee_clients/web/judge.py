@@ -59,6 +59,9 @@ def _rules() -> Mapping[str, Rule]:
     return {rule.id: rule for rules in (*games, TABLE_RULES) for rule in rules}
 
 
+# --- the worker ------------------------------------------------------------------------------------------------------
+
+
 _BESIDE_FACTS: Final = ("rule", "cells", "text", "placement", "domino")
 """The keys of a violation in an answer besides its facts."""
 

@@ -84,6 +84,9 @@ async def cut(scope: Scope, receive: Receive) -> None:
         pass
 
 
+# --- requests and streams of an address ------------------------------------------------------------------------------
+
+
 REQUESTS_PER_S = 50
 STREAMS_EACH = 20
 STREAMS = 2_000

@@ -106,6 +106,9 @@ async def _judged(judge: Judge, what: str, request: Request) -> Response:
     return Response(await judge.answer(question, method), media_type="application/json")
 
 
+# --- proven by the solver --------------------------------------------------------------------------------------------
+
+
 SOLVING_S: Final = 25.0
 """Longest time in which the referee looks for an answer."""
 _WORDED: Final[dict[type[TurnMove], str]] = {

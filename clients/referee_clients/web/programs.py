@@ -57,6 +57,9 @@ def _joined(group: str, parts: Mapping[str, str]) -> str:
     return "".join(chain(imports, (f"// {path}\n{_IMPORT.sub('', text)}" for path, text in parts.items())))
 
 
+# --- the words of programs -------------------------------------------------------------------------------------------
+
+
 _LOADED: Final = re.compile(r"""(?:from|import) ?\(?["`](\.[^"`]+\.mjs)["`]""")
 _KEY: Final = re.compile(r'"([a-z]+(?:\.\w+)*)"')
 _PUT_TOGETHER: Final = re.compile(r"`((?:\w+\.)+)(\w*)\$\{")

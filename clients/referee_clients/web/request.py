@@ -15,7 +15,7 @@ from referee.text.notation.questions import QueryError, parse_object, shown
 from referee.text.notation.violations import BadWord
 from referee.text.words.catalogue import Phrase, phrase
 from referee_clients.sdk.opening import milliseconds
-from referee_clients.web.refusals import Refusal
+from referee_clients.web.refusals import Refusal, bad_field
 
 LEAST_BYTES: Final = 600
 """Shorter bodies are sent as they are."""
@@ -47,7 +47,11 @@ def takes(request: Request, wanted: str) -> bool:
     return False
 
 
+# --- token, page, body -----------------------------------------------------------------------------------------------
+
+
 _BEARER: Final = re.compile(r"Bearer [!-~]{1,1000}", re.ASCII | re.IGNORECASE)
+_PAGE: Final = re.compile("[!-~]{0,1000}", re.ASCII)
 
 
 def token_of(request: Request, *, undone: str) -> str:
@@ -56,6 +60,14 @@ def token_of(request: Request, *, undone: str) -> str:
     if not _BEARER.fullmatch(found):
         message = f"Nothing was {undone}: expected a token, as Authorization: Bearer TOKEN."
         raise Refusal(401, "UNAUTHENTICATED", message)
+    return found
+
+
+def page_of(request: Request) -> str:
+    """Return the name of the page of a list, empty for the first one. Raise ``Refusal``."""
+    found = request.query_params.get("page", "")
+    if not _PAGE.fullmatch(found):
+        raise bad_field("page", phrase("next_page of the answer before"))
     return found
 
 
@@ -103,6 +115,9 @@ async def message_of(request: Request, kind: type[_M]) -> _M:
     except DecodeError as error:
         message = f"Nothing was sent: expected the bytes of {kind.DESCRIPTOR.name}."
         raise Refusal(400, "INVALID_ARGUMENT", message, {"field": "body"}) from error
+
+
+# --- fields ----------------------------------------------------------------------------------------------------------
 
 
 _MOST: Final = (1 << 32) - 1

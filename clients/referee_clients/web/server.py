@@ -82,6 +82,9 @@ def application(
     return found
 
 
+# --- the process -----------------------------------------------------------------------------------------------------
+
+
 _SHUTDOWN_S: Final = 5
 _BACKLOG: Final = 2048
 _AT_ONCE: Final = 2500

@@ -103,6 +103,9 @@ def _words(record: Record, happened: Happened) -> str:
     return f"{happened.seq:>4}  {entry_words(happened, notation(record.opened.rules_id))}"
 
 
+# --- the command -----------------------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True, slots=True)
 class Files:
     """The files that the demo writes."""

@@ -241,6 +241,9 @@ def _after(record: Record, contest: Contest) -> str:
     return f"the game ends: {outcome(result, contest)}"
 
 
+# --- the fields of a form --------------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True, slots=True)
 class Field:
     """One of them."""
@@ -315,6 +318,9 @@ def line_of(fields: Sequence[Field], values: Sequence[str]) -> str:
 
 def _number(value: int | None) -> str:
     return "" if value is None else str(value)
+
+
+# --- possible acts ---------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,6 +152,9 @@ field that has some. F2 opens the game: from then on its rules and options stay 
 Names are kept in {folder}/names.json and do not appear in any log: a log knows only seats.
 
 docs/rules of Tile Referee explains the options, rule by rule."""
+# --- the form for a new game -----------------------------------------------------------------------------------------
+
+
 _GAME, _SEATS, _NAMES, _COMPONENTS, _ARBITER = "Game", "Seats", "names", "components", "arbiter"
 _YES: Final = "yes"
 

@@ -300,6 +300,9 @@ _WIDTH: Final = 4
 """Columns of an entry's number."""
 
 
+# --- the entries -----------------------------------------------------------------------------------------------------
+
+
 class History:
     """The entries of one game, as far as they were read."""
 

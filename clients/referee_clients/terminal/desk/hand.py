@@ -307,6 +307,9 @@ class Hand(ABC):
             self._answer.set_result(outcome)
 
 
+# --- a scribe --------------------------------------------------------------------------------------------------------
+
+
 class Scribe(Hand):
     """One game, entered by one scribe."""
 

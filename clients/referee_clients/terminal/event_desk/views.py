@@ -128,6 +128,9 @@ def _stands(state: State) -> str:
     )
 
 
+# --- the preview of a pairing ----------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True)
 class Shown:
     """A pairing that is shown."""
