@@ -21,13 +21,13 @@ NAME = "tile-referee-compiled"
 MODULE = "tile_referee_compiled"
 COMPILED: dict[str, str] = {
     "referee/games/alhambra": """
-        as_played catalogue chance check dealer encoding layout listing money outline phases piles position regions
-        scoring state violations""",
-    "referee/games": "copied forfeits made sampling state_base table_rules",
+        catalogue chance check dealer encoding layout listing money outline phases position scoring state
+        violations""",
+    "referee/games": "sampling state_base table_rules values",
     "referee/games/kingdomino": """
         catalogue chance check dealer dominoes encoding kingdom listing phases position scoring series state""",
     "referee/games/rollwrite": """
-        awards catalogue chance check dealer dice encoding listing phases position scoring state""",
+        catalogue chance check dealer dice encoding listing phases position scoring state""",
     "referee/log": """
         audit certificates clocks deck entry errors file game header heads identity intent judge keys merkle
         position reading remarks replay""",

@@ -16,7 +16,7 @@ class StaleCore(ImportError):
 
 def is_compiled() -> bool:
     """Return whether this Python takes compiled modules in place of the sources here."""
-    return any((_ROOT / "referee" / "games" / f"copied{suffix}").exists() for suffix in EXTENSION_SUFFIXES)
+    return any((_ROOT / "referee" / "games" / f"values{suffix}").exists() for suffix in EXTENSION_SUFFIXES)
 
 
 def check(sources: Mapping[str, str]) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from hatch_build import verifier_page
-from referee.games import forfeits, registry, table_rules
+from referee.games import registry, table_rules
 from referee.games.game import Kind, Rule
 from referee.log.endings import CONSEQUENCES
 from referee.tournament.rules import TOURNAMENT
@@ -129,7 +129,7 @@ def table_page() -> str:
     lines += _rules_table(table_rules.CATALOGUE)
     lines += ["## Endings", "", ENDINGS, "| number | ending | by whom | worth |", "|---|---|---|---|"]
     for ending, row in CONSEQUENCES.items():
-        seat = ", forfeits" if ending in forfeits.ENDINGS else ""
+        seat = ", forfeits" if ending in table_rules.ENDINGS else ""
         lines.append(f"| {ending.value} | {ending.name}{seat} | {_cell(row.by)} | {_cell(row.worth.value)} |")
     lines += ["", "## Stand-ins", "", STAND_INS]
     pages = [(game, registry.part("tests.rules_pages", game.rules_id)) for game in registry.newest()]

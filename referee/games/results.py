@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 
-from referee.games.forfeits import is_decided, places_after, places_by, places_of_last
 from referee.games.game import Ending, Over, Pending
+from referee.games.table_rules import is_decided, places_after, places_by, places_of_last
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from hashlib import sha256
 from typing import TypeVar
 
-from referee.games.copied import Copied
+from referee.games.values import Copied
 
 Below = Callable[[int], int]
 """Return a number in 0..n-1, all equally likely: ``random.Random(1).randrange``."""

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Self
 
-from referee.games.copied import Copied
 from referee.games.game import Fact
+from referee.games.values import Copied
 
 
 class StateBase(Copied):

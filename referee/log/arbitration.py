@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final, NamedTuple, Protocol, assert_never
 
-from referee.games import forfeits, table_rules
+from referee.games import table_rules
 from referee.games.game import Ending
 from referee.games.results import Contest, Result
 from referee.log import events
@@ -361,7 +361,7 @@ class Arbitration:
                 demand("TBL-34", seat not in self.out, what, "a seat that still plays", seat=seat)
                 name = ending.words if ending is not None else "an unknown ending"
                 what = "a seat cannot forfeit by {ending}"
-                demand("TBL-34", ending in forfeits.ENDINGS, what, "the ending of a seat", ending=name)
+                demand("TBL-34", ending in table_rules.ENDINGS, what, "the ending of a seat", ending=name)
             case Reinstate(seat):
                 demand("TBL-34", seat in self.out, "seat {seat} has not forfeited", "a seat that has", seat=seat)
                 there = now.joining or self._scribed[seat] or seat in now.keys

@@ -20,8 +20,7 @@ from referee.log.position import guarded
 from referee.log.v1 import log_pb2
 from referee.log.verdict import CertificateReport
 from referee.wire import strict
-from referee.wire.certificates.certificate import BadCertificate, Checked
-from referee.wire.certificates.registry import Provable
+from referee.wire.certificates.registry import BadCertificate, Checked, Provable
 
 
 def encode_proof(seq: int, leaf: bytes, certificate: bytes) -> bytes:

@@ -99,7 +99,7 @@ def core_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """A compiled core with two sources beside it; what it was made from."""
     games = folder / "referee" / "games"
     games.mkdir(parents=True)
-    (games / f"copied{EXTENSION_SUFFIXES[0]}").touch()
+    (games / f"values{EXTENSION_SUFFIXES[0]}").touch()
     (games / "copied.py").write_text("rules = 1\n")
     (games / "made.py").write_text("made = 1\n")
     monkeypatch.setattr(core, "_ROOT", folder)
@@ -125,5 +125,5 @@ def test_a_core_of_other_sources_is_refused(change: str, tmp_path: Path, monkeyp
 
 def test_a_core_that_is_not_in_use_may_be_of_any_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made_from = core_in(tmp_path, monkeypatch)
-    (tmp_path / "referee" / "games" / f"copied{EXTENSION_SUFFIXES[0]}").unlink()
+    (tmp_path / "referee" / "games" / f"values{EXTENSION_SUFFIXES[0]}").unlink()
     core.check(dict.fromkeys(made_from, "0" * 64))

@@ -47,8 +47,7 @@ from referee.text.notation.violations import NotationError
 from referee.text.report import sheet as sheets
 from referee.wire import registry as codecs
 from referee.wire import strict
-from referee.wire.certificates.certificate import BadCertificate
-from referee.wire.certificates.registry import provable
+from referee.wire.certificates.registry import BadCertificate, provable
 from referee.wire.strict import MalformedError
 from tests.fuzz import seeds
 

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 
 from referee.games import alhambra
-from referee.games.alhambra.as_played import AsPlayed
+from referee.games.alhambra.violations import AsPlayed
 from tests.games import oracle
 from tests.games.layouts import (
     HABITS,

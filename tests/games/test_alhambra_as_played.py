@@ -6,10 +6,9 @@ import random
 
 import pytest
 
-from referee.games.alhambra.as_played import AsPlayed
 from referee.games.alhambra.layout import Layout, index_of
 from referee.games.alhambra.outline import longest_wall, outline
-from referee.games.alhambra.violations import placement_violations, removal_violations, swap_violations
+from referee.games.alhambra.violations import AsPlayed, placement_violations, removal_violations, swap_violations
 from tests.games import oracle
 from tests.games.alhambra_boards import WAIVABLE, added, as_played, illegal_boards, pockets
 from tests.games.layouts import (

@@ -13,7 +13,16 @@ from typing import Any
 import pytest
 
 from referee.games.alhambra import GAME, Options, State
-from referee.games.alhambra.money import CURRENCY, KINDS, SCORING_A, SCORING_B, VALUES
+from referee.games.alhambra.money import (
+    CURRENCY,
+    KINDS,
+    SCORING_A,
+    SCORING_B,
+    VALUES,
+    Cut,
+    scoring_cards_fit,
+    weight_of_places,
+)
 from referee.games.alhambra.moves import (
     Buy,
     Event,
@@ -30,7 +39,6 @@ from referee.games.alhambra.moves import (
     TakeMoney,
 )
 from referee.games.alhambra.phases import Phase
-from referee.games.alhambra.piles import Cut, scoring_cards_fit, weight_of_places
 from referee.games.alhambra.tiles import tiles_of
 from referee.games.game import Cell, Chance, Forced, ForcedPass, Over, Pending
 from referee.harness import Shuffler

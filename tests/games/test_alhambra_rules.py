@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from referee.games.alhambra import GAME, Options, State
 from referee.games.alhambra.catalogue import CATALOGUE
 from referee.games.alhambra.layout import Layout, index_of
-from referee.games.alhambra.money import SCORING_A, SCORING_B, Currency
+from referee.games.alhambra.money import SCORING_A, SCORING_B, Currency, Cut
 from referee.games.alhambra.moves import (
     Buy,
     GiveTile,
@@ -31,7 +31,6 @@ from referee.games.alhambra.moves import (
 from referee.games.alhambra.options import EndRule, LoopRule
 from referee.games.alhambra.outline import outline
 from referee.games.alhambra.phases import FREE, Phase
-from referee.games.alhambra.piles import Cut
 from referee.games.alhambra.scoring import award_type, place_points, places, score_round
 from referee.games.alhambra.tiles import NAMES, SIDE_LETTERS, TileSet, tiles_of
 from referee.games.game import Cell, Chance, Decision, Ending, Forced, ForcedPass, Over

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.games.forfeits import is_decided, places_after, places_by, places_of_last
+from referee.games.table_rules import is_decided, places_after, places_by, places_of_last
 from tests.rules import Mutation
 from tests.sizes import sample_of
 
@@ -125,5 +125,5 @@ BROKEN = (AssertionError, pytest.fail.Exception)
 def test_a_mutant_is_found_out(mutant: tuple[str, str, str, Callable[..., Any]]) -> None:
     name, old, new, test = mutant
     test()
-    with Mutation(f"forfeits.{name}", old, new).applied("referee.games"), pytest.raises(BROKEN):
+    with Mutation(f"table_rules.{name}", old, new).applied("referee.games"), pytest.raises(BROKEN):
         test()

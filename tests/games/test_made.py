@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any
 
 import referee
-from referee.games import made
+from referee.games import values
 
 FINITE = {
     "referee.cli.solver.prove.",
@@ -50,12 +50,12 @@ def test_every_cache_has_a_bound() -> None:
         if bound is None:
             assert any(name.startswith(module) for module in FINITE), f"{name} keeps whatever it is asked for"
         else:
-            assert bound <= made.KEPT, name
+            assert bound <= values.KEPT, name
 
 
 def test_what_was_not_used_for_longest_is_let_go() -> None:
-    square = made.made(lambda number: number**2)
-    before = made.kept()
-    assert [square(number) for number in range(made.KEPT + 10)] == [number**2 for number in range(made.KEPT + 10)]
-    assert made.kept() == before + made.KEPT
+    square = values.made(lambda number: number**2)
+    before = values.kept()
+    assert [square(number) for number in range(values.KEPT + 10)] == [number**2 for number in range(values.KEPT + 10)]
+    assert values.kept() == before + values.KEPT
     assert square(12_345) is square(12_345)

@@ -6,7 +6,7 @@ import random
 from collections.abc import Mapping, Sequence
 
 from referee.games.rollwrite import TYPES
-from referee.games.rollwrite.awards import Award, completed
+from referee.games.rollwrite.position import Award, completed
 from referee.games.rollwrite.scoring import Line, awards_of_round, lines_of, place_of, place_points, score_sheet
 from referee.games.rollwrite.sheet import cells_of
 from tests.games import slow_rollwrite

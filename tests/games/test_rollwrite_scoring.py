@@ -8,7 +8,6 @@ import pytest
 
 from referee.games.game import SetupError
 from referee.games.rollwrite import GAME, TYPES, Options, State
-from referee.games.rollwrite.awards import Award, completed
 from referee.games.rollwrite.moves import (
     Build,
     Dice,
@@ -18,6 +17,7 @@ from referee.games.rollwrite.moves import (
 )
 from referee.games.rollwrite.options import Solo
 from referee.games.rollwrite.phases import Phase
+from referee.games.rollwrite.position import Award, completed
 from referee.games.rollwrite.scoring import Share, lines_of, place_points, score_sheet, share, share_places
 from tests.games import slow_rollwrite
 from tests.games.rollwrite_positions import all_of, built, position, some_of
@@ -115,7 +115,7 @@ def two(*, against: bool = False, **virtual: int) -> State:
 @mutated(
     "RNW-30",
     Mutation("scoring.awards_of_round", "enumerate(counts)", "enumerate(counts[:seats])"),
-    Mutation("awards.completed", "award.virtual", "()"),
+    Mutation("position.completed", "award.virtual", "()"),
 )
 def test_a_virtual_player_that_completes_a_type_takes_its_place() -> None:
     state = two(garden=6)
@@ -134,7 +134,7 @@ def test_a_virtual_player_that_completes_a_type_takes_its_place() -> None:
     Mutation(
         "scoring.awards_of_round", "share(type_, len(before), finished)", "share(type_, len(before), finished[:1])"
     ),
-    Mutation("awards.completed", "award.each if against else 0", "award.each"),
+    Mutation("position.completed", "award.each if against else 0", "award.each"),
 )
 def test_a_virtual_player_shares_what_it_completes_in_the_same_round_and_loses_it() -> None:
     state = play(two(garden=6), Build(1, 1), Dice(((1, 1),)), VirtualBuildings(0, (GARDENS[3],)))
@@ -315,7 +315,7 @@ def test_against_them_virtual_players_score_and_get_a_bonus() -> None:
 
 @mutated(
     "RNW-45",
-    Mutation("awards.completed", "award.each if against else 0", "0"),
+    Mutation("position.completed", "award.each if against else 0", "0"),
     Mutation("scoring.score", "completed(position.awards, position.seats, against)", "[{}] * 6"),
 )
 def test_against_them_virtual_players_get_what_they_complete() -> None:

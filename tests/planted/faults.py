@@ -23,7 +23,7 @@ REFEREE: Final = (
     ),
     Fault(
         "a-certificate-has-several-encodings",
-        "referee/wire/certificates/certificate.py",
+        "referee/wire/certificates/registry.py",
         "    message.DiscardUnknownFields()\n    if message",
         "    if message",
         ("tests/wire/certificates/test_certificate.py::test_one_encoding",),
@@ -86,7 +86,7 @@ REFEREE: Final = (
     ),
     Fault(
         "two-forfeits-of-three-end-nothing",
-        "referee/games/forfeits.py",
+        "referee/games/table_rules.py",
         "len(out) >= seats - 1",
         "len(out) >= seats",
         ("tests/games/test_forfeits.py::test_the_last_seat_is_first",),

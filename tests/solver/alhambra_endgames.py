@@ -19,16 +19,14 @@ from itertools import combinations, product
 from typing import Any
 
 from referee.games.alhambra import GAME, Options, State
-from referee.games.alhambra.as_played import AsPlayed
 from referee.games.alhambra.layout import FOUNTAIN, Layout, index_of
-from referee.games.alhambra.money import KINDS, SCORING_A, SCORING_B, VALUE, VALUES, Currency, copies
+from referee.games.alhambra.money import KINDS, SCORING_A, SCORING_B, VALUE, VALUES, Currency, copies, scoring_cards_fit
 from referee.games.alhambra.moves import Buy, MoneyRow
 from referee.games.alhambra.options import EndRule, LoopRule
 from referee.games.alhambra.phases import FREE, SLOTS, Phase
-from referee.games.alhambra.piles import scoring_cards_fit
-from referee.games.alhambra.regions import flood
 from referee.games.alhambra.scoring import places
 from referee.games.alhambra.tiles import NAMES, TYPES, bits_of, tile_set
+from referee.games.alhambra.violations import AsPlayed, flood
 from referee.games.game import Decision, Ending, Forced, ForcedPass, Over
 from referee.games.results import Contest
 from referee_solver.alhambra import deciding

@@ -10,10 +10,9 @@ from itertools import product
 
 import pytest
 
-from referee.games.alhambra.as_played import AsPlayed
 from referee.games.alhambra.layout import index_of
 from referee.games.alhambra.options import LoopRule
-from referee.games.alhambra.violations import layout_violations
+from referee.games.alhambra.violations import AsPlayed, layout_violations
 from referee.games.game import Chance, Ending, Over
 from referee.games.kingdomino import GAME, Options, State
 from referee.games.kingdomino.phases import Phase

@@ -19,7 +19,7 @@ from referee.games.game import Violation
 from referee.wire.certificates.alhambra.certificate import check
 from referee.wire.certificates.alhambra.claims import HandOutClaim, Slot
 from referee.wire.certificates.alhambra.wire import message_of
-from referee.wire.certificates.certificate import BadCertificate
+from referee.wire.certificates.registry import BadCertificate
 from referee_solver.alhambra.proving import prove as prove_any
 from referee_solver.alhambra.proving import prove_hand_out
 from tests.sizes import campaign, sample_of

@@ -13,9 +13,9 @@ from referee.event.v1 import event_pb2
 from referee.games import registry
 from referee.games.alhambra.money import CURRENCIES
 from referee.games.alhambra.tiles import TYPES
-from referee.games.forfeits import ENDINGS
 from referee.games.game import Ending
 from referee.games.kingdomino.dominoes import TERRAINS
+from referee.games.table_rules import ENDINGS
 from referee.log.errors import Code
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Verdict

@@ -16,10 +16,9 @@ from referee.v1 import solver_service_pb2 as pb
 from referee.v1 import solver_service_pb2_grpc as pb_grpc
 from referee.wire.certificates.alhambra.claims import Layout
 from referee.wire.certificates.alhambra.wire import placed_tiles
-from referee.wire.certificates.certificate import BadCertificate
 from referee.wire.certificates.kingdomino.claims import Frame
 from referee.wire.certificates.kingdomino.wire import domino_message, frame_message
-from referee.wire.certificates.registry import Provable, provable
+from referee.wire.certificates.registry import BadCertificate, Provable, provable
 from referee_clients.sdk.channel import Security, bearer, open_channel
 from referee_clients.sdk.errors import Distrust, answer_of, denied
 

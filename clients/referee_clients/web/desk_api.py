@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from referee.games import forfeits
+from referee.games import table_rules
 from referee.log.errors import LogError
 from referee.log.events import Author, Role
 from referee.log.intent import TableAct, author_of
@@ -48,7 +48,7 @@ from referee_clients.web.refusals import Refusal
 from referee_clients.web.request import Given, key_of, page_of, question_of, token_of
 from referee_clients.web.upstream import CALL_S, Upstream
 
-_ENDINGS: Final = {ending.name.lower().replace("_", "-"): ending for ending in forfeits.ENDINGS}
+_ENDINGS: Final = {ending.name.lower().replace("_", "-"): ending for ending in table_rules.ENDINGS}
 
 
 def prepared(record: Record, given: Given) -> Prepared:

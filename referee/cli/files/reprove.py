@@ -30,8 +30,7 @@ from referee.log.verdict import Finding, Verdict
 from referee.text.notation.outcomes import counted
 from referee.text.notation.questions import QueryError
 from referee.v1 import solver_service_pb2 as pb
-from referee.wire.certificates.certificate import BadCertificate, Checked
-from referee.wire.certificates.registry import Provable
+from referee.wire.certificates.registry import BadCertificate, Checked, Provable
 
 _KEPT: Final = "kept"
 _MADE: Final = "made"

@@ -36,8 +36,7 @@ from referee.text.notation.position_text import Position
 from referee.text.notation.questions import Answerers, QueryError, answer_line, encode, parse_object, shown
 from referee.text.notation.violations import sentence
 from referee.v1 import solver_service_pb2 as pb
-from referee.wire.certificates.certificate import BadCertificate, Checked
-from referee.wire.certificates.registry import Provable, provable
+from referee.wire.certificates.registry import BadCertificate, Checked, Provable, provable
 
 _MOST_BYTES: Final = 1 << 20
 """Of a certificate, or of an answer with one."""

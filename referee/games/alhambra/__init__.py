@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from referee.games.alhambra.catalogue import CATALOGUES
 from referee.games.alhambra.dealer import Dealer
+from referee.games.alhambra.money import Cut
 from referee.games.alhambra.options import MAX_SEATS, MIN_SEATS, Options
-from referee.games.alhambra.piles import Cut
 from referee.games.alhambra.state import State
 from referee.games.alhambra.tiles import NAMES, TileSet, tile_set
 from referee.games.game import Rule, Stream

@@ -387,7 +387,7 @@ COURSE: Final = (
     _rule(
         "F3",
         _C,
-        "piles.scoring_cards_fit",
+        "money.scoring_cards_fit",
         "After the first four cards of the row the deck is split into five piles; scoring card A is mixed into the "
         "second, B into the fourth. Where the referee deals, the piles differ by one card at most, larger ones first. "
         "At a table people cut by eye: any five piles of at least one card are accepted; the referee remarks on piles "
@@ -511,7 +511,7 @@ _OF_VERSION_1: Final = {
         _rule(
             "F3",
             _C,
-            "piles.scoring_cards_fit",
+            "money.scoring_cards_fit",
             "After the first four cards of the row the deck is split into five piles that differ by one card at most; "
             "scoring card A is mixed into the second, B into the fourth.",
             "CZ set-up; RU same; HU same. Decided: larger piles first where the referee deals; any such split is "

@@ -9,10 +9,9 @@ from typing import Final
 
 from referee.games.alhambra import check
 from referee.games.alhambra.dealer import Dealer
-from referee.games.alhambra.money import KINDS, SCORING_A, SCORING_B, STARTING_MONEY, VALUE
+from referee.games.alhambra.money import KINDS, SCORING_A, SCORING_B, STARTING_MONEY, VALUE, weight_of_places
 from referee.games.alhambra.moves import Hand, MarketTiles, MoneyRow, NeutralTiles, Outcome
 from referee.games.alhambra.phases import CHANCE_KINDS, SLOTS
-from referee.games.alhambra.piles import weight_of_places
 from referee.games.alhambra.position import Position
 from referee.games.alhambra.tiles import tiles_of
 from referee.games.sampling import Below, Expanded, Sampled, drawn, weighted

@@ -17,6 +17,7 @@ from referee.games.alhambra.money import (
     VALUE,
     card_name,
     contains,
+    scoring_cards_fit,
     total,
 )
 from referee.games.alhambra.moves import (
@@ -36,7 +37,6 @@ from referee.games.alhambra.moves import (
     TakeMoney,
 )
 from referee.games.alhambra.phases import CHANCE_KINDS, FREE, SLOTS, Phase
-from referee.games.alhambra.piles import scoring_cards_fit
 from referee.games.alhambra.position import Position
 from referee.games.alhambra.violations import placement_violations, removal_violations, swap_violations
 from referee.games.game import ForcedPass, Violation

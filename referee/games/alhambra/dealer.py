@@ -5,15 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Self
 
-from referee.games.alhambra.money import KINDS, SCORING_A, SCORING_B, STARTING_MONEY, VALUE, copies
+from referee.games.alhambra.money import (
+    KINDS,
+    SCORING_A,
+    SCORING_B,
+    STARTING_MONEY,
+    VALUE,
+    card_windows,
+    copies,
+    splits,
+)
 from referee.games.alhambra.moves import Hand, MarketTiles, MoneyRow, NeutralTiles, Outcome
 from referee.games.alhambra.options import Options
 from referee.games.alhambra.phases import CHANCE_KINDS, SLOTS
-from referee.games.alhambra.piles import card_windows, splits
 from referee.games.alhambra.position import Position
 from referee.games.alhambra.tiles import TileSet, tiles_of
-from referee.games.copied import Copied
 from referee.games.game import SetupError, Stream
+from referee.games.values import Copied
 
 
 class Dealer(Copied):

@@ -14,8 +14,8 @@ from typing import Any, Final, cast
 
 from referee.games.alhambra.options import LoopRule
 from referee.games.alhambra.tiles import COUNT, E, N, S, TileSet, W
-from referee.games.copied import Copied
 from referee.games.game import Cell
+from referee.games.values import Copied
 
 Bits = Any
 """A set of cells, an ``int``. Any: what is not known to be an ``int`` compiled code leaves to Python's own functions,

@@ -22,7 +22,7 @@ from referee.games.alhambra.moves import (
 from referee.games.alhambra.phases import FREE, Phase
 from referee.games.alhambra.position import Position
 from referee.games.alhambra.tiles import tiles_of
-from referee.games.made import made
+from referee.games.values import made
 
 # Found once: to find a member of an enumeration takes as long as ten other names.
 _ACTION: Final = Phase.ACTION

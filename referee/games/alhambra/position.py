@@ -6,14 +6,13 @@ from collections.abc import Iterable, Mapping
 from typing import Final, Self
 
 from referee.games.alhambra.layout import Layout, wall_points
-from referee.games.alhambra.money import KINDS, copies
+from referee.games.alhambra.money import KINDS, Cut, copies, is_uneven
 from referee.games.alhambra.options import Options
 from referee.games.alhambra.phases import CHANCE_KINDS, FREE, SLOTS, Phase
-from referee.games.alhambra.piles import Cut, is_uneven
 from referee.games.alhambra.tiles import TYPES, TileSet, tiles_of
-from referee.games.copied import Copied
 from referee.games.game import Ending
 from referee.games.state_base import StateBase
+from referee.games.values import Copied
 
 # Found once: to find a member of an enumeration takes as long as ten other names.
 _HAND_OUT: Final = Phase.HAND_OUT

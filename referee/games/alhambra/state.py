@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from referee.games.alhambra import chance, check, encoding, listing
-from referee.games.alhambra.as_played import AsPlayed
 from referee.games.alhambra.dealer import Dealer
 from referee.games.alhambra.layout import Layout, index_of
 from referee.games.alhambra.money import KINDS, SCORING_A, VALUE, sums
@@ -34,6 +33,7 @@ from referee.games.alhambra.options import EndRule
 from referee.games.alhambra.phases import ACTIONS, CHANCE_KINDS, DISPOSALS, FREE, SLOTS, Phase
 from referee.games.alhambra.position import Position
 from referee.games.alhambra.scoring import places, score_position
+from referee.games.alhambra.violations import AsPlayed
 from referee.games.game import Ending, Forced, Over, Pending, Violation, decision
 from referee.games.game import chance as awaited_chance
 from referee.games.sampling import Below

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Final, Self
 
-from referee.games.copied import Copied
 from referee.games.game import SetupError, Stream
 from referee.games.kingdomino.dominoes import DominoSet, numbers_of
 from referee.games.kingdomino.moves import FirstOrder, Line, Outcome
 from referee.games.kingdomino.options import Draw, Options, all_kings, clockwise
 from referee.games.kingdomino.phases import Phase
 from referee.games.kingdomino.position import Position
+from referee.games.values import Copied
 
 # Found once: to find a member of an enumeration takes as long as ten other names.
 _FIRST_ORDER: Final = Phase.FIRST_ORDER

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from referee.games.copied import Copied
 from referee.games.game import SetupError
+from referee.games.values import Copied
 
 TERRAINS: Final = ("wheat", "forest", "lake", "meadow", "swamp", "mine")
 

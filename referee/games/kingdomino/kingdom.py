@@ -11,9 +11,9 @@ from functools import cache
 from struct import Struct
 from typing import Any, Final, NamedTuple
 
-from referee.games.copied import Copied
 from referee.games.game import Cell, SetupError, Violation
 from referee.games.kingdomino.dominoes import TERRAINS, Domino
+from referee.games.values import Copied
 
 Bits = Any
 """A set of cells, an ``int``. Any: what is not known to be an ``int`` compiled code leaves to Python's own functions,

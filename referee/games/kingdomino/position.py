@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Self
 
-from referee.games.copied import Copied
 from referee.games.kingdomino.dominoes import Domino, DominoSet
 from referee.games.kingdomino.kingdom import Kingdom
 from referee.games.kingdomino.options import Options
 from referee.games.kingdomino.phases import Phase
 from referee.games.state_base import StateBase
+from referee.games.values import Copied
 
 
 class Position(StateBase):

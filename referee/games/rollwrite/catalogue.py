@@ -218,7 +218,7 @@ COMPLETION: Final = (
     _rule(
         30,
         _S,
-        "awards.completed",
+        "position.completed",
         "A virtual player that completes a type takes the place, and nobody gets its points.",
         "SK changes for 2 players",
     ),
@@ -314,7 +314,7 @@ VARIANTS: Final = (
     _rule(
         45,
         _S,
-        "awards.completed",
+        "position.completed",
         "Played against them, virtual players get the points of types that they complete in the game.",
         "Decided: all points for buildings, like ordinary players",
     ),

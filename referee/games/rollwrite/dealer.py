@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from referee.games.copied import Copied
 from referee.games.game import SetupError, Stream
 from referee.games.rollwrite.moves import (
     Dice,
@@ -19,6 +18,7 @@ from referee.games.rollwrite.moves import (
 from referee.games.rollwrite.phases import Phase
 from referee.games.rollwrite.position import Position
 from referee.games.rollwrite.sheet import FACES, START_BUILDINGS
+from referee.games.values import Copied
 
 # Found once: to find a member of an enumeration takes as long as ten other names.
 _START_SEAT: Final = Phase.START_SEAT

@@ -1,15 +1,15 @@
-"""A position of Alhambra Roll & Write: what lies where and what is awaited, with the plain questions about it."""
+"""A position of Alhambra Roll & Write: the pieces, the awards, what is awaited, and plain questions about them."""
 
 from __future__ import annotations
 
-from typing import Final, Self
+from collections.abc import Sequence
+from typing import Final, NamedTuple, Self
 
-from referee.games.copied import Copied
-from referee.games.rollwrite.awards import Award
 from referee.games.rollwrite.options import Options, Solo
 from referee.games.rollwrite.phases import Phase
 from referee.games.rollwrite.sheet import START_COINS, TYPES, Sheet
 from referee.games.state_base import StateBase
+from referee.games.values import Copied
 
 ROUNDS: Final = {3: 18, 4: 15, 5: 12}
 """RNW-42, RNW-43: by the number of players, the virtual ones among them."""
@@ -142,3 +142,29 @@ class Position(StateBase):
 
     def __repr__(self) -> str:
         return f"<Roll & Write: {self.phase.name.lower()}, seat {self.seat}, round {self.round}, {self.turns} turns>"
+
+
+class Award(NamedTuple):
+    """RNW-26 to RNW-31: who completed a type in a round, and what each of them gets for it."""
+
+    type: int
+    round: int
+    """0 where it is not known, as of boards alone."""
+    seats: tuple[int, ...]
+    virtual: tuple[int, ...]
+    place: int
+    """The first of the places that they take."""
+    each: int
+    """Lost for virtual players, unless they score (RNW-31, RNW-45)."""
+
+
+def completed(awards: Sequence[Award], seats: int, against: bool) -> list[dict[int, int]]:
+    """Return, by type, the players who completed it and the points of each: seats, then virtual players.
+
+    RNW-30: a virtual player takes its place for nothing; RNW-45: in ``against`` it gets the points.
+    """
+    points: list[dict[int, int]] = [{} for _ in TYPES]
+    for award in awards:
+        points[award.type] |= dict.fromkeys(award.seats, award.each)
+        points[award.type] |= {seats + player: award.each if against else 0 for player in award.virtual}
+    return points

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from referee.games.rollwrite.awards import Award, completed
-from referee.games.rollwrite.position import Position
+from referee.games.rollwrite.position import Award, Position, completed
 from referee.games.rollwrite.sheet import FACES, TYPES, index_of
 
 FIRST_PLACE: Final = (16, 8, 1)

@@ -23,8 +23,7 @@ from referee.log.vectors import DATA
 from referee.log.vectors.transcripts import TRANSCRIPTS, Transcript, steps, text_of
 from referee.log.verdict import Policy
 from referee.text.notation.registry import notation
-from referee.wire.certificates.certificate import BadCertificate
-from referee.wire.certificates.registry import provable
+from referee.wire.certificates.registry import BadCertificate, provable
 from referee.wire.registry import codec
 
 

@@ -22,7 +22,7 @@ from referee.server.live.watch import Commit, Ending, Watcher
 from referee.server.store.store import Certificate, Change, NewCertificates, Row, StoreDamaged, StoreFailed
 from referee.v1 import game_service_pb2 as pb
 from referee.v1.solver_service_pb2 import ProveMoveRequest
-from referee.wire.certificates.certificate import BadCertificate
+from referee.wire.certificates.registry import BadCertificate
 
 Prove = Callable[[ProveMoveRequest], Awaitable[bytes]]
 """From a question to its certificate; empty if the budget ran out. Raises ``ProofFailed``."""

@@ -18,7 +18,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.registry import Collector
 
 from referee import __version__
-from referee.games import made
+from referee.games import values
 from referee.games.game import Ending
 from referee.log.game import Phase
 from referee.process.pool import Workers
@@ -401,7 +401,7 @@ class RefereeCollector(Collector):
         yield lost
 
     def _of_process(self) -> Iterator[Metric]:
-        kept = {**self._live_games.kept, **self._door.kept, "moves": made.kept()}
+        kept = {**self._live_games.kept, **self._door.kept, "moves": values.kept()}
         what = "What is kept in memory to be at hand, each kind up to a bound."
         yield _gauge("referee_kept", what, "kind", kept)
         yield GaugeMetricFamily("referee_tasks", "Tasks of the event loop.", value=len(asyncio.all_tasks()))

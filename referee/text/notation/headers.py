@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, NoReturn
 
 from referee.console import printable
-from referee.games import forfeits, registry
+from referee.games import registry, table_rules
 from referee.games.game import Ending, Pending, SetupError, State
 from referee.games.results import Contest, Result, Wait
 from referee.text.notation import options
@@ -341,7 +341,7 @@ class _ContestReader:
         endings = [*_RULED] if played.ruled is None else []
         if reached is None:
             # Of an end at the table an older text, or one by hand, may not say whose it was.
-            endings += [Ending.STALLED, *(forfeits.ENDINGS if not played.out else ())]
+            endings += [Ending.STALLED, *(table_rules.ENDINGS if not played.out else ())]
         ending = _ENDINGS.get(told)
         if ending not in endings:
             words = dict.fromkeys([result_words(reached), *(each.words for each in endings)])
@@ -365,8 +365,8 @@ class _ContestReader:
         for word in (self._found.text(FORFEITS) or "").split(", ") if FORFEITS in self._found.values else ():
             forfeit = _FORFEIT.match(word)
             ending = _ENDINGS.get(forfeit["how"]) if forfeit else None
-            if forfeit is None or ending not in forfeits.ENDINGS:
-                how = either(each.words for each in forfeits.ENDINGS)
+            if forfeit is None or ending not in table_rules.ENDINGS:
+                how = either(each.words for each in table_rules.ENDINGS)
                 raise self._found.wrong(FORFEITS, f"seats and how, such as 1 resigned, 0 flag; how is {how}")
             seat = int(forfeit["seat"])
             if seat >= self._seats or seat in out:

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
-from referee.games import forfeits
+from referee.games import table_rules
 from referee.games.game import Decision, Ending, Forced, ForcedPass, Over, State
 from referee.games.results import Contest, Result
 from referee.text.notation.grammar import grammar_of, syntax_error
@@ -81,7 +81,7 @@ RULINGS: Final[Mapping[ActKind, str]] = {
     ActKind.DISMISS: "TBL-31",
 }
 """The rule that a ruling rests on if the line names none."""
-ENDINGS: Final = {ending.words: ending for ending in forfeits.ENDINGS}
+ENDINGS: Final = {ending.words: ending for ending in table_rules.ENDINGS}
 
 
 @dataclass(frozen=True, slots=True)

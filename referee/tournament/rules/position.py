@@ -7,9 +7,9 @@ from enum import IntEnum
 from hashlib import sha256
 from typing import Final, Self
 
-from referee.games.copied import Copied
 from referee.games.game import Fact, SetupError
 from referee.games.state_base import StateBase
+from referee.games.values import Copied
 from referee.tournament.rules.acts import Tables
 from referee.tournament.rules.entrant import Entrant
 from referee.tournament.rules.round import Round

@@ -14,6 +14,7 @@ from referee.alhambra.v1 import proof_pb2 as pb
 from referee.games.alhambra.money import CURRENCIES
 from referee.games.game import Violation
 from referee.wire.certificates.alhambra import certificate
+from referee.wire.certificates.alhambra.certificate import left_over, out_of_turn
 from referee.wire.certificates.alhambra.claims import (
     Add,
     Claim,
@@ -30,7 +31,6 @@ from referee.wire.certificates.alhambra.claims import (
     TurnClaim,
     check_claim,
 )
-from referee.wire.certificates.alhambra.turns import left_over, out_of_turn
 from referee.wire.certificates.alhambra.wire import message_of
 from referee_solver.alhambra import building, distance
 from referee_solver.alhambra.building import Steps, broken, check_legal, message_of_steps, serialized, steps_of

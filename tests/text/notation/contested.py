@@ -11,7 +11,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from referee.games import forfeits
+from referee.games import table_rules
 from referee.games.game import Ending
 from referee.games.results import Contest, Result
 from referee.text.notation.headers import Setup
@@ -50,14 +50,14 @@ def states(setup: Setup, events: tuple[Any, ...]) -> Iterator[Any]:
 def contests(draw: st.DrawFn, seats: int, *, over: bool) -> Contest:
     """Any that a log can have: with an end without a result, or a ruling that is not what it ended with anyway."""
     gone = draw(st.lists(st.sampled_from(range(seats)), unique=True, max_size=seats))
-    out = {seat: draw(st.sampled_from(forfeits.ENDINGS)) for seat in gone}
+    out = {seat: draw(st.sampled_from(table_rules.ENDINGS)) for seat in gone}
     points_off = draw(st.one_of(st.just(()), st.tuples(*[st.integers(0, 30)] * seats)))
     played = Contest(out, points_off if any(points_off) else ())
     scores = draw(st.one_of(st.just(()), st.tuples(*[st.integers(-200, 200)] * seats)))
     ranks = draw(st.lists(st.integers(1, 3), min_size=seats, max_size=seats))
     places = tuple(1 + sum(other < own for other in ranks) for own in ranks)
     endings = [Ending.VOIDED, Ending.ABORTED, Ending.REFEREE_FAULT]
-    endings += [Ending.STALLED] if not over and not forfeits.is_decided(seats, gone) else []
+    endings += [Ending.STALLED] if not over and not table_rules.is_decided(seats, gone) else []
     ruled = draw(
         st.one_of(
             st.none(),

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import referee.text.notation
 from referee.games import registry
-from referee.games.forfeits import ENDINGS
 from referee.games.game import Ending
 from referee.games.kingdomino.moves import PlaceDomino
 from referee.games.results import Contest
+from referee.games.table_rules import ENDINGS
 from referee.text.notation import options
 from referee.text.notation.game_text import GameText
 from referee.text.notation.game_text import write as write_game

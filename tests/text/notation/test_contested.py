@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from referee.games import forfeits, registry
+from referee.games import registry, table_rules
 from referee.games.alhambra import Options
 from referee.games.game import Ending, Over
 from referee.games.kingdomino.moves import PlaceDomino
@@ -156,7 +156,7 @@ def test_the_mark_of_a_board_is_needed_and_has_to_be_right(rules_id: str, rule: 
 
 
 def test_a_seat_forfeits_as_the_rules_of_the_table_say() -> None:
-    assert sorted(ending.value for ending in forfeits.ENDINGS) == sorted(OF_A_SEAT)
+    assert sorted(ending.value for ending in table_rules.ENDINGS) == sorted(OF_A_SEAT)
 
 
 @pytest.mark.parametrize("examples", [35, campaign(150)])
@@ -275,7 +275,7 @@ def test_what_contradicts_is_told_with_what_was_expected(headers: str, message: 
         assert message in str(caught.value)
 
 
-@pytest.mark.parametrize("ending", [*forfeits.ENDINGS, Ending.ABORTED, Ending.VOIDED])
+@pytest.mark.parametrize("ending", [*table_rules.ENDINGS, Ending.ABORTED, Ending.VOIDED])
 def test_an_end_of_which_nobody_says_whose_it_was_is_read_and_has_no_places(ending: Ending) -> None:
     """Texts were written so before they told who forfeited."""
     found = game_text.read(f'{KINGS}[Result "{ending.words}"]\n')

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from referee.games.alhambra.as_played import AsPlayed
 from referee.games.alhambra.layout import REACH, Layout, index_of
 from referee.games.alhambra.tiles import E, N, S, W
+from referee.games.alhambra.violations import AsPlayed
 from referee.text.notation.alhambra import inspect
 from tests.games import oracle
 from tests.games.layouts import engine_layout, random_boards

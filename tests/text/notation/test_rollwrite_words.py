@@ -10,7 +10,6 @@ import pytest
 from referee.games import registry
 from referee.games.game import Decision, ForcedPass
 from referee.games.rollwrite import TYPES, Options, State
-from referee.games.rollwrite.awards import Award
 from referee.games.rollwrite.moves import (
     Build,
     BuildSecond,
@@ -27,6 +26,7 @@ from referee.games.rollwrite.moves import (
 )
 from referee.games.rollwrite.options import Solo
 from referee.games.rollwrite.phases import Phase
+from referee.games.rollwrite.position import Award
 from referee.harness import check_game
 from referee.text.notation.rollwrite.words import describe, rounds
 

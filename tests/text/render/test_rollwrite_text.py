@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from referee.games.rollwrite import TYPES, Options, Sheet, sheet
-from referee.games.rollwrite.awards import Award
 from referee.games.rollwrite.options import Solo
+from referee.games.rollwrite.position import Award
 from referee.games.rollwrite.sheet import index_of
 from referee.text.render.rollwrite import position_text, text
 from referee.text.render.rollwrite.grid import ABBREVIATIONS

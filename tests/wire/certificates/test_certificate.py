@@ -32,7 +32,7 @@ from referee.wire.certificates.alhambra.claims import (
     TurnMove,
 )
 from referee.wire.certificates.alhambra.wire import claim_of, message_of
-from referee.wire.certificates.certificate import MAX_BYTES, BadCertificate
+from referee.wire.certificates.registry import MAX_BYTES, BadCertificate
 from referee_solver.alhambra import building
 from referee_solver.alhambra.building import check_legal
 from referee_solver.alhambra.proving import prove

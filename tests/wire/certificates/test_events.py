@@ -20,7 +20,7 @@ from referee.games.alhambra.moves import (
 )
 from referee.games.alhambra.phases import Phase
 from referee.log.certificates import contradicts
-from referee.wire.certificates.alhambra import events
+from referee.wire.certificates.alhambra import provable
 from referee.wire.certificates.alhambra.certificate import check
 from referee.wire.certificates.alhambra.claims import Claim, HandOutClaim, Place, Remove, Slot, Step, StepClaim, Swap
 from referee_solver.alhambra.proving import prove
@@ -50,11 +50,11 @@ def test_every_step_is_claimed_wherever_it_leads(board: dict[tuple[int, int], st
         (placing(board), PlaceTile(TOWER, cell), Place("tower-11", cell)),
     ]
     for state, event, step in steps:
-        assert events.claims(state, event) == (StepClaim(board, step),)
+        assert provable.claims(state, event) == (StepClaim(board, step),)
         refused = tuple(sorted({violation.rule_id for violation in state.check(event)})) or None
         checked = check(prove(StepClaim(board, step)).certificate)
         assert contradicts(checked, refused) == ""
-        assert events.fingerprint(checked.claim) == events.fingerprint(StepClaim(board, step))
+        assert provable.fingerprint(checked.claim) == provable.fingerprint(StepClaim(board, step))
         opposite = None if refused else ("ALH-A2",)
         assert contradicts(checked, opposite) != ""
 
@@ -75,7 +75,7 @@ def test_every_step_is_claimed_wherever_it_leads(board: dict[tuple[int, int], st
     ],
 )
 def test_what_other_rules_decide_claims_nothing(state: Any, event: Any) -> None:
-    assert events.claims(state, event) == ()
+    assert provable.claims(state, event) == ()
 
 
 def test_fingerprints_differ_as_claims_do() -> None:
@@ -87,8 +87,8 @@ def test_fingerprints_differ_as_claims_do() -> None:
         StepClaim({}, place),
         HandOutClaim(((),), ()),
     ]
-    assert len({events.fingerprint(claim) for claim in some}) == len(some)
-    assert events.fingerprint(StepClaim(dict(reversed(BOARD.items())), place)) == events.fingerprint(some[0])
+    assert len({provable.fingerprint(claim) for claim in some}) == len(some)
+    assert provable.fingerprint(StepClaim(dict(reversed(BOARD.items())), place)) == provable.fingerprint(some[0])
 
 
 def test_one_placement_can_bring_the_hand_out() -> None:
@@ -103,11 +103,11 @@ def test_one_placement_can_bring_the_hand_out() -> None:
         bag=(),
         deck=(),
     )
-    step, hand_out = events.claims(state, PlaceTile(TOWER, (1, 0)))
+    step, hand_out = provable.claims(state, PlaceTile(TOWER, (1, 0)))
     assert step == StepClaim({}, Place("tower-11", (1, 0)))
     assert hand_out == HandOutClaim((((1, 5),), ((2, 2), (2, 3))), (Slot(1, "garden-11", 0), Slot(2, "chambers-10", 1)))
     assert check(prove(hand_out).certificate).holds
-    refused = events.claims(state, PlaceTile(TOWER, (3, 3)))
+    refused = provable.claims(state, PlaceTile(TOWER, (3, 3)))
     assert [type(claim) for claim in refused] == [StepClaim], "a refused one brings nothing"
 
 
@@ -121,7 +121,7 @@ def test_the_last_tiles_drawn_are_handed_out_with_the_others() -> None:
         bag=["tower-12"],
     )
     drawn = MarketTiles((TILE_SET.numbers["tower-12"],))
-    (claim,) = events.claims(state, drawn)
+    (claim,) = provable.claims(state, drawn)
     assert isinstance(claim, HandOutClaim)
     assert claim.slots == (Slot(0, "tower-12", None), Slot(1, "garden-11", 2))
     assert check(prove(claim).certificate).holds
@@ -134,4 +134,4 @@ def test_the_last_tiles_drawn_are_handed_out_with_the_others() -> None:
         bag=(),
         deck=(),
     )
-    assert events.claims(stalled, TakeMoney((0,))) == ()
+    assert provable.claims(stalled, TakeMoney((0,))) == ()

@@ -10,14 +10,13 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from referee.games.alhambra import GAME
-from referee.games.alhambra.as_played import AsPlayed
 from referee.games.alhambra.catalogue import CATALOGUE
 from referee.games.alhambra.layout import REACH, Layout, index_of, wall_points
 from referee.games.alhambra.options import MAX_SEATS, MIN_SEATS, Options
 from referee.games.alhambra.outline import longest_wall
 from referee.games.alhambra.scoring import NEUTRAL, score_round
 from referee.games.alhambra.tiles import TYPES, E, N, S, W, tile_set
-from referee.games.alhambra.violations import layout_violations
+from referee.games.alhambra.violations import AsPlayed, layout_violations
 from referee.games.game import Cell, Violation
 from referee.text.notation.options import options_of_question
 from referee.text.notation.questions import (

@@ -20,10 +20,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final, NoReturn
 
 from referee.games.alhambra import GAME, State
-from referee.games.alhambra.as_played import AsPlayed
 from referee.games.alhambra.catalogue import CATALOGUE
 from referee.games.alhambra.layout import Layout, on_board
-from referee.games.alhambra.money import KINDS, SCORING_B, card_name, copies
+from referee.games.alhambra.money import KINDS, SCORING_B, card_name, copies, scoring_cards_fit
 from referee.games.alhambra.moves import (
     Buy,
     Event,
@@ -40,10 +39,9 @@ from referee.games.alhambra.moves import (
     TakeMoney,
 )
 from referee.games.alhambra.phases import FREE, SLOTS, Phase
-from referee.games.alhambra.piles import scoring_cards_fit
 from referee.games.alhambra.scoring import place_points, score_position
 from referee.games.alhambra.tiles import TYPES, tiles_of
-from referee.games.alhambra.violations import layout_violations
+from referee.games.alhambra.violations import AsPlayed, layout_violations
 from referee.games.game import Ending, Violation
 from referee.text.notation import grammar
 from referee.text.notation.alhambra.words import describe

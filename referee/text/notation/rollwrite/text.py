@@ -18,7 +18,6 @@ from typing import Any, Final, NoReturn
 
 from referee.games.game import SetupError
 from referee.games.rollwrite import TYPES, Sheet, State
-from referee.games.rollwrite.awards import Award
 from referee.games.rollwrite.catalogue import CATALOGUE
 from referee.games.rollwrite.moves import (
     Build,
@@ -36,6 +35,7 @@ from referee.games.rollwrite.moves import (
     VirtualBuildings,
 )
 from referee.games.rollwrite.phases import Phase
+from referee.games.rollwrite.position import Award
 from referee.games.rollwrite.scoring import share
 from referee.games.rollwrite.sheet import SECOND_COST, START_COINS, cells_of, index_of
 from referee.text.notation.grammar import cell, numbers, place_of, shown, syntax_error

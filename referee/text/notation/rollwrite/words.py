@@ -11,7 +11,6 @@ from typing import assert_never
 
 from referee.games.game import ForcedPass
 from referee.games.rollwrite import TYPES, State
-from referee.games.rollwrite.awards import Award, completed
 from referee.games.rollwrite.moves import (
     Build,
     BuildSecond,
@@ -28,6 +27,7 @@ from referee.games.rollwrite.moves import (
     VirtualBuildings,
 )
 from referee.games.rollwrite.phases import Phase
+from referee.games.rollwrite.position import Award, completed
 from referee.games.rollwrite.scoring import Score, Share
 from referee.games.rollwrite.sheet import cells_of
 from referee.text.notation.outcomes import ORDINALS, named

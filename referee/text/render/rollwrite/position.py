@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, Sequence
 
 from referee.games.game import Cell
 from referee.games.rollwrite import TYPES, State
-from referee.games.rollwrite.awards import Award
 from referee.games.rollwrite.phases import Phase
+from referee.games.rollwrite.position import Award
 from referee.text.render.rollwrite.grid import ABBREVIATIONS, text
 from referee.text.render.words import awaited, listed, seat_words, wrapped
 

@@ -19,7 +19,7 @@ The layout that a claim starts from is taken to be legal, as the claim says: who
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from referee.alhambra.v1 import proof_pb2 as pb
 from referee.games.alhambra.tiles import COUNT
@@ -36,11 +36,11 @@ from referee.wire.certificates.alhambra.claims import (
     StepClaim,
     Swap,
     TurnClaim,
+    TurnMove,
     walls,
 )
-from referee.wire.certificates.alhambra.turns import left_over, out_of_turn
 from referee.wire.certificates.alhambra.wire import claim_of, message_of, move_of
-from referee.wire.certificates.certificate import BadCertificate, Checked, canonical, read
+from referee.wire.certificates.registry import BadCertificate, Checked, canonical, read
 
 _Ways = dict[Cell, list[Cell]]
 _Broken = tuple[Violation, ...]
@@ -272,3 +272,22 @@ def _judge_hand_out(claim: HandOutClaim) -> tuple[Violation, ...]:
             facts = {"tile": slot.tile, "seat": claimed, "expected": expected, "money": " ".join(map(str, sums))}
             found.append(Violation("ALH-F9", (), facts))
     return tuple(found)
+
+
+def out_of_turn(first: bool, move: TurnMove, claim: TurnClaim, hand: Collection[str]) -> tuple[Violation, ...]:
+    """Return what a move breaks wherever it lays its tile: ALH-C5, ALH-C7, ALH-C8, ALH-D1."""
+    if not isinstance(move, Add | Remove | Swap):
+        return () if move.tile in hand else (Violation("ALH-C7", (), {"tile": move.tile, "found": "not in hand"}),)
+    if not first:
+        return (Violation("ALH-C5", (), {"awaited": "the bought tiles to be placed"}),)
+    if isinstance(move, Remove) or move.tile in claim.reserve:
+        return ()
+    if move.tile in claim.bought:
+        return (Violation("ALH-C8", (), {"tile": move.tile}),)
+    return (Violation("ALH-D1", (), {"tile": move.tile, "found": "not in the reserve"}),)
+
+
+def left_over(claim: TurnClaim, hand: Collection[str]) -> tuple[Violation, ...]:
+    """Return bought tiles that are in hand when the turn ends (ALH-C7)."""
+    left = [tile for tile in claim.bought if tile in hand]
+    return tuple(Violation("ALH-C7", (), {"tile": tile, "found": "not put anywhere"}) for tile in left)

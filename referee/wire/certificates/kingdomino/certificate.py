@@ -17,7 +17,6 @@ from collections.abc import Collection
 from referee.games.game import Cell, InputError, Violation
 from referee.games.kingdomino.dominoes import Domino, Half
 from referee.kingdomino.v1 import proof_pb2 as pb
-from referee.wire.certificates.certificate import BadCertificate, Checked, canonical, read
 from referee.wire.certificates.kingdomino.claims import (
     CASTLE,
     DiscardClaim,
@@ -28,6 +27,7 @@ from referee.wire.certificates.kingdomino.claims import (
     beside,
 )
 from referee.wire.certificates.kingdomino.wire import cell_message, claim_of, message_of, placed_message, placed_of
+from referee.wire.certificates.registry import BadCertificate, Checked, canonical, read
 
 _Squares = dict[Cell, Half]
 

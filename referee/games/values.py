@@ -1,13 +1,28 @@
-"""Values that are made once, as much of listing moves is making objects. How many are kept has a bound.
-
-Knows no game.
-"""
+"""Values of the rules: copied field by field, as that is fastest, or made once and kept."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import TypeVar
+from typing import Self, TypeVar
+
+
+class Copied:
+    """``cls.__new__(cls)`` is an instance without any field, whether Python or a compiler made the class.
+
+    Compiled, a class without this method would be initialised by its ``__new__``.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, *_: object, **__: object) -> Self:
+        """Return an instance, for ``__init__`` or for who copies another."""
+        return super().__new__(cls)
+
+
+# Values that are made once, as much of listing moves is making objects. How many are kept has a bound.
+#
+# Knows no game.
 
 _T = TypeVar("_T")
 
