@@ -22,7 +22,7 @@ FINITE = {
     "referee.text.notation.grammar.",
     "referee.text.notation.questions.",
     "referee.text.notation.options.",
-    "referee.text.report.page.",
+    "referee.text.report.text.",
     "referee.wire.kingdomino.",
 }
 """Modules with functions that keep every result: of games, rules or dice, of which there are only so many."""

@@ -7,9 +7,9 @@ from itertools import product
 
 import pytest
 
-from referee.text.render.alhambra.picture import COST_PAPER, GOLD, STONE
-from referee.text.render.buildings import COLOURS
-from referee.text.render.kingdomino.icons import GROUNDS
+from referee.text.render.alhambra import COST_PAPER, GOLD, STONE
+from referee.text.render.kingdomino import GROUNDS
+from referee.text.render.svg import COLOURS
 from referee_clients.web.pages import static_files
 from tests.web.every_page import THEMES
 

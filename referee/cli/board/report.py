@@ -22,8 +22,7 @@ from referee.log.verdict import Finding
 from referee.telling import report as game_report
 from referee.text.notation.headers import MAX_NAME, Setup
 from referee.text.report.model import Heading, Seat, signatures, with_names
-from referee.text.report.page import html
-from referee.text.report.text import text
+from referee.text.report.text import html, text
 from referee.text.words.catalogue import ENGLISH
 
 Date = Annotated[

@@ -19,8 +19,8 @@ from referee.cli.shared import output
 from referee.cli.shared.failure import EXIT_FAILED, EXIT_USAGE, Failure
 from referee.console import printable
 from referee.games import registry
+from referee.log.vectors.counting import KINDS, BadAnswer, Question, questions
 from referee.log.vectors.export import write
-from referee.log.vectors.questions import KINDS, BadAnswer, Question, questions
 from referee.text.notation.questions import shown
 from referee_clients.bots import UnknownBot, protocol
 from referee_clients.bots.program import PREFIX, Patience, Program, ProgramFailed

@@ -20,8 +20,8 @@ from referee.games import registry
 from referee.games.kingdomino.dominoes import COUNT, Domino, DominoSet, domino_set
 from referee.games.kingdomino.scoring import in_one_area
 from referee.text.notation.kingdomino.claims import written_placed
+from referee.text.render.kingdomino import claim_picture, claimed
 from referee.text.render.kingdomino import svg as drawn
-from referee.text.render.kingdomino.claims import board, picture
 from referee.v1 import solver_service_pb2 as pb
 from referee.wire.certificates.kingdomino.claims import Frame
 from referee.wire.certificates.kingdomino.wire import domino_message, frame_message, placed_of
@@ -94,9 +94,9 @@ def best_kingdom(  # noqa: PLR0917 - typer reads options from the signature
         kingdom = [written_placed(each) for each in placed]
         questions.write_json({"best": found.best, "bound": found.bound, "proven": found.proven, "kingdom": kingdom})
     else:
-        output.write(f"{_in_words(found)}\n\n{picture(square, placed, ascii_only=not console.has_lines())}")
+        output.write(f"{_in_words(found)}\n\n{claim_picture(square, placed, ascii_only=not console.has_lines())}")
     if svg is not None:
-        questions.write_text(svg, drawn(board(square, placed), known, f"Best kingdom: {found.best}"))
+        questions.write_text(svg, drawn(claimed(square, placed), known, f"Best kingdom: {found.best}"))
     if lost:
         raise Failure(f"{lost}; the answer is the best found so far")
 

@@ -307,7 +307,7 @@ def _told(game: str, about: Any, found: Checked | None, more: list[str]) -> str:
         lines.append(f"counterexample: {notation.describe_move(found.counterexample)}")
     if "assumed" in fields:
         lines.append(f"not checked, but refuted by a solver: {fields['assumed']}")
-    pictures = registry.part("referee.text.render", game, "claims").pictures(about, ascii_only=not console.has_lines())
+    pictures = registry.part("referee.text.render", game).pictures(about, ascii_only=not console.has_lines())
     return "\n".join([*lines, *more]) + "\n\n" + "\n".join(pictures)
 
 

@@ -1,4 +1,7 @@
-"""Writes everything that another engine or verifier can be compared with into one folder, with a list of its hashes."""
+"""Everything that another engine or verifier can be compared with, written into one folder, with a list of its hashes.
+
+Among it are forgeries of good logs, which a verifier has to refuse.
+"""
 
 from __future__ import annotations
 

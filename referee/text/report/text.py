@@ -1,9 +1,16 @@
-"""Score sheets and reports as plain text."""
+"""Score sheets and reports as plain text, and a report as a page: one file of HTML, nothing fetched.
+
+The page has no scripts. Everything on it is escaped; only the pictures, the referee's own, escape their words
+themselves.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from pathlib import Path
 from textwrap import wrap
+from typing import TYPE_CHECKING
 
 from referee.games.game import Rule
 from referee.text.notation.outcomes import IN_ENGLISH
@@ -11,6 +18,10 @@ from referee.text.notation.violations import original, rule_text
 from referee.text.report.model import Facts, Report, Wrong
 from referee.text.report.sheet import Sheet, upper
 from referee.text.words.catalogue import Words
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
 
 _WIDTH = 100
 
@@ -137,3 +148,26 @@ def _facts(facts: Facts) -> list[str]:
 def _wrapped(words: str, indent: int = 0) -> list[str]:
     blanks = " " * indent
     return wrap(words, _WIDTH, initial_indent=blanks, subsequent_indent=f"{blanks}    ", break_on_hyphens=False) or [""]
+
+
+def html(report: Report) -> str:
+    """Return the whole document."""
+    return _environment().get_template("report.html.j2").render(report=report, say=report.say)
+
+
+@cache
+def _environment() -> Environment:
+    # Only who wants pages installs this.
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415
+
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["upper_first"] = upper
+    environment.globals |= {"original": original, "rule_text": rule_text}
+    return environment

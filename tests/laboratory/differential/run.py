@@ -15,7 +15,7 @@ from referee.process.bulk import places
 from referee.process.bulk.isolated import Limits
 from referee.process.bulk.progress import metered
 from referee.process.bulk.run import Done, run
-from referee.text.render.alhambra.boxes import text
+from referee.text.render.alhambra import text
 from referee.wire.certificates.alhambra.claims import Remove
 from tests.laboratory.differential.alhambra import Disagreement
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from referee.games.alhambra.tiles import tile_set
-from referee.log.vectors.entries import Entry
+from referee.log.vectors.counting import Entry
 from tests.games import oracle
 from tests.games.slow_alhambra import SlowGame, cell_of
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from referee.games.kingdomino import domino_set
-from referee.log.vectors.entries import Entry
+from referee.log.vectors.counting import Entry
 from tests.games.slow_kingdomino import SlowKingdom
 from tests.log.vectors.slow_draft import HALVES, SlowDraft, cell
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import Any
 
-from referee.log.vectors.counting.rollwrite import terms_of
-from referee.log.vectors.entries import Entry
+from referee.log.vectors.counting import Entry
+from referee.log.vectors.rollwrite import terms_of
 from tests.log.vectors.slow_rollwrite import SlowGame, pair
 
 LINES = r"seats [1-5]|start [0-4]|virtual [2-4]|rolls( [1-6],[1-6])+"

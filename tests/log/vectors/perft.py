@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from referee.log.vectors import DATA
-from referee.log.vectors.counting import count
-from referee.log.vectors.entries import Entry, read
+from referee.log.vectors.counting import Entry, count, read
 
 FOLDER = DATA
 LIMIT = 1_000_000

@@ -9,8 +9,7 @@ import pytest
 
 from referee.games import registry
 from referee.games.kingdomino import domino_set
-from referee.log.vectors.counting import count
-from referee.log.vectors.entries import Entry, read
+from referee.log.vectors.counting import Entry, count, read
 from tests.log.vectors.perft import FOLDER, Counter, counter, files
 from tests.log.vectors.slow_draft import HALVES
 

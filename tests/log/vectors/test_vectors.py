@@ -17,8 +17,7 @@ from referee.games import registry
 from referee.log.audit import audit
 from referee.log.note import VerifierKey
 from referee.log.vectors import DATA, export
-from referee.log.vectors.counting import counting
-from referee.log.vectors.questions import KINDS, BadAnswer, Question, questions
+from referee.log.vectors.counting import KINDS, BadAnswer, Question, counting, questions
 from referee.log.vectors.transcripts import TRANSCRIPTS
 from referee.log.verdict import Policy
 from tests.cli.inside import referee
@@ -117,7 +116,7 @@ ENGINE = """
 import json, sys
 sys.path.insert(0, {root!r})
 from referee.log.vectors.counting import count, counting
-from referee.log.vectors.entries import Entry
+from referee.log.vectors.counting import Entry
 for line in sys.stdin:
     ((kind, told),) = json.loads(line).items()
     said = told["entry"]

@@ -16,8 +16,7 @@ from referee.games.rollwrite import TYPES, Options, Sheet, sheet
 from referee.games.rollwrite.options import Solo
 from referee.games.rollwrite.position import Award
 from referee.games.rollwrite.sheet import index_of
-from referee.text.render.rollwrite import position_text, text
-from referee.text.render.rollwrite.grid import ABBREVIATIONS
+from referee.text.render.rollwrite import ABBREVIATIONS, position_text, text
 from tests.text.render.rollwrite_positions import events, position
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -14,8 +14,7 @@ import pytest
 
 from referee.games.alhambra.layout import Layout
 from referee.games.alhambra.tiles import TYPES
-from referee.text.render.alhambra import position_text, text
-from referee.text.render.alhambra.boxes import _CORNERS, ABBREVIATIONS
+from referee.text.render.alhambra import _CORNERS, ABBREVIATIONS, position_text, text
 from tests.games.layouts import engine_layout, random_boards
 from tests.text.render.boards import BOARDS, TILE_SET, layout
 from tests.text.render.positions import events, position

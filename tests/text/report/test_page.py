@@ -15,9 +15,8 @@ from referee.text.notation.game_text import write
 from referee.text.notation.headers import Setup
 from referee.text.report.adjudication import adjudicate
 from referee.text.report.model import Report, Seat, of_adjudication
-from referee.text.report.page import html
 from referee.text.report.rulings import Policy
-from referee.text.report.text import summary, text
+from referee.text.report.text import html, summary, text
 from tests.text.notation.setups import PLAIN, name_of, play, text_of
 from tests.text.report.adjudication import AWAY, OUTSIDE, START
 

@@ -32,10 +32,9 @@ from referee.text.notation.game_text import write
 from referee.text.notation.outcomes import IN_ENGLISH
 from referee.text.notation.violations import NotationError, sentence
 from referee.text.report.model import Seat, of_adjudication
-from referee.text.report.page import html
 from referee.text.report.rulings import LineRuling, PointsOff, Policy
 from referee.text.report.sheet import rules_of
-from referee.text.report.text import text
+from referee.text.report.text import html, text
 from referee.text.words.catalogue import ENGLISH, languages, load, phrase
 from referee_clients.web.cards import Card, sheet
 from tests.cli.inside import referee as command

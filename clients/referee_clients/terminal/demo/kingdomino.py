@@ -12,7 +12,7 @@ from rich.text import Text
 from referee.games.kingdomino import State
 from referee.games.kingdomino.dominoes import TERRAINS, Half
 from referee.games.kingdomino.kingdom import CASTLE
-from referee.text.render.kingdomino.board import board
+from referee.text.render.kingdomino import laid_out
 
 COLOURS = (
     "black on yellow",
@@ -107,7 +107,7 @@ def _square(half: Half) -> Text:
 
 
 def _kingdom(state: State, seat: int) -> Text:
-    drawn = board(state.kingdoms[seat], state.domino_set)
+    drawn = laid_out(state.kingdoms[seat], state.domino_set)
     rows = []
     for y in drawn.rows:
         row = Text()

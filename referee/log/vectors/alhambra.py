@@ -27,8 +27,7 @@ from referee.games.alhambra.options import EndRule
 from referee.games.alhambra.phases import SLOTS
 from referee.games.alhambra.tiles import tile_set
 from referee.games.game import Chance, Forced, ForcedPass
-from referee.log.vectors.counting import Point, Words, happened, pair, played
-from referee.log.vectors.entries import Entry
+from referee.log.vectors.counting import Entry, Point, Words, happened, pair, played
 
 TILE_SET = tile_set()
 

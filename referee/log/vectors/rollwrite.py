@@ -20,8 +20,7 @@ from referee.games.rollwrite.moves import (
     StartDice,
     VirtualBuildings,
 )
-from referee.log.vectors.counting import Point, Words, happened, pair, played
-from referee.log.vectors.entries import Entry
+from referee.log.vectors.counting import Entry, Point, Words, happened, pair, played
 
 
 class _Rolls:

@@ -7,9 +7,8 @@ from typing import Any, Final
 
 from referee.games.rollwrite import TYPES, Sheet, State
 from referee.games.rollwrite.sheet import DICE, FACES, cells_of, index_of, sheet
-from referee.text.render.buildings import COLOURS, definitions
-from referee.text.render.rollwrite.grid import cell_at
-from referee.text.render.svg import HEAD, INK, PALE, cells_drawn, picture, words
+from referee.text.render.rollwrite import cell_at
+from referee.text.render.svg import COLOURS, HEAD, INK, PALE, cells_drawn, definitions, picture, words
 
 _CELL: Final = 84
 _MARGIN: Final = 34

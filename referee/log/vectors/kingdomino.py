@@ -18,8 +18,7 @@ from referee.games.kingdomino.moves import (
     PlaceDomino,
 )
 from referee.games.kingdomino.options import Frame
-from referee.log.vectors.counting import Point, Words, happened, pair, played
-from referee.log.vectors.entries import Entry
+from referee.log.vectors.counting import Entry, Point, Words, happened, pair, played
 
 DOMINO_SET = domino_set()
 
