@@ -27,6 +27,16 @@ _ALONE = re.compile(rf"referee (?!bot \S+:|match )({_WORDS}?)(?: ?> ?([\w.-]+))?
 """What needs no shell but for its quotes; a bot may be a module of the reader's own, of which a match has several."""
 
 
+_OR_ITS_CODE = re.compile(r"""(.*\S) \|\| echo "exit code \$\?\"""")
+
+
+class File(NamedTuple):
+    """A file that the reader is to save: a block of code whose first line is a comment with its name."""
+
+    name: str
+    text: str
+
+
 class Example(NamedTuple):
     """A command after a prompt, and the output shown below it."""
 
@@ -47,6 +57,15 @@ def examples(page: str) -> list[Example]:
     return found
 
 
+def steps(page: str) -> list[File | Example]:
+    """Return what the reader does, in the order of the page: files to save, and commands."""
+    found: list[File | Example] = []
+    for part in re.split(r"^(```python\n# \w+\.py\n.*?^```\n)", page, flags=re.DOTALL | re.MULTILINE):
+        file = re.fullmatch(r"```python\n(# (\w+\.py)\n.*)```\n", part, re.DOTALL)
+        found += examples(part) if file is None else [File(file[2], file[1])]
+    return found
+
+
 def is_shown(output: str, printed: str, *, lines: bool = True) -> bool:
     """Check the output against a page, where an ellipsis stands for any text; ``lines``: over several lines, too."""
     anything = r"(?s:.*)" if lines else ".*"
@@ -58,7 +77,12 @@ def ran(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """Run the command to its end; return its exit code and what it printed.
 
     The parts of a pipeline run one after the other: those of the referee in this process, the others in a shell.
+    ``COMMAND || echo "exit code $?"`` shows the code of a command that fails, and ends with 0 as it does in a shell.
     """
+    if coded := _OR_ITS_CODE.fullmatch(command):
+        failed = ran(coded[1], folder)
+        shown = f"{failed.stdout}exit code {failed.returncode}\n" if failed.returncode else failed.stdout
+        return subprocess.CompletedProcess(command, 0, shown, failed.stderr)
     parts = [part.strip() for part in _PIPE.findall(command)]
     if " | ".join(parts) != command:
         return _run(command, folder)
