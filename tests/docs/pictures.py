@@ -60,7 +60,7 @@ async def judged_on_a_phone(browser: Browser, address: str) -> None:
 @contextmanager
 def bots(folder: Path, *joins: str) -> Iterator[None]:
     """Let bots play these seats until the game is over, or the block fails."""
-    words = [REFEREE, "bot", "greedy", "--pace", "400ms"]
+    words = [str(REFEREE), "bot", "greedy", "--pace", "400ms"]
     started = [
         subprocess.Popen([*words, "--join", join, "--key", f"{n}.pem"], cwd=folder) for n, join in enumerate(joins)
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import subprocess
 import sys
 from contextlib import ExitStack
 from pathlib import Path
@@ -53,7 +54,7 @@ async def test_a_game_against_a_bot_is_played_and_audited(tmp_path: Path) -> Non
     found = steps(page("first-game"))
     address, game, joins = "", "GAME", tmp_path / "joins.txt"
     with ExitStack() as terminals:
-        beside: list[tuple[str, asyncio.Task[object]]] = []
+        beside: list[tuple[str, asyncio.Task[subprocess.CompletedProcess[str]]]] = []
         for step in found:
             assert isinstance(step, Example)
             command = step.command.replace("GAME", game)
