@@ -203,7 +203,7 @@ GOING_BACK: Final = (
     _rule(
         22,
         _C,
-        "log.takebacks.Takebacks.check",
+        "log.clocks.Takebacks.check",
         "A game goes back to what it was after an earlier entry, since play began, that was not itself taken back. "
         "Seats and scribes take back at least a move, a draw or a pass, not the time alone.",
         "FIDE Laws 2018, 7.5.1: the game continues from a position that it had",
@@ -211,7 +211,7 @@ GOING_BACK: Final = (
     _rule(
         23,
         _C,
-        "log.takebacks.Takebacks.check",
+        "log.clocks.Takebacks.check",
         "No take-back goes past what was drawn or rolled. In a dealt game nothing does, nor back when a draw is due: "
         "the deck goes on.",
         "Decided here: what was seen cannot be unseen",
@@ -227,7 +227,7 @@ GOING_BACK: Final = (
     _rule(
         25,
         _C,
-        "log.takebacks.Takebacks.check",
+        "log.clocks.Takebacks.check",
         "A scribe of a declared game takes back what scribes entered, draws included, but nothing that a seat "
         "signed, an arbiter ruled or a forfeit changed.",
         "Decided here: a slip of the pen is nobody's move; all else is not the scribe's to undo",
@@ -361,7 +361,7 @@ BEFORE_PLAY: Final = (
     _rule(
         40,
         _C,
-        "log.authors.Keyring.change",
+        "log.replay.Keyring.change",
         "From version 2 on, a seat that has joined changes its key in play: with its old one, 16 times at most, or an "
         "arbiter names another for it. The new key is one that no seat of the game has had. It counts from the first "
         "act that it signs. Until then the old one counts, too, unless an arbiter changed it.",

@@ -1,14 +1,127 @@
-"""A seat's sheet as one self-contained SVG picture. Equal sheets give equal bytes."""
+"""Roll & Write on paper: a seat's sheet as text or as SVG, a position as text. Judges nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from collections.abc import Collection, Iterable, Sequence
+from typing import Final
 
+from referee.games.game import Cell
 from referee.games.rollwrite import TYPES, Sheet, State
-from referee.games.rollwrite.sheet import DICE, FACES, cells_of, index_of, sheet
-from referee.text.render.rollwrite import cell_at
+from referee.games.rollwrite.phases import Phase
+from referee.games.rollwrite.position import Award
+from referee.games.rollwrite.sheet import DICE, FACES, cells_of, index_of
+from referee.text.render.marks import awaited, listed, seat_words, wrapped
 from referee.text.render.svg import COLOURS, HEAD, INK, PALE, cells_drawn, definitions, picture, words
+
+ABBREVIATIONS: Final = tuple(type_[:3] for type_ in TYPES)
+
+_WIDTH_TEXT: Final = 7
+"""Characters of a cell."""
+_LABEL: Final = 13
+"""Characters of a row's number and its dice."""
+_DIE_TEXT: Final = "●"
+
+
+def cell_at(sheet: Sheet, row: int, column: int) -> tuple[int, int]:
+    """Return what the blue and the yellow die show for a cell of the printed sheet; rows and columns count from 0."""
+    return (row + 1, column + 1) if sheet.rows_are == DICE[0] else (column + 1, row + 1)
+
+
+def text(sheet: Sheet, built: int, blue: tuple[int, ...], yellow: tuple[int, ...], *, ascii_only: bool = False) -> str:
+    """Write the types as the sheet has them, ``[tow]`` a built tower; ``●`` a die. Ends in a newline.
+
+    Six rows of six cells, with their dice above and on the left.
+    """
+    along, across = (blue, yellow) if sheet.rows_are == DICE[0] else (yellow, blue)
+    die = "*" if ascii_only else _DIE_TEXT
+    columns = DICE[1 - DICE.index(sheet.rows_are)]
+    lines = [
+        " " * _LABEL + "".join(f"{die * across.count(value):^{_WIDTH_TEXT}}" for value in range(1, FACES + 1)),
+        f"{columns:>{_LABEL}}" + "".join(f"{value:^{_WIDTH_TEXT}}" for value in range(1, FACES + 1)),
+    ]
+    for row in range(FACES):
+        label = f"{sheet.rows_are:>{_LABEL - 5}} {row + 1} {die * along.count(row + 1):<2}"
+        lines.append(label + "".join(_cell_text(sheet, built, cell_at(sheet, row, column)) for column in range(FACES)))
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _cell_text(sheet: Sheet, built: int, cell: tuple[int, int]) -> str:
+    name = ABBREVIATIONS[sheet.type_at(*cell)]
+    return f"{f'[{name}]' if built >> index_of(*cell) & 1 else name:^{_WIDTH_TEXT}}"
+
+
+def position_text(
+    state: State,
+    seats: Sequence[int] | None = None,
+    *,
+    names: Sequence[str] = (),
+    awaits: bool = True,
+    marked: Collection[Cell] = (),  # noqa: ARG001 - no rule of this game names cells
+    ascii_only: bool = False,
+) -> str:
+    """Write the whole position, or with ``seats`` the dice and these seats only; ends in a newline."""
+    first = [awaited(state.pending()[0])] if awaits else []
+    lines = [*wrapped([*first, *_table(state)]), ""]
+    for seat in range(state.seats) if seats is None else seats:
+        drawn = text(state.sheet, state.built[seat], state.blue[seat], state.yellow[seat], ascii_only=ascii_only)
+        lines += [*wrapped(_seat(state, seat, names)), "", drawn]
+    return "\n".join(lines)
+
+
+def boards_text(state: State, seats: Sequence[int] | None = None, *, ascii_only: bool = False) -> str:
+    """Write the sheets of these seats, the completed types and the virtual players; ends in a newline."""
+    lines = [*wrapped([_sheet(state), *_completed(state)]), ""]
+    for seat in range(state.seats) if seats is None else seats:
+        points = f"{seat_words(seat, ())}: {state.scores[seat]} points; coins {state.coins[seat]}"
+        drawn = text(state.sheet, state.built[seat], (), (), ascii_only=ascii_only)
+        lines += [*wrapped([points, f"  built: {_counts(state, state.counts(seat))}"]), "", drawn]
+    return "\n".join(lines)
+
+
+def _table(state: State) -> Iterable[str]:
+    yield _sheet(state)
+    yield f"round {state.round} of {state.rounds}; turns ended: {state.turns}"
+    yield from _completed(state)
+
+
+def _sheet(state: State) -> str:
+    return state.sheet.provenance or f"sheet {state.sheet.name}"
+
+
+def _completed(state: State) -> Iterable[str]:
+    for award in state.awards:
+        yield _award(award, against=state.is_against)
+    scores = state.virtual_scores
+    for player, counts in enumerate(state.virtual):
+        points = f"{scores[player]} points; " if state.is_against else ""
+        yield f"virtual {player}: {points}{_counts(state, counts)}"
+
+
+def _award(award: Award, *, against: bool) -> str:
+    seats = [f"seat {seat}" for seat in award.seats]
+    players = [*seats, *(f"virtual {player}" for player in award.virtual)]
+    # Of boards alone the round need not be known.
+    when = f" in round {award.round}" if award.round else ""
+    words = f"completed{when}: {TYPES[award.type]} by {' and '.join(players)}"
+    paid = players if against else seats
+    return words + (f", {award.each} points for {' and '.join(paid)}" if paid else "")
+
+
+def _seat(state: State, seat: int, names: Sequence[str]) -> Iterable[str]:
+    start = "; start seat" if seat == state.start and state.phase > Phase.START_SEAT else ""
+    coins = f"coins {state.coins[seat]}, circled {state.circled[seat]} of {state.sheet.coin_track}"
+    now = "" if state.phase is Phase.OVER else " now"
+    yield f"{seat_words(seat, names)}: {state.scores[seat]} points{now}; {coins}{start}"
+    yield f"  built: {_counts(state, state.counts(seat))}"
+    blue, yellow = (listed(map(str, dice[seat])) for dice in (state.blue, state.yellow))
+    yield f"  dice: blue {blue}, yellow {yellow}"
+
+
+def _counts(state: State, counts: Sequence[int]) -> str:
+    """Write what is built of each type, and how many boxes there are."""
+    boxes = zip(ABBREVIATIONS, counts, state.sheet.boxes, strict=True)
+    return ", ".join(f"{name} {count}/{most}" for name, count, most in boxes)
+
 
 _CELL: Final = 84
 _MARGIN: Final = 34
@@ -171,17 +284,3 @@ def _coins(coins: int, circled: int, track: int, top: int) -> Iterable[str]:
             f'<g><title>coin {i + 1}: {kind}</title><circle cx="{x:g}" cy="{y:g}" r="12" fill="{fill}" stroke="{line}"'
             f' stroke-width="1.6"/>{cross if kind == "spent" else ""}</g>'
         )
-
-
-def components() -> dict[str, Any]:
-    """Return types, and of the default sheet its grid (a row for each value of the blue die, a column for the yellow),
-    boxes by type and coins.
-    """
-    own = sheet()
-    rows = [own.grid[row * FACES : (row + 1) * FACES] for row in range(FACES)]
-    return {
-        "types": TYPES,
-        "grid": [[TYPES[type_] for type_ in row] for row in rows],
-        "boxes": own.boxes,
-        "coins": own.coin_track,
-    }
