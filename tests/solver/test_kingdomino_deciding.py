@@ -14,7 +14,7 @@ from referee.harness import Shuffler
 from referee_clients.bots.kingdomino import Greedy
 from referee_solver.deciding import Decided, decide
 from referee_solver.kingdomino import deciding
-from referee_solver.kingdomino.prospects import Growth, growth, may_be_central, places, sorts
+from referee_solver.kingdomino.deciding import Growth, growth, may_be_central, places, sorts
 from tests.games.kingdomino_positions import DOMINO_SET, declared, drafted, kingdom, opening, random_states
 from tests.sizes import Part, campaign, in_parts
 from tests.solver.endings import winner

@@ -8,7 +8,7 @@ import pytest
 
 from referee.games.alhambra.tiles import NAMES
 from referee_solver.alhambra.judge import wall_length
-from referee_solver.alhambra.refutation import masks_of
+from referee_solver.alhambra.wall_clauses import masks_of
 from referee_solver.alhambra.walls import longest_wall
 from referee_solver.alhambra.walls.search import Loop, Shape, shapes
 from referee_solver.z3run import Budget

@@ -16,8 +16,7 @@ from referee.games.game import Cell
 from referee_solver import drat
 from referee_solver.alhambra.cuts import CutOff, Pocket
 from referee_solver.alhambra.judge import FOUNTAIN, outline, wall_length
-from referee_solver.alhambra.refutation import Part, Refutation, masks_of
-from referee_solver.alhambra.wall_clauses import Closed, Cut, Question
+from referee_solver.alhambra.wall_clauses import Closed, Cut, Part, Question, Refutation, masks_of
 from referee_solver.alhambra.walls import proofs, refutation
 from referee_solver.alhambra.walls.proofs import part
 from referee_solver.z3run import Budget

@@ -12,8 +12,7 @@ from pathlib import Path
 from referee.games.game import InputError
 from referee_solver import drat
 from referee_solver.alhambra.judge import IllegalLayout, wall_length
-from referee_solver.alhambra.refutation import Part, Refutation, boxes, masks_of
-from referee_solver.alhambra.wall_clauses import Masks, Question
+from referee_solver.alhambra.wall_clauses import Masks, Part, Question, Refutation, boxes, masks_of
 from referee_solver.z3run import Budget, Sat, SolverFailed
 
 _PLAIN = ["sat.simplify.delay=1000000000"] + [

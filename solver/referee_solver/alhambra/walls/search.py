@@ -14,8 +14,7 @@ from referee.games.alhambra.tiles import parse_tile
 from referee.games.game import Cell, InputError
 from referee_solver.alhambra.cuts import around, pieces, pockets
 from referee_solver.alhambra.judge import IllegalLayout, beside, wall_length
-from referee_solver.alhambra.refutation import boxes, masks_of
-from referee_solver.alhambra.wall_clauses import Box, Masks, Question
+from referee_solver.alhambra.wall_clauses import Box, Masks, Question, boxes, masks_of
 from referee_solver.alhambra.walls.proofs import SLICE, Asking
 from referee_solver.alhambra.walls.winding import Losing, wind
 from referee_solver.cnf import FALSE, Clauses, is_true
