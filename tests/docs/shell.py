@@ -66,6 +66,12 @@ def steps(page: str) -> list[File | Example]:
     return found
 
 
+def anchors(page: Path) -> set[str]:
+    """Return the names that links may have after ``#``: the page's headings, in lower case, without punctuation."""
+    headings = re.findall(r"^#+ (.*)", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
 def is_shown(output: str, printed: str, *, lines: bool = True) -> bool:
     """Check the output against a page, where an ellipsis stands for any text; ``lines``: over several lines, too."""
     anything = r"(?s:.*)" if lines else ".*"

@@ -23,6 +23,7 @@ from referee_clients.bots import Table, load
 from referee_clients.bots.loading import _Chooser
 from referee_clients.match import play_game
 from referee_clients.match.arena import tournament
+from tests.docs.shell import anchors
 from tests.sizes import campaign
 
 ROOT = Path(__file__).parent.parent.parent
@@ -146,12 +147,6 @@ PAGES = [
     *sorted((ROOT / "clients").glob("*/README.md")),
     *sorted((ROOT / "docs").rglob("*.md")),
 ]
-
-
-def anchors(page: Path) -> set[str]:
-    """Return what links may name after ``#``: the page's headings, in lower case, without punctuation."""
-    headings = re.findall(r"^#+ (.*)", page.read_text(), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

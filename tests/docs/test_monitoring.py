@@ -1,4 +1,4 @@
-"""Alarms and the dashboard ask for metrics, labels and chapters that there are."""
+"""Alarms and the dashboard ask for metrics, labels, pages and sections that there are."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import re
 import pytest
 
 from referee.server.service.grpc_errors import STATUS_OF
-from tests.docs.shell import ROOT
+from tests.docs.shell import ROOT, anchors
 
 FOLDER = ROOT / "docs" / "monitoring"
-PAGE = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "operate" / "reference.md").read_text(encoding="utf-8")
 ROWS: dict[str, str] = dict(re.findall(r"^\| `(referee_\w+)` \| (.*) \|$", PAGE, re.MULTILINE))
 """The documented metrics, which another test holds against those that a referee has, and what is said of each."""
 OTHERS = {"up", "process_resident_memory_bytes", "process_cpu_seconds_total"}
@@ -46,15 +46,14 @@ def test_every_metric_and_label_that_is_asked_for_is_there() -> None:
 
 
 def test_every_alarm_says_what_is_wrong_and_where_it_is_told_what_to_do() -> None:
-    anchors = {
-        re.sub(r"[^\w -]", "", title).lower().replace(" ", "-")
-        for title in re.findall(r"^#+ (.*)$", PAGE, re.MULTILINE)
-    }
     alarms = _alarms()
     assert len({alarm["alert"] for alarm in alarms}) == len(alarms)
     for alarm in alarms:
         page, _, anchor = alarm["runbook"].partition("#")
-        assert (page, anchor in anchors, alarm["severity"] in ("page", "ticket")) == ("docs/operations.md", True, True)
+        assert page.startswith(("docs/operate/", "docs/runbooks/")), page
+        assert not anchor or anchor in anchors(ROOT / page), alarm["runbook"]
+        assert (ROOT / page).exists(), page
+        assert alarm["severity"] in {"page", "ticket"}
         assert alarm["summary"]
 
 

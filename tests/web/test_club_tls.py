@@ -1,4 +1,4 @@
-"""The page for operators, "An authority of the club's own": its commands, and what Chromium makes of them."""
+"""The page about a hall without internet: commands of the club's own authority, and what Chromium makes of them."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ from tests.web.conftest import chromium_path, tool
 from tests.web.hand import Hand
 from tests.web.words import address_in
 
-SECTION = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8").partition("### An authority of the club")[2]
-COMMANDS = re.findall(r"^ {4,}(\S.*)$", SECTION.partition("\n## ")[0].replace("\\\n", " "), re.MULTILINE)
+PAGE = (ROOT / "docs" / "operate" / "hall.md").read_text(encoding="utf-8")
+SECTIONS = PAGE.partition("## An authority of the club")[2]
+COMMANDS = re.findall(r"^ {4,}(\S.*)$", SECTIONS.replace("\\\n", " "), re.MULTILINE)
 """In their order; a line that goes on is one."""
 INSTALL = COMMANDS[-2:]
 """On a player's Linux."""

@@ -155,5 +155,5 @@ def test_a_program_is_told_in_json() -> None:
         _, errors = process.communicate()
     assert errors == ""
     assert [lack["key"] for lack in told["lacks"]] == ["http"]
-    assert "see docs/operations.md" in told["lacks"][0]["text"]
+    assert "see docs/operate/hall.md" in told["lacks"][0]["text"]
     assert "This address has no HTTPS." in about

@@ -25,7 +25,7 @@ from referee_clients.web.origins import has_keys
 
 E = TypeVar("E", bound=x509.ExtensionType)
 
-_READ: Final = "see docs/operations.md, A club without a public name"
+_READ: Final = "see docs/operate/hall.md"
 _SAID: Final[Mapping[str, str]] = {
     "http": "browsers on other devices play no seats here and verify nothing, as they give keys only to pages over "
     "HTTPS: give a certificate (--tls-cert, --tls-key), or put a proxy with TLS in front and name its https:// address "

@@ -137,7 +137,7 @@ def restore(
         raise Failure(str(error)) from None
     if laid.marks is not None:
         print(f"the marks that were there are kept as {laid.marks}, and know what the copy lacks")
-        print("if only the database was lost, they can be used: see that paragraph in docs/operations.md")
+        print("if only the database was lost, they can be used: see docs/runbooks/database-went-back.md")
     when = f", as it was at {moment_utc(laid.copied_ms)}" if laid.copied_ms else ""
     print(f"{data}: restored from {copy}{when}")
 

@@ -79,7 +79,7 @@ def back_up(
             raise DataError(f"{path / STORE_FILE}: No such file; expected --data with a referee's directory")
         if (address := store_address(path)) is not None:
             what = f"its games are in {address}, which has a backup of its own (pg_dump, pg_basebackup)"
-            raise DataError(f"{path}: {what}; docs/operations.md has what to do after a restore of that")
+            raise DataError(f"{path}: {what}; after a restore of that see docs/runbooks/database-went-back.md")
         if out.exists():
             raise DataError(f"{out}: is there already; expected the name of a new directory")
         signer = CheckpointSigner(origin_of(path, None), PrivateKey.load(path / KEY_FILE))

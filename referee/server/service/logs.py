@@ -1,7 +1,7 @@
 """What the referee reports to its operator: JSON lines, or readable ones on a terminal; always on standard error.
 
-Events and their fields are in docs/operations.md. What callers can bring about again and again is told so often a
-minute and then counted, so that nobody fills the disk with it.
+Events and their fields are in docs/operate/reference.md. Lines that callers can bring about again and again appear a
+limited number of times a minute and are then counted, so that no caller fills the disk with them.
 
 Nothing secret is ever passed to it, and bytes never are: whoever logs a value turns it into text first. What slips
 through all the same is not shown.

@@ -208,7 +208,7 @@ def test_a_value_on_a_bound_lies_below_it() -> None:
 
 async def test_every_metric_and_every_event_is_documented(tmp_path: Path) -> None:
     root = Path(__file__).parents[3]
-    page = (root / "docs" / "operations.md").read_text()
+    page = (root / "docs" / "operate" / "reference.md").read_text()
     async with running(tmp_path / "data", metrics="127.0.0.1:0") as (server, _):
         _, body = await http(server.metrics_address, b"GET /metrics HTTP/1.1\r\n\r\n")
     found = set(re.findall(r"^# TYPE (referee_\w+)", body.decode(), re.MULTILINE))
