@@ -19,7 +19,7 @@ _COMMANDS: Final = """\
 # Commands and options
 
 Made from the help of each command by `make docs`. `referee COMMAND --help` says the same in a terminal. Options of
-`serve` and `web` can stand in a file and in the environment, too ([operations.md](../operations.md)).
+`serve` and `web` can stand in a file and in the environment, too ([how](../operate/reference.md#options)).
 """
 _API: Final = """\
 # The API
