@@ -15,10 +15,10 @@ import pytest
 
 from referee.games.alhambra.tiles import NAMES
 from referee.text.notation.questions import answer
+from referee_clients.web.headers import HEADERS
 from referee_clients.web.pages import VERIFY_CSP, static_files
 from referee_clients.web.programs import joined
 from referee_clients.web.request import MOST_BYTES
-from referee_clients.web.safety import HEADERS
 from tests.web.gateway import JUDGE, Caller
 
 PAGES = ("/", "/position", "/verify", "/rules", "/rules/alhambra", "/rules/kingdomino", "/rules/rollwrite")

@@ -28,7 +28,7 @@ from starlette.routing import Route as At
 from referee.cli.operators.web import TOKEN_VARIABLE
 from referee.log.note import VerifierKey
 from referee.v1 import access_service_pb2 as access
-from referee_clients.web.safety import HEADERS
+from referee_clients.web.headers import HEADERS
 from referee_clients.web.server import application
 from referee_clients.web.upstream import Upstream
 from tests.clients.referee_process import Referee

@@ -28,13 +28,13 @@ from referee.text.words.catalogue import ENGLISH, Text, load, load_or_english, o
 from referee.text.words.catalogue import languages as spoken_in
 from referee.tournament.rules import TOURNAMENT
 from referee_clients.sdk.opening import choices_of
+from referee_clients.web.headers import CSP
 from referee_clients.web.in_browser import pyodide
 from referee_clients.web.in_browser.archive import archive
 from referee_clients.web.languages import ASKED, Choice, is_draft
 from referee_clients.web.programs import SAID_BY_AUDITS, joined, words_of
 from referee_clients.web.refusals import Refusal, answer
 from referee_clients.web.request import BEST, LEAST_BYTES, takes
-from referee_clients.web.safety import CSP
 from referee_clients.web.secure import Lack
 
 KEY_WORD_COUNT: Final = 12

@@ -20,13 +20,13 @@ from referee.log.note import VerifierKey
 from referee.text.words.catalogue import ENGLISH
 from referee_clients.sdk.channel import Security
 from referee_clients.web import acts_api, desk_api, games_api, positions_api
+from referee_clients.web.headers import Safety
 from referee_clients.web.in_browser.pyodide import BadPyodide, check
 from referee_clients.web.languages import Speaking
 from referee_clients.web.limits import Limits, LimitsMiddleware, Protocol
 from referee_clients.web.pages import Site
 from referee_clients.web.refusals import HANDLERS
 from referee_clients.web.request import LEAST_BYTES
-from referee_clients.web.safety import Safety
 from referee_clients.web.secure import Lack, lacks
 from referee_clients.web.upstream import Upstream
 
