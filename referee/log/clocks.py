@@ -1,7 +1,10 @@
 """The clocks of a game: integers in milliseconds that entries alone move on, so that a replay has the live ones.
 
-A clock runs for each seat that is awaited. What passed between two entries is what the seat used, what the network was
-allowed, and what the referee itself took; only the first is charged. Knows no source of time.
+A clock runs for each seat that is awaited. The time between two entries has three parts: what the seat used, what the
+network was allowed, and what the referee itself took; only the first is charged. Knows no source of time.
+
+``Takebacks`` has the moments that a game can go back to, with clocks, seats and position. A position is kept now and
+then, and the events after it are played again: going back costs little, however long the game.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Entries, the leaves of a game's tree, and GameOpen, the first one's body: built by the referee, read by all.
 
-Knows the format and its limits, not the state of a game: what may follow what is in ``replay``.
+GameOpen names a player by a salted hash, which tells nothing without the salt. Knows the format and its limits, not the
+state of a game: ``replay`` judges what may follow.
 """
 
 from __future__ import annotations

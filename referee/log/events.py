@@ -1,7 +1,7 @@
-"""What entries say: one typed value for each, which ``referee.log.reading`` makes.
+"""The typed value of each kind of entry, which ``referee.log.reading`` makes, and the authors of acts.
 
-Whoever wants to know what an entry is matches on these classes and ends with ``assert_never``: so a new kind of entry
-is an error of types wherever it has not been thought of.
+A reader of entries matches on these classes and ends with ``assert_never``: so a new kind of entry is an error of types
+wherever code does not handle it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The game file: one streaming reader for every consumer, and one writer. Knows frames, not what entries say.
+"""The game file: its frames, one streaming reader for every consumer, and one writer. Knows no entries.
 
 The reader is strict: it yields frames as long as they are in order and raises at the first that is not. Files are
 written whole from what the referee has stored; nothing repairs one or goes on with it.

@@ -1,6 +1,7 @@
-"""Intents: made and signed by a seat, a scribe or an arbiter; all that a client needs to take part in a log.
+"""Intents: made, encoded and signed by a seat, a scribe or an arbiter; all that a client needs to take part in a log.
 
-Knows the format and keys, not the state of a game.
+The bytes that are signed are DSSE's encoding of a payload type and the body (DSSE v1.0.2, protocol.md). Knows the
+format and keys, not the state of a game.
 """
 
 from __future__ import annotations

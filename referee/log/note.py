@@ -1,7 +1,7 @@
-"""Signed notes and checkpoints: a signature under a tree head (C2SP signed-note and tlog-checkpoint).
+"""Signed notes, checkpoints and proofs of a tree head (C2SP signed-note, tlog-checkpoint and tlog-proof).
 
-Knows text, keys and hashes, not what the tree is of. Parsing is strict: one text has one reading, and what
-these specifications do not allow is refused (Python's ``int("1_0")`` and lenient base64 are not used).
+Knows text, keys and hashes, not what the tree is of. Parsing is strict: one text has one reading, and what these
+specifications do not allow is refused (Python's ``int("1_0")`` and lenient base64 are not used).
 """
 
 from __future__ import annotations

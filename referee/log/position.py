@@ -1,4 +1,4 @@
-"""A game's position as its engine has it: what comes in is decoded and judged, what goes out encoded.
+"""A game's position as its engine has it, and the deal: chance from the deck that was committed to.
 
 Raises ``LogError`` and nothing else on purpose; an exception of the rules engine becomes one with code ``ENGINE``, as a
 hostile log may try to cause any. Knows neither seats' keys nor the order of entries.

@@ -1,7 +1,8 @@
-"""A game's record as it grows: links, signatures, rules and tree in one, for writers and readers.
+"""A game's record as it grows, for writers and readers: links, signatures, keys, rules and tree in one.
 
-What is appended is checked by the same code, whoever wrote it, and everybody who reads a log visits what ``read``
-returns. Knows no clock, store or file.
+Every entry that is appended is checked by the same code, whichever program wrote it, and every reader of a log visits
+what ``read`` returns. The keyring has the keys of seats, scribes and arbiters: it knows which key may sign as which
+author, not what an author may do when. Knows no clock, store or file.
 """
 
 from __future__ import annotations

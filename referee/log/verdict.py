@@ -1,4 +1,7 @@
-"""What an audit says: layers, findings, one verdict, as text and as JSON. Knows nothing of how they are found."""
+"""The two ends of an audit: the policy that it is given, and the report with layers, findings and one verdict.
+
+A report is written as text and as JSON. Knows nothing of how findings are found.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Checkpoints of a log, held against a policy: which log signed, which witnesses did, and when.
+"""Checkpoints of a log, held against a policy: which log signed, which witnesses cosigned, and when.
 
-Decides for everyone what counts as cosigned; an audit, a monitor and a sequencer all come here.
+Policies and cosignatures are here as well (C2SP tlog-policy and tlog-cosignature). An audit, a monitor and a sequencer
+all ask this module whether a checkpoint is cosigned.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""A leaf of the public log: the head of a game or an event, as text.
+"""A leaf of the public log, which is the head of a game or an event as text, and the proof that the log has it.
 
-What a leaf means is decided here and nowhere else. It names the game, its size and its root, and neither people nor
+The meaning of a leaf is decided here and nowhere else. It names the game, its size and its root, and neither people nor
 moves nor times.
 """
 

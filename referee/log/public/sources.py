@@ -1,6 +1,8 @@
-"""Asking a web server for the files of a log, or a witness: bounded in bytes and in time, over one connection.
+"""The places where the files of a log are kept: a folder, which any web server can serve, or a web server.
 
-Knows HTTP, not what is asked. Redirections are not followed: a log is where its address says.
+A tile or bundle that is in a folder is never replaced by other bytes, unless it was damaged. A web server, a log's or a
+witness's, is asked over one connection, bounded in bytes and in time. Redirections are not followed: a log is where its
+address says. Knows paths, bytes and HTTP, not what they mean.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A tree as tiles of 256 hashes and its leaves as bundles (C2SP tlog-tiles), and root and proofs from them.
+"""A tree as tiles of 256 hashes, its leaves as bundles (C2SP tlog-tiles), root and proofs from them, their check.
 
 Knows paths and bytes, not where they are kept: the caller gives a source to read from, and writes what ``Edge`` makes.
 """
