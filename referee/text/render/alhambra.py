@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from referee.games.alhambra import State
 from referee.games.alhambra.layout import Layout
@@ -413,3 +413,23 @@ def _foot(layout: Layout, wall: int, width: int, y: int) -> Iterable[str]:
         + words(x + 80, y + 27, str(wall), 20, bold=True)
         + "</g>"
     )
+
+
+_SIDES: Final = ((N, "N"), (E, "E"), (S, "S"), (W, "W"))
+
+
+def components() -> dict[str, Any]:
+    """Return types, and each tile with its type, cost and the sides of its walls."""
+    tiles = tile_set()
+    return {
+        "types": TYPES,
+        "tiles": [
+            {
+                "name": name,
+                "type": TYPES[tiles.types[number]],
+                "cost": tiles.costs[number],
+                "walls": "".join(letter for side, letter in _SIDES if tiles.walls[number] & side),
+            }
+            for number, name in enumerate(tiles.names)
+        ],
+    }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from referee.games.game import Cell
 from referee.games.kingdomino import State
@@ -458,3 +458,18 @@ def _foot(kingdom: Kingdom, bonus: int, width: int, y: int) -> Iterable[str]:
         + (words(x + 59, y + 46, f"bonus {bonus}", 12) if bonus else "")
         + "</g>"
     )
+
+
+def components() -> dict[str, Any]:
+    """Return terrains, and each domino with its number and its halves, the left one first."""
+    return {
+        "terrains": TERRAINS,
+        "dominoes": [
+            {"number": domino.number, "halves": [_half_value(domino.left), _half_value(domino.right)]}
+            for domino in DOMINOES
+        ],
+    }
+
+
+def _half_value(half: Half) -> dict[str, Any]:
+    return {"terrain": TERRAINS[half.terrain], "crowns": half.crowns}

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import Final
+from typing import Any, Final
 
 from referee.games.game import Cell
 from referee.games.rollwrite import TYPES, Sheet, State
 from referee.games.rollwrite.phases import Phase
 from referee.games.rollwrite.position import Award
-from referee.games.rollwrite.sheet import DICE, FACES, cells_of, index_of
+from referee.games.rollwrite.sheet import DICE, FACES, cells_of, index_of, sheet
 from referee.text.render.marks import awaited, listed, seat_words, wrapped
 from referee.text.render.svg import COLOURS, HEAD, INK, PALE, cells_drawn, definitions, picture, words
 
@@ -284,3 +284,17 @@ def _coins(coins: int, circled: int, track: int, top: int) -> Iterable[str]:
             f'<g><title>coin {i + 1}: {kind}</title><circle cx="{x:g}" cy="{y:g}" r="12" fill="{fill}" stroke="{line}"'
             f' stroke-width="1.6"/>{cross if kind == "spent" else ""}</g>'
         )
+
+
+def components() -> dict[str, Any]:
+    """Return types, and of the default sheet its grid (a row for each value of the blue die, a column for the yellow),
+    boxes by type and coins.
+    """
+    own = sheet()
+    rows = [own.grid[row * FACES : (row + 1) * FACES] for row in range(FACES)]
+    return {
+        "types": TYPES,
+        "grid": [[TYPES[type_] for type_ in row] for row in rows],
+        "boxes": own.boxes,
+        "coins": own.coin_track,
+    }
