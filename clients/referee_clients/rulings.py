@@ -27,8 +27,8 @@ from referee.log.keys import PrivateKey
 from referee.log.reading import read_rule
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
+from referee.telling.game_file import Transcript
 from referee.telling.table_text import usual_rule
-from referee.telling.transcript import Transcript
 from referee.telling.words import ruling_words
 from referee.text.notation import game_text, grammar
 from referee.text.notation.grammar import grammar_of

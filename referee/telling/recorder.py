@@ -1,9 +1,13 @@
-"""A game that was written down by hand, written into a log by its scribe, its referee and, for rulings, its arbiter."""
+"""A game that was written down by hand, made into a log by its scribe, its referee and, for rulings, its arbiter.
+
+A rehearsal judges the acts beside the moves in the same way, by the rules of the log, and does not keep the log.
+"""
 
 from __future__ import annotations
 
 import secrets
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -14,7 +18,7 @@ from typing import Any
 import referee as program
 from referee import dealer
 from referee.games.game import Chance, Decision, Ending, ForcedPass, Pending
-from referee.games.results import Contest
+from referee.games.results import Contest, Wait
 from referee.games.table_rules import VERSION as TABLE_RULES
 from referee.log import file, intent
 from referee.log.endings import end_message
@@ -29,14 +33,17 @@ from referee.log.note import CheckpointSigner
 from referee.log.remarks import SALT_BYTES, commitment, encode_remark
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
-from referee.telling import table_messages
+from referee.telling import table_text
 from referee.text.notation import game_text, grammar, headers, violations
 from referee.text.notation.game_text import GameText
 from referee.text.notation.headers import Setup
+from referee.text.notation.outcomes import IN_ENGLISH
 from referee.text.notation.table import RULINGS, ActKind, TableAct
 from referee.text.notation.violations import NotationError
-from referee.text.report.rulings import MOST_POINTS
-from referee.text.words.catalogue import Phrase, Said, phrase
+from referee.text.report.adjudication import adjudicate, list_illegal
+from referee.text.report.record import PASSED_OVER, REINSTATED, STANDS, Adjudication, Entered, Step
+from referee.text.report.rulings import MOST_POINTS, LineRuling, Policy
+from referee.text.words.catalogue import Phrase, Said, Words, phrase
 from referee.wire import strict
 
 _SCRIBE = 0
@@ -233,9 +240,9 @@ class Recorder:
             what = phrase("{act}: {what}", act=act, what=phrase(NO_CLOCK))
             raise LogError(Code.NOT_AWAITED, what, phrase("a text without this line"))
         if act.is_ruling or act.kind is ActKind.FELL:
-            self._rule_by(act, table_messages.ruling(act, self._seqs))
+            self._rule_by(act, table_text.ruling(act, self._seqs))
             return
-        message = table_messages.of_scribe(act, self._seqs, self._proposal)
+        message = table_text.of_scribe(act, self._seqs, self._proposal)
         words = self._committed(act.words, message)
         self._admit(intent.act(self.record.place, Author(Role.SCRIBE, _SCRIBE), self._scribe, message))
         self._keep_words(words)
@@ -258,7 +265,7 @@ class Recorder:
         self._keep_words(words)
 
     def _rule_by(self, act: TableAct, message: log_pb2.Rule) -> None:
-        table_messages.fill(message, act, self._seqs)
+        table_text.fill(message, act, self._seqs)
         words = self._committed(act.words, message)
         self.rule(message, act.arbiter)
         self._keep_words(words)
@@ -356,3 +363,117 @@ def _number(ending: Ending) -> log_pb2.Ending.ValueType:
 def _now(earliest: int = 0) -> Clock:
     """Not before the entry before, whatever becomes of this machine's clock."""
     return Clock(max(time.time_ns() // 1_000_000, earliest))
+
+
+def rehearse(game: GameText) -> Wait | None:
+    """Judge what a text has beside its moves; return what its result waits for, if it does.
+
+    Texts without acts of the table are not judged: reading them has judged them. Raise ``NotationError`` for a line
+    that no log has, ``LogError`` for other things, such as a ruling that is awaited where no dispute is open.
+    """
+    acts = [each for each in game.happened if isinstance(each, TableAct)]
+    return _waiting(game.waits, _judged(game, acts) if acts else None)
+
+
+def _waiting(told: Wait | None, judged: Wait | None) -> Wait | None:
+    """Return for what a result waits. ``told``: by the text, which alone knows of time that is left to protest."""
+    if told not in (None, judged, Wait.PROTESTS) or (told and judged not in (None, told)):
+        what = "the header Waits says what the lines below it do not"
+        raise LogError(Code.NOT_AWAITED, what, "what the result waits for by its protests, appeals and rulings")
+    return judged or told
+
+
+def _judged(game: GameText, acts: Sequence[TableAct]) -> Wait | None:
+    recorder = _begun(game.setup, acts)
+    recorder.lines(replace(game, happened=tuple(map(_without_time, game.happened))))
+    return recorder.record.game.result_waits
+
+
+def adjudicated(
+    text: str,
+    policy: Policy = Policy.STOP,
+    rulings: Sequence[LineRuling] = (),
+    *,
+    most_illegal: int | None = None,
+    say: Words = IN_ENGLISH,
+) -> Adjudication:
+    """Return the record, judged by the rules of the game and of the table.
+
+    Raise what ``referee.text.report.adjudication.adjudicate`` raises, and ``LogError`` for an end that no log has.
+    """
+    return adjudicate(text, policy, rulings, _Rehearsal, most_illegal=most_illegal, say=say)
+
+
+def listed(text: str, say: Words = IN_ENGLISH) -> Adjudication:
+    """Return the record with every illegal line judged on its own. Raise ``NotationError``."""
+    return list_illegal(text, _Rehearsal, say)
+
+
+class _Rehearsal:
+    """The log of a record as it grows, which is not kept."""
+
+    def __init__(self, setup: Setup, acts: Sequence[TableAct]) -> None:
+        self._recorder = _begun(setup, acts)
+
+    def check_goes_on(self, words: str, line: int) -> None:
+        with about(words, line):
+            self._recorder.check_goes_on()
+
+    def enter(self, entered: Entered) -> None:
+        with about(entered.words, entered.line or 0):
+            _record(self._recorder, replace(entered, event=_without_time(entered.event)))
+
+    def end_line(self) -> None:
+        self._recorder.end_line()
+
+    def end(self, found: Adjudication) -> Wait | None:
+        self._recorder.end(found.contest)
+        return self._recorder.record.game.result_waits
+
+
+def recorded(
+    found: Adjudication, scribe: PrivateKey, arbiters: Sequence[PrivateKey], players: Sequence[bytes] = ()
+) -> Recorder:
+    """Return the log of all that was entered. Raise ``LogError``, ``NotationError``."""
+    recorder = Recorder(found.setup, scribe, arbiters, players, has_table_acts=bool(found.acts))
+    ends = Counter(found.entered_after[1:])
+    for number in range(len(found.entered) + 1):
+        for _ in range(ends[number]):
+            recorder.end_line()
+        for entered in found.entered[number : number + 1]:
+            with about(entered.words, entered.line or 0):
+                _record(recorder, entered)
+    if found.ended:
+        recorder.end(found.contest)
+    return recorder
+
+
+def _record(recorder: Recorder, entered: Entered) -> None:
+    words, seat = entered.ruling, entered.seat
+    match entered.step:
+        case Step.RESTORED:
+            recorder.restore(REINSTATED, words)
+        case Step.REFUSED:
+            recorder.refuse(entered.event)
+        case Step.STOOD_IN if seat is not None:
+            recorder.skip(seat, entered.event, PASSED_OVER, words)
+        case Step.PENALTY if seat is not None:
+            recorder.take_off(seat, entered.points, words)
+        case _:
+            if words:
+                recorder.enter(TableAct(ActKind.STANDS, rule_id=STANDS, words=words))
+            recorder.enter(entered.event)
+
+
+def _without_time(line: Any) -> Any:
+    """Return an act of the table without what needs a clock, which the log that is not kept does not have."""
+    if not isinstance(line, TableAct) or not line.needs_clock:
+        return line
+    return replace(line, kind=ActKind.PENALTY if line.number or line.strikes else ActKind.WARN, time_ms=0)
+
+
+def _begun(setup: Setup, acts: Sequence[TableAct]) -> Recorder:
+    """Begin a log with keys for the arbiters of the game, of these acts, and of rulings on illegal moves."""
+    count = max(setup.arbiters or 0, 1 + max(act.arbiter for act in acts))
+    scribe, *arbiters = (PrivateKey.generate() for _ in range(1 + count))
+    return Recorder(setup, scribe, arbiters, has_table_acts=True)

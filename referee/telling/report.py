@@ -12,8 +12,7 @@ from referee.log.note import VerifierKey
 from referee.log.replay import Record
 from referee.log.verdict import CertificateReport, Policy, Verdict
 from referee.log.verdict import Report as Audit
-from referee.telling.game_file import GameFile, told_by
-from referee.telling.transcript import Line
+from referee.telling.game_file import GameFile, Line, told_by
 from referee.telling.words import quoted
 from referee.text.notation.headers import Setup
 from referee.text.notation.outcomes import IN_ENGLISH

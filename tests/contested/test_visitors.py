@@ -19,9 +19,8 @@ from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.server.live.proving import Follower
 from referee.server.store.store import Row
-from referee.telling.game_file import GameFile, as_text, told_by
-from referee.telling.rehearsal import rehearse
-from referee.telling.transcript import Transcript
+from referee.telling.game_file import GameFile, Transcript, as_text, told_by
+from referee.telling.recorder import rehearse
 from referee.text.notation import game_text, position_text
 from referee.text.notation.position_text import Position
 from referee_clients.sdk.ledger import Ledger

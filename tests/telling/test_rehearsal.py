@@ -6,7 +6,7 @@ import pytest
 
 from referee.games.results import Wait
 from referee.log.errors import LogError
-from referee.telling.rehearsal import adjudicated, rehearse
+from referee.telling.recorder import adjudicated, rehearse
 from referee.text.notation import game_text
 from referee.text.notation.violations import NotationError
 from referee.text.report import sheet

@@ -17,7 +17,7 @@ from grpc_status import rpc_status
 from playwright.async_api import Browser, Page, Route, expect
 
 from referee.games import registry
-from referee.server.live.errors import LimitReached
+from referee.server.live.refusals import LimitReached
 from referee.server.service.grpc_errors import status
 from referee.text.words.catalogue import ENGLISH, languages, load, phrase
 from referee.v1.game_service_pb2 import ErrorReason

@@ -14,7 +14,7 @@ from grpc_status import rpc_status
 
 import referee
 from referee.log.errors import Code, LogError, not_awaited
-from referee.server.live.errors import BadField, LimitReached, NotAwaited
+from referee.server.live.refusals import BadField, LimitReached, NotAwaited
 from referee.server.service.grpc_errors import status
 from referee.text.notation.violations import BadWord
 from referee.text.words.catalogue import ENGLISH, load, phrase

@@ -19,8 +19,7 @@ from referee.log.errors import LogError
 from referee.log.keys import PrivateKey
 from referee.log.verdict import Verdict
 from referee.server.service.files import DEFAULT_ORIGIN
-from referee.telling.recorder import has_rulings, obstacle
-from referee.telling.rehearsal import adjudicated, listed, recorded
+from referee.telling.recorder import adjudicated, has_rulings, listed, obstacle, recorded
 from referee.telling.report import hashes as log_hashes
 from referee.text.notation.headers import Setup
 from referee.text.notation.table import ActKind

@@ -83,7 +83,7 @@ def not_recordable(path: Path, error: LogError | NotationError) -> Failure:
 
 def rehearsed(path: Path, game: GameText) -> Wait | None:
     """Judge what a text has beside its moves; return what its result waits for, if it does. Raise ``Failure``."""
-    from referee.telling.rehearsal import rehearse  # noqa: PLC0415 - it takes the grammar, and all of a log
+    from referee.telling.recorder import rehearse  # noqa: PLC0415 - it takes the grammar, and all of a log
 
     try:
         return rehearse(game)

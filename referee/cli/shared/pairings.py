@@ -16,8 +16,8 @@ from referee.console import printable
 from referee.games.game import UnknownRules
 from referee.log.engines import installed
 from referee.log.errors import LogError
-from referee.server.live.errors import BadField
 from referee.server.live.opening import rehearse
+from referee.server.live.refusals import BadField
 from referee.text.notation.violations import BadWord
 from referee.v1 import game_service_pb2 as pb
 from referee_clients.sdk.opening import Wishes, bad_field

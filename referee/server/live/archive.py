@@ -17,8 +17,8 @@ from referee.log.errors import LogError
 from referee.log.merkle import Tree, leaf_hash
 from referee.log.v1 import log_pb2
 from referee.server.live.context import Context
-from referee.server.live.errors import BeyondHead, LimitReached, Unsound
 from referee.server.live.history import History
+from referee.server.live.refusals import BeyondHead, LimitReached, Unsound
 from referee.server.live.turns import Payer
 from referee.server.live.watch import Commit
 from referee.server.store.store import Row, StoredGame

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
-from referee.server.live.errors import BadField, LimitReached, NotAwaited
+from referee.server.live.refusals import BadField, LimitReached, NotAwaited
 from referee.text.words.catalogue import phrase
 from referee.v1 import arbiter_service_pb2 as pb
 

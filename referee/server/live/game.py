@@ -23,12 +23,12 @@ from referee.log.intent import SignedIntent, intent_encoding
 from referee.log.note import open_checkpoint
 from referee.log.replay import Record, signed_part
 from referee.log.v1 import log_pb2
-from referee.server.live import answers
-from referee.server.live.act import Act, AwaitedReply, Reply
-from referee.server.live.answers import Accepted, Answer, Refused
+from referee.server.live import acts
+from referee.server.live.acts import Accepted, Act, Answer, AwaitedReply, Refused, Reply
 from referee.server.live.context import Context
 from referee.server.live.docket import Calls
-from referee.server.live.errors import (
+from referee.server.live.history import Attempts, History
+from referee.server.live.refusals import (
     BeyondHead,
     Elsewhere,
     GameOver,
@@ -38,7 +38,6 @@ from referee.server.live.errors import (
     UnknownGame,
     Unsound,
 )
-from referee.server.live.history import Attempts, History
 from referee.server.live.timekeeper import Hold, Timekeeper, awaited_mover, is_up
 from referee.server.live.turns import Payer, Work
 from referee.server.live.view import awaited_text
@@ -259,10 +258,10 @@ class LiveGame:
         clock = self._charge(seat, stamp_ms, act.late_ms, act.thought_ms)
         if seat is not None and is_up(record.game, seat, clock):
             raise await self._time_is_up(seat, stamp_ms, act.late_ms)
-        key_id = answers.key_id_for(record, intent, author, act.body, act.signature)
+        key_id = acts.key_id_for(record, intent, author, act.body, act.signature)
         signed = SignedIntent(act.body, act.signature, key_id)
         own_keys = self._context.own_keys | {self._context.signer.verifier.key}
-        answers.check_seat_key(record, intent, own_keys)
+        acts.check_seat_key(record, intent, own_keys)
         rows: list[Row] = []
         refused: RulesError | None = None
         try:
@@ -276,7 +275,7 @@ class LiveGame:
         except LogError as error:
             if error.code is Code.ENGINE:
                 self._distrust()
-            answers.explain(record, intent, error)
+            acts.explain(record, intent, error)
         except BaseException:
             self._distrust()
             raise
@@ -410,7 +409,7 @@ class LiveGame:
         if entry.HasField("signed"):
             return accepted
         kept = await self._context.store.answer(self.game_id, seq)
-        return Refused(answers.decode(kept) if kept is not None else (), accepted)
+        return Refused(acts.decode(kept) if kept is not None else (), accepted)
 
     # --- how an act becomes durable ------------------------------------------------------------------------
 
@@ -482,7 +481,7 @@ class LiveGame:
         handed over, and the game in memory has moved all the same.
         """
         record = self._record
-        kept = answers.encode(refused.violations) if refused is not None else None
+        kept = acts.encode(refused.violations) if refused is not None else None
         change = self._context.change(record, rows, opening, kept, remark)
         accepted = Accepted(rows[0].seq, rows[-1].note, record.size, record.head, clock)
         answer = Refused(refused.violations, accepted) if refused is not None else accepted
@@ -687,7 +686,7 @@ class LiveGame:
         """Return the record, the seat on turn and its canonical moves as exact bytes."""
         record = await self._ready()
         if self._legal[0] != record.size:
-            self._legal = (record.size, *answers.legal_moves(record))
+            self._legal = (record.size, *acts.legal_moves(record))
         return record, *self._legal[1:]
 
     def left_ms(self, seat: int) -> int | None:

@@ -1,14 +1,15 @@
 """A game's durable past, read from the store: a page at a time, never kept.
 
-What was read and checked once, or written, is known by its fingerprints: whatever the store gives later for it is
-compared with them before anybody is given it.
+Rows that were read and checked once, or written, are known by their fingerprints, a hash for every few: whatever the
+store gives later is compared with them before any reader gets it.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from time import monotonic
 
 from referee.log.entry import Clock, clock_of, decode_entry
@@ -16,18 +17,68 @@ from referee.log.errors import LogError
 from referee.log.events import Refused
 from referee.log.header import header_hash
 from referee.log.heads import Loss, Losses
-from referee.log.merkle import Tree, leaf_hash
+from referee.log.merkle import HASH_BYTES, Tree, leaf_hash
 from referee.log.note import Checkpoint, open_checkpoint
 from referee.log.replay import Record
 from referee.log.terms import MAX_ATTEMPTS
 from referee.log.v1 import log_pb2
-from referee.server.live.answers import Accepted
+from referee.server.live.acts import Accepted
 from referee.server.live.context import Context
-from referee.server.live.errors import Unsound
-from referee.server.live.fingerprints import ROWS, Fingerprints, fingerprint
+from referee.server.live.refusals import Unsound
 from referee.server.live.watch import Commit
 from referee.server.store.marks import Mark
 from referee.server.store.store import Row, StoreDamaged
+
+ROWS = 16
+"""That share a fingerprint: whoever wants one of them reads them all. So an entry costs 2 bytes of memory."""
+
+
+class Fingerprints:
+    """Of the rows of one game, in order, checkpoints included."""
+
+    __slots__ = ("_full", "_last", "size")
+
+    def __init__(self) -> None:
+        self.size = 0
+        """Rows that are known."""
+        self._full = bytearray()
+        """The fingerprints of full pages, one after the other."""
+        self._last = sha256()
+        """Of the rows after these."""
+
+    def append(self, row: Row) -> None:
+        """Note the next row."""
+        self._last.update(_of(row))
+        self.size += 1
+        if self.size % ROWS == 0:
+            self._full += self._last.digest()
+            self._last = sha256()
+
+    def pages(self, first: int, end: int) -> tuple[int, list[bytes]]:
+        """Return where the page with row ``first`` begins, and the fingerprints from there up to row ``end`` - 1.
+
+        Each is of ``ROWS`` rows, the last one perhaps of fewer: of all that are known. Raise ``IndexError``.
+        """
+        if not 0 <= first < end <= self.size:
+            raise IndexError(f"rows {first} to {end} of {self.size}")
+        begin = first // ROWS
+        pages = range(begin, (end + ROWS - 1) // ROWS)
+        full = len(self._full) // HASH_BYTES
+        return begin * ROWS, [
+            bytes(self._full[page * HASH_BYTES : (page + 1) * HASH_BYTES]) if page < full else self._last.digest()
+            for page in pages
+        ]
+
+
+def fingerprint(rows: Iterable[Row]) -> bytes:
+    """Return the fingerprint of a page."""
+    return sha256(b"".join(map(_of, rows))).digest()
+
+
+def _of(row: Row) -> bytes:
+    """Return the row, with its lengths first, so that no two rows run into each other."""
+    return b"%d %d %b%b" % (len(row.data), len(row.note), row.data, row.note)
+
 
 PAGE_ROWS = 64
 REPLAYED_AT_ONCE = 16

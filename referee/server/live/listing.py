@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 
 from referee.log.identity import GAME_ID_BYTES
-from referee.server.live.errors import BadField
 from referee.server.live.opening import EVENTS, PRINCIPAL
+from referee.server.live.refusals import BadField
 from referee.server.store.store import Listing
 from referee.v1 import game_pb2 as pb
 from referee.v1.game_service_pb2 import ListGamesRequest

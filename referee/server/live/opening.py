@@ -19,7 +19,7 @@ from referee.log.header import build_header, header_hash
 from referee.log.identity import game_id
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
-from referee.server.live.errors import BadField
+from referee.server.live.refusals import BadField
 from referee.server.store.store import Grant, Listing, Opening
 from referee.tournament.log import opening
 from referee.tournament.rules import TOURNAMENT

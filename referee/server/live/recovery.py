@@ -26,10 +26,10 @@ from referee.log.replay import Record, signed_part
 from referee.log.v1 import log_pb2
 from referee.server.live.archive import Archive
 from referee.server.live.context import Context
-from referee.server.live.errors import Unsound
-from referee.server.live.games import LiveGames
 from referee.server.live.history import History
+from referee.server.live.live_games import LiveGames
 from referee.server.live.opening import new_token, token_digest
+from referee.server.live.refusals import Unsound
 from referee.server.live.scrub import Scrub
 from referee.server.live.view import game_message
 from referee.server.store.marks import Mark

@@ -14,9 +14,9 @@ from time import monotonic
 import structlog
 
 from referee.server.live.archive import Archive
-from referee.server.live.errors import Unsound
-from referee.server.live.games import LiveGames
 from referee.server.live.history import History
+from referee.server.live.live_games import LiveGames
+from referee.server.live.refusals import Unsound
 from referee.server.store.store import Row, StoredGame
 
 START_S = 60.0

@@ -12,8 +12,8 @@ from typing import Any, Protocol
 
 import structlog
 
-from referee.server.live.errors import Elsewhere, LiveGameError
 from referee.server.live.game import LiveGame
+from referee.server.live.refusals import Elsewhere, LiveGameError
 from referee.server.live.view import game_message
 from referee.server.store.nodes import News, Node, Nodes, Shown
 from referee.server.store.store import Cause, StoreFailed

@@ -12,9 +12,9 @@ import structlog
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 
-from referee.server.live.errors import RETRY_S, BadField
-from referee.server.live.games import LiveGames
+from referee.server.live.live_games import LiveGames
 from referee.server.live.opening import ENTRANT, PRINCIPAL, entrant_principal, new_token, token_digest
+from referee.server.live.refusals import RETRY_S, BadField
 from referee.server.service.auth import Authenticator, Caller
 from referee.server.service.calls import Calls
 from referee.server.service.messages import game_id_of, page_of, page_token

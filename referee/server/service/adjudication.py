@@ -15,8 +15,8 @@ import structlog
 from referee.games.game import Violation
 from referee.process.frames import BadQuestion
 from referee.process.pool import WorkerFailed, Workers
-from referee.server.live.errors import BadField, Draining, LimitReached
-from referee.server.live.games import LiveGames
+from referee.server.live.live_games import LiveGames
+from referee.server.live.refusals import BadField, Draining, LimitReached
 from referee.server.service.adjudication_worker import POLICIES, WRITERS, report_question
 from referee.server.service.auth import Caller
 from referee.server.service.calls import Calls

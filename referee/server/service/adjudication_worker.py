@@ -14,7 +14,7 @@ from referee.log.note import VerifierKey
 from referee.process.frames import BadQuestion
 from referee.server.service.messages import rule_message, violation_message
 from referee.telling import report
-from referee.telling.rehearsal import adjudicated, rehearse
+from referee.telling.recorder import adjudicated, rehearse
 from referee.text.notation import headers
 from referee.text.notation.headers import Setup
 from referee.text.notation.violations import NotationError

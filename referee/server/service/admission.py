@@ -21,7 +21,7 @@ from google.protobuf.descriptor_pb2 import FileDescriptorProto
 from grpc_reflection.v1alpha import reflection, reflection_pb2
 from grpc_reflection.v1alpha.reflection_pb2_grpc import add_ServerReflectionServicer_to_server
 
-from referee.server.live.errors import BadField, LimitReached
+from referee.server.live.refusals import BadField, LimitReached
 from referee.server.service.auth import Caller, Context, PermissionDenied, Unauthenticated
 from referee.server.service.calls import Gone, ResponseStream, charge_answer
 from referee.server.service.forwarding import MOST_STREAMS

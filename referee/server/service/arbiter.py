@@ -11,11 +11,10 @@ from referee.log.errors import LogError
 from referee.log.events import TABLE_ACTS, Role
 from referee.log.intent import act_name
 from referee.log.v1 import log_pb2
-from referee.server.live.act import Act
-from referee.server.live.answers import Accepted
+from referee.server.live.acts import Accepted, Act
 from referee.server.live.docket import Official, Who, call_message
-from referee.server.live.errors import BadField, GameOver, NotAwaited
-from referee.server.live.games import LiveGames
+from referee.server.live.live_games import LiveGames
+from referee.server.live.refusals import BadField, GameOver, NotAwaited
 from referee.server.live.turns import Work
 from referee.server.live.view import awaited_text
 from referee.server.service.auth import Caller, PermissionDenied

@@ -18,8 +18,8 @@ import grpc
 from referee import api
 from referee.log.events import Author
 from referee.log.events import Role as Signs
-from referee.server.live.errors import BadField
 from referee.server.live.opening import new_token, token_digest
+from referee.server.live.refusals import BadField
 from referee.server.service.limits import Account, Accounts, Guesses, Refusals, host_named, host_of
 from referee.server.service.permissions import PERMISSIONS, Scope
 from referee.server.store.store import Grant, Store

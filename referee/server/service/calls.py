@@ -14,7 +14,7 @@ from typing import Any, Protocol, cast
 import grpc
 from google.protobuf.message import DecodeError, Message
 
-from referee.server.live.errors import BadField, Draining, LimitReached
+from referee.server.live.refusals import BadField, Draining, LimitReached
 from referee.server.live.turns import Work
 from referee.server.live.watch import Ending, Watcher
 from referee.server.service.auth import Authenticator, Caller, Context, Metadata

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 import structlog
 
 from referee.log.clocks import DELAY_MS
-from referee.server.live.answers import Accepted, Answer
+from referee.server.live.acts import Accepted, Answer
 from referee.server.service import grpc_errors
 from referee.server.service.limits import Account
 from referee.server.store.store import StoreFailed

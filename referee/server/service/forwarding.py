@@ -16,7 +16,7 @@ import grpc
 import structlog
 
 from referee.api import KEY, OWNER
-from referee.server.live.errors import RETRY_S, Elsewhere, LimitReached
+from referee.server.live.refusals import RETRY_S, Elsewhere, LimitReached
 from referee.server.service.auth import Metadata
 from referee.server.service.grpc_errors import STATUS_KEY, reason_in
 from referee.server.service.tls import NODE_NAME, NodeCredentials

@@ -19,13 +19,12 @@ from referee.log.events import Author, Role
 from referee.log.identity import parse_game_id
 from referee.log.intent import act_name, author_of, decode_intent
 from referee.log.keys import SIGNATURE_BYTES
-from referee.server.live.act import Act, Reply
-from referee.server.live.answers import Accepted, Answer, Refused
+from referee.server.live.acts import Accepted, Act, Answer, Refused, Reply
 from referee.server.live.archive import HASHED_AT_ONCE, Archive
-from referee.server.live.errors import BadField, Draining, UnknownGame
 from referee.server.live.game import LiveGame
-from referee.server.live.games import LiveGames
 from referee.server.live.listing import Wanted
+from referee.server.live.live_games import LiveGames
+from referee.server.live.refusals import BadField, Draining, UnknownGame
 from referee.server.live.timing import Receipt
 from referee.server.live.turns import Work
 from referee.server.live.view import game_message

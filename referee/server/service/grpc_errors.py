@@ -20,7 +20,7 @@ from referee.games.game import UnknownRules
 from referee.log.errors import Code, LogError
 from referee.process.frames import BadQuestion
 from referee.process.pool import WorkerFailed
-from referee.server.live import errors
+from referee.server.live import refusals
 from referee.server.publishing.proofs import Missing, NotLogged
 from referee.server.service.auth import PermissionDenied, Unauthenticated
 from referee.server.service.limits import TookTooLong
@@ -73,11 +73,11 @@ STATUS_OF: Mapping[str, grpc.StatusCode] = {
 }
 
 _OF_TABLE: dict[type[Exception], str] = {
-    errors.UnknownGame: "UNKNOWN_GAME",
+    refusals.UnknownGame: "UNKNOWN_GAME",
     UnknownRules: "UNKNOWN_RULES",
-    errors.GameOver: "GAME_OVER",
-    errors.WeakKey: "WEAK_KEY",
-    errors.Draining: "DRAINING",
+    refusals.GameOver: "GAME_OVER",
+    refusals.WeakKey: "WEAK_KEY",
+    refusals.Draining: "DRAINING",
     Unauthenticated: "UNAUTHENTICATED",
     PermissionDenied: "PERMISSION_DENIED",
     TookTooLong: "DEADLINE",
@@ -128,12 +128,12 @@ def failure(error: Exception, **place: object) -> pb.Failure:
 def retry_s(error: Exception) -> float:
     """Return how long to wait, where waiting helps; else 0. Sent in RetryInfo, and on streams in ``retry_ms``."""
     match error:
-        case errors.LimitReached(retry_s=wait_s):
+        case refusals.LimitReached(retry_s=wait_s):
             return wait_s
-        case errors.Elsewhere():
-            return errors.ELSEWHERE_RETRY_S
-        case errors.Draining() | StoreFailed() | NotLogged(missing=Missing.TURN | Missing.CHECKPOINT):
-            return errors.RETRY_S
+        case refusals.Elsewhere():
+            return refusals.ELSEWHERE_RETRY_S
+        case refusals.Draining() | StoreFailed() | NotLogged(missing=Missing.TURN | Missing.CHECKPOINT):
+            return refusals.RETRY_S
     return 0
 
 
@@ -162,19 +162,19 @@ def _explained(error: Exception) -> tuple[str, str, dict[str, object]]:
             metadata = {"field": field}
         case OtherGeneration(referee=referee, client=client):
             reason, metadata = "OTHER_API", {"referee": referee, "client": client}
-        case errors.Elsewhere(node=node):
+        case refusals.Elsewhere(node=node):
             reason, metadata = "NOT_OWNER", {"owner": node.address}
         case NotLogged(missing=missing):
             reason, metadata = "NOT_LOGGED", {"missing": missing.value}
-        case errors.InDoubt(copied_ms=copied_ms):
+        case refusals.InDoubt(copied_ms=copied_ms):
             reason, metadata = "IN_DOUBT", {"copied_ms": copied_ms}
-        case errors.StaleHead(size=size, head=head):
+        case refusals.StaleHead(size=size, head=head):
             reason, metadata = "STALE_HEAD", {"size": size, "head": head.hex()}
-        case errors.NotAwaited(awaited=awaited):
+        case refusals.NotAwaited(awaited=awaited):
             reason, metadata = "NOT_AWAITED", {"awaited": awaited}
-        case errors.BeyondHead(size=size):
+        case refusals.BeyondHead(size=size):
             reason, metadata = "SEQ_OUT_OF_RANGE", {"size": size}
-        case errors.BadField(field=field, what=what, expected=expected):
+        case refusals.BadField(field=field, what=what, expected=expected):
             reason, metadata = "INVALID_ARGUMENT", {"field": field, "what": what, "expected": expected}
         case NotationError(kind=kind, line=line, column=column, what=what, expected=expected, rule_ids=rules):
             reason, metadata = "INVALID_ARGUMENT", {"field": "text", "line": line, "column": column, "kind": kind}
@@ -183,11 +183,11 @@ def _explained(error: Exception) -> tuple[str, str, dict[str, object]]:
             reason, metadata = "INVALID_ARGUMENT", {"field": field, "expected": expected}
         case WorkerFailed(why=why):
             reason, metadata = "SOLVER_FAILED", {"why": why}
-        case errors.LimitReached(limit=limit):
+        case refusals.LimitReached(limit=limit):
             reason, metadata = "LIMIT", {"limit": limit}
-        case errors.MalformedMove():
+        case refusals.MalformedMove():
             reason, metadata = "MALFORMED_MOVE", {"detail": error}
-        case errors.MalformedIntent():
+        case refusals.MalformedIntent():
             reason, metadata = "MALFORMED_INTENT", {"detail": error}
         case LogError(code=Code.UNSUPPORTED):
             reason = "ACT_NOT_OFFERED"
@@ -195,7 +195,7 @@ def _explained(error: Exception) -> tuple[str, str, dict[str, object]]:
             reason = _OF_LOG.get(code, "INTERNAL")
             metadata = {"detail": error.what} if reason == "MALFORMED_INTENT" else {}
             metadata |= {"limit": error.what} if reason == "LIMIT" else {}
-        case errors.Unsound():
+        case refusals.Unsound():
             return "SET_ASIDE", "the game is set aside: the referee cannot go on with it; ask its operator why", {}
         case NotReady():
             return "STORE_FAILED", str(_not_ready(error)), {}

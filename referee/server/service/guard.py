@@ -18,7 +18,7 @@ from google.protobuf.message_factory import GetMessageClass
 from grpc_status import rpc_status
 
 from referee import api
-from referee.server.live.errors import Draining, Elsewhere, LimitReached
+from referee.server.live.refusals import Draining, Elsewhere, LimitReached
 from referee.server.live.turns import Turns
 from referee.server.service import grpc_errors
 from referee.server.service.auth import Authenticator, Caller, Context, Metadata

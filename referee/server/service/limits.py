@@ -29,8 +29,8 @@ from weakref import WeakKeyDictionary
 
 from referee.log.errors import LogError
 from referee.log.intent import author_of, decode_intent
-from referee.server.live.errors import RETRY_S, LimitReached
 from referee.server.live.game import LiveGame
+from referee.server.live.refusals import RETRY_S, LimitReached
 from referee.server.live.turns import Turns, Work
 from referee.server.live.view import awaited
 from referee.text.words.catalogue import phrase

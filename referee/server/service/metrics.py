@@ -22,7 +22,7 @@ from referee.games import values
 from referee.games.game import Ending
 from referee.log.game import Phase
 from referee.process.pool import Workers
-from referee.server.live.games import LiveGames
+from referee.server.live.live_games import LiveGames
 from referee.server.live.proving import Prover
 from referee.server.live.scrub import Scrub
 from referee.server.publishing.sequencer import Sequencer

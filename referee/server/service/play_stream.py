@@ -15,9 +15,9 @@ import structlog
 from google.protobuf.message import Message
 
 from referee.log.events import Author
-from referee.server.live.errors import BadField, BeyondHead, Draining, Elsewhere, LiveGameError, UnknownGame, Unsound
 from referee.server.live.game import LiveGame
-from referee.server.live.games import LiveGames
+from referee.server.live.live_games import LiveGames
+from referee.server.live.refusals import BadField, BeyondHead, Draining, Elsewhere, LiveGameError, UnknownGame, Unsound
 from referee.server.live.view import awaited
 from referee.server.live.watch import Ending, Item, SeatWatcher, Watcher
 from referee.server.service.auth import Metadata

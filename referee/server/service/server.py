@@ -23,7 +23,7 @@ from referee.api import OWNER
 from referee.log.engines import installed
 from referee.process.pool import MEMORY_MIB, Workers
 from referee.server.live.context import Context
-from referee.server.live.games import MAX_OPEN_GAMES, LiveGames
+from referee.server.live.live_games import MAX_OPEN_GAMES, LiveGames
 from referee.server.live.proving import Prover
 from referee.server.live.scrub import Scrub
 from referee.server.live.turns import Turns

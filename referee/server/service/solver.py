@@ -22,9 +22,9 @@ from referee.log.game import Phase
 from referee.log.replay import Record
 from referee.process.frames import BadQuestion
 from referee.process.pool import WorkerFailed, WorkerFault, Workers
-from referee.server.live.errors import Draining, GameOver, LimitReached, MalformedMove, NotAwaited
-from referee.server.live.games import LiveGames
+from referee.server.live.live_games import LiveGames
 from referee.server.live.proving import ProofFailed, Prove
+from referee.server.live.refusals import Draining, GameOver, LimitReached, MalformedMove, NotAwaited
 from referee.server.live.view import awaited_text
 from referee.server.service.auth import Caller
 from referee.server.service.calls import Calls, Gone, ResponseStream

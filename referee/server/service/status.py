@@ -12,9 +12,9 @@ from referee import __version__
 from referee.log.events import Author, Role
 from referee.log.replay import Record
 from referee.server.live.docket import call_message
-from referee.server.live.errors import BadField, LiveGameError
 from referee.server.live.game import LiveGame
-from referee.server.live.games import LiveGames
+from referee.server.live.live_games import LiveGames
+from referee.server.live.refusals import BadField, LiveGameError
 from referee.server.live.turns import Payer
 from referee.server.live.view import awaited_seats, clock_messages, game_state, is_scribe_awaited, open_disputes
 from referee.server.publishing.sequencer import Sequencer

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from time import monotonic
 
 from referee.server.live.archive import Archive
-from referee.server.live.errors import RETRY_S, BadField, Draining, LimitReached
 from referee.server.live.game import LiveGame
-from referee.server.live.games import LiveGames
+from referee.server.live.live_games import LiveGames
+from referee.server.live.refusals import RETRY_S, BadField, Draining, LimitReached
 from referee.server.live.turns import Turns, Work
 from referee.server.live.view import snapshot_message
 from referee.server.live.watch import WOKEN_AT_ONCE, Ending, Watcher

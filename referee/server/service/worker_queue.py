@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from time import monotonic
 from weakref import WeakKeyDictionary
 
-from referee.server.live.errors import RETRY_S, Draining, LimitReached
+from referee.server.live.refusals import RETRY_S, Draining, LimitReached
 from referee.server.service.counters import Distribution
 from referee.server.service.limits import Account, TookTooLong
 from referee.text.words.catalogue import Phrase, phrase

@@ -15,8 +15,7 @@ from referee.games.results import Contest
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner
 from referee.log.v1 import log_pb2
-from referee.telling.recorder import Recorder
-from referee.telling.rehearsal import recorded
+from referee.telling.recorder import Recorder, recorded
 from referee.text.notation.game_text import write
 from referee.text.notation.headers import Setup
 from referee.text.notation.violations import NotationError

@@ -18,8 +18,7 @@ from referee.log.intent import SignedIntent, author_of, decode_intent
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Verdict
-from referee.server.live.act import Act
-from referee.server.live.answers import Answer
+from referee.server.live.acts import Act, Answer
 from referee.server.live.context import Context
 from referee.server.live.game import LiveGame
 from referee.server.store.sqlite import SqliteStore

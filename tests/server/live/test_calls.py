@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from referee.server.live.docket import AGAIN_MS, MAX_TEXT, Calls, Official, Who
-from referee.server.live.errors import BadField, LimitReached, NotAwaited
+from referee.server.live.refusals import BadField, LimitReached, NotAwaited
 
 WHO: st.SearchStrategy[Who] = st.one_of(st.integers(0, 1), st.sampled_from(Official))
 STEPS: Any = st.one_of(

@@ -14,9 +14,9 @@ from referee.log.errors import LogError
 from referee.log.events import Author, Role
 from referee.log.v1 import log_pb2
 from referee.server.live import recovery
-from referee.server.live.answers import Accepted, Refused
-from referee.server.live.errors import InDoubt, NotAwaited, StaleHead
+from referee.server.live.acts import Accepted, Refused
 from referee.server.live.game import LiveGame
+from referee.server.live.refusals import InDoubt, NotAwaited, StaleHead
 from referee.server.store.nodes import Node
 from referee.server.store.store import StoreFailed
 from tests.server.live.clocked import RECORDED, Clocked

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from referee.log.errors import LogError
 from referee.log.events import Author, Role
 from referee.log.v1 import log_pb2
-from referee.server.live.answers import Accepted, Refused
-from referee.server.live.errors import GameOver, NotAwaited
+from referee.server.live.acts import Accepted, Refused
+from referee.server.live.refusals import GameOver, NotAwaited
 from referee.server.store.store import StoreFailed
 from tests.server.live.clocked import RECORDED, Clocked
 from tests.sizes import campaign

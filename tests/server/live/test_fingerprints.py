@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.server.live.fingerprints import ROWS, Fingerprints, fingerprint
+from referee.server.live.history import ROWS, Fingerprints, fingerprint
 from referee.server.store.store import Row
 
 SIZES = st.integers(1, 4 * ROWS)

@@ -15,11 +15,10 @@ from referee.log.errors import Code, LogError
 from referee.log.intent import SignedIntent, author_of, decode_intent
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
-from referee.server.live.act import Act
-from referee.server.live.answers import Accepted, Answer
+from referee.server.live.acts import Accepted, Act, Answer
 from referee.server.live.context import Context
 from referee.server.live.game import LiveGame
-from referee.server.live.games import LiveGames
+from referee.server.live.live_games import LiveGames
 from referee.server.live.turns import Turns
 from referee.server.live.watch import WOKEN_AT_ONCE, Commit, Ending, Item, Watcher
 from referee.server.service.data import open_data

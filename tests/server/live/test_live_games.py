@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from referee.log.v1 import log_pb2
-from referee.server.live import games as house_module
-from referee.server.live.fingerprints import ROWS
+from referee.server.live import live_games as house_module
+from referee.server.live.history import ROWS
 from referee.server.service.files import STORE_FILE
 from referee.server.service.server import Server
 from referee.server.store.sql import MARKS_FILE

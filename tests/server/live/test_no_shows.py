@@ -11,7 +11,7 @@ from referee.games.results import Result
 from referee.log.events import Author, Role
 from referee.log.game import Phase
 from referee.log.v1 import log_pb2
-from referee.server.live.errors import NotAwaited
+from referee.server.live.refusals import NotAwaited
 from tests.server.live.clocked import START_MS, Clocked
 
 MINUTE_MS = 60_000

@@ -11,7 +11,6 @@ import pytest
 
 from referee.log.public.sources import CHECKPOINT, Folder
 from referee.log.public.tiles import check_log
-from referee.server.publishing import upkeep
 from referee.server.publishing.sequencer import Sequencer
 from referee.server.store.store import Head
 from tests.server.publishing.club import opened, policy, published, root, sequencer
@@ -53,7 +52,7 @@ async def case(tmp_path: Path) -> Case:
 
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(upkeep, "REST_S", 0.0)
+    monkeypatch.setattr("referee.server.publishing.sequencer.REST_S", 0.0)
 
 
 def _flipped(path: Path) -> None:

@@ -13,7 +13,7 @@ from referee.games.game import UnknownRules, Violation
 from referee.log.errors import Code, LogError, RulesError
 from referee.process.frames import BadQuestion
 from referee.process.pool import WorkerFailed, WorkerFault
-from referee.server.live import errors
+from referee.server.live import refusals
 from referee.server.service import grpc_errors as service_errors
 from referee.server.service.auth import Caller, PermissionDenied, Unauthenticated
 from referee.server.service.guard import handler
@@ -115,21 +115,21 @@ LONG = "\U0001f600" * 100_000
 EVERY_ERROR: list[Exception] = [
     *(LogError(code, LONG, LONG) for code in Code),
     RulesError([Violation(LONG)]),
-    errors.UnknownGame(LONG),
-    errors.GameOver(LONG),
-    errors.StaleHead(2**63, bytes(32)),
-    errors.BeyondHead(2**63),
-    errors.NotAwaited(LONG, LONG),
-    errors.WeakKey(LONG),
-    errors.MalformedMove(LONG),
-    errors.MalformedIntent(LONG),
-    errors.BadField(LONG, LONG),
-    errors.LimitReached(LONG, retry_s=1e9),
+    refusals.UnknownGame(LONG),
+    refusals.GameOver(LONG),
+    refusals.StaleHead(2**63, bytes(32)),
+    refusals.BeyondHead(2**63),
+    refusals.NotAwaited(LONG, LONG),
+    refusals.WeakKey(LONG),
+    refusals.MalformedMove(LONG),
+    refusals.MalformedIntent(LONG),
+    refusals.BadField(LONG, LONG),
+    refusals.LimitReached(LONG, retry_s=1e9),
     TookTooLong(LONG),
-    errors.Draining(LONG),
-    errors.InDoubt(2**63),
-    errors.Unsound(bytes(16), LONG),
-    errors.Elsewhere(bytes(16), Node(1, LONG, LONG)),
+    refusals.Draining(LONG),
+    refusals.InDoubt(2**63),
+    refusals.Unsound(bytes(16), LONG),
+    refusals.Elsewhere(bytes(16), Node(1, LONG, LONG)),
     UnknownRules(LONG),
     StoreFailed(LONG),
     PermissionDenied(LONG),
@@ -153,10 +153,10 @@ def test_details_are_small(error: Exception) -> None:
 def test_a_phrase_is_told_whole_or_not_at_all() -> None:
     said = phrase("{a} of {a}", a="x" * 1000)
     for long, error in (
-        (False, errors.NotAwaited(said, LONG)),
-        (True, errors.NotAwaited(phrase(LONG), LONG)),
-        (True, errors.LimitReached(phrase("a" * 3000), retry_s=1e9)),
-        (True, errors.BadField(LONG, phrase("a" * 350), what=phrase(LONG))),
+        (False, refusals.NotAwaited(said, LONG)),
+        (True, refusals.NotAwaited(phrase(LONG), LONG)),
+        (True, refusals.LimitReached(phrase("a" * 3000), retry_s=1e9)),
+        (True, refusals.BadField(LONG, phrase("a" * 350), what=phrase(LONG))),
     ):
         status, info = service_errors.status(error), error_details_pb2.ErrorInfo()
         assert status.ByteSize() < service_errors.MAX_DETAILS_BYTES
@@ -169,10 +169,10 @@ def test_every_table_error_is_told_apart() -> None:
     """Only what is our own fault becomes an incident."""
     for error in EVERY_ERROR:
         reason, message, _ = service_errors._explained(error)
-        if isinstance(error, errors.LiveGameError):
+        if isinstance(error, refusals.LiveGameError):
             assert reason != "INTERNAL", error
-            assert (reason == "SET_ASIDE") == isinstance(error, errors.Unsound), error
+            assert (reason == "SET_ASIDE") == isinstance(error, refusals.Unsound), error
         if reason == "SET_ASIDE":
             assert LONG not in message, "what is wrong with a record is for the operator"
     covered = {type(error) for error in EVERY_ERROR}
-    assert set(errors.LiveGameError.__subclasses__()) <= covered
+    assert set(refusals.LiveGameError.__subclasses__()) <= covered

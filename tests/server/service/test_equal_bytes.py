@@ -25,7 +25,7 @@ from referee.log.events import Author, Role
 from referee.log.game import Phase
 from referee.log.intent import Place, SignedIntent
 from referee.log.v1 import log_pb2
-from referee.server.live.errors import BadField
+from referee.server.live.refusals import BadField
 from referee.server.service.auth import Caller
 from referee.server.service.game_service import GameService
 from referee.server.service.permissions import PERMISSIONS

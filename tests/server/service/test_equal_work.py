@@ -35,7 +35,7 @@ from tests.sizes import campaign
 _OURS = str(Path(referee.__file__).parent)
 _KNOWS_GAMES = (
     *("games/", "log/", "wire/", "text/notation/", "dealer.py"),
-    *(f"server/live/{name}.py" for name in ("answers", "docket", "game", "games", "view")),
+    *(f"server/live/{name}.py" for name in ("acts", "docket", "game", "listing", "live_games", "view")),
     *(f"server/service/{name}.py" for name in ("game_service", "messages")),
 )
 """Where games are judged and shown. The rest of ``referee`` waits, and does more or less from run to run."""
@@ -218,7 +218,7 @@ def searches(record: Record) -> Snapshot:
 async def test_work_that_depends_on_the_deck_is_found(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("referee.server.live.games.snapshot_message", searches)
+    monkeypatch.setattr("referee.server.live.live_games.snapshot_message", searches)
     async with tables(tmp_path, GAMES[name], 3) as (first, *others):
         for number in range(8):
             await first.work(number)

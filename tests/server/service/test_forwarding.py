@@ -13,7 +13,7 @@ from typing import Any
 import grpc
 import pytest
 
-from referee.server.live.errors import Unsound
+from referee.server.live.refusals import Unsound
 from referee.server.live.watch import QUEUE_ITEMS
 from referee.server.service import play_stream
 from referee.server.service.server import Config, Server

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from referee.log.v1 import log_pb2
-from referee.server.live.errors import LimitReached
+from referee.server.live.refusals import LimitReached
 from referee.server.service.auth import FOR, GATEWAY
 from referee.server.service.limits import Accounts, host_named, host_of
 from referee.v1 import access_service_pb2 as access

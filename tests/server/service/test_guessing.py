@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from referee.server.live.errors import LimitReached
 from referee.server.live.opening import new_token
+from referee.server.live.refusals import LimitReached
 from referee.server.service.limits import REQUESTS_PER_S, STRANGERS_HELD_S, STRANGERS_PART, Account, Guesses
 from referee.server.service.server import Server
 from referee.server.store.store import Grant

@@ -10,7 +10,7 @@ import grpc
 import pytest
 
 from referee.log.intent import SignedIntent
-from referee.server.live.errors import LimitReached
+from referee.server.live.refusals import LimitReached
 from referee.server.service.limits import STRANGERS_HELD_S, STRANGERS_PART, Account, Accounts, host_of
 from referee.v1 import game_service_pb2 as pb
 from referee.v1.rules_service_pb2 import ListRulesRequest

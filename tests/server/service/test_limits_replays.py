@@ -13,7 +13,7 @@ from referee.log.replay import Record
 from referee.server.live import archive as archive_module
 from referee.server.live import history as history_module
 from referee.server.live.archive import Replays
-from referee.server.live.errors import LimitReached
+from referee.server.live.refusals import LimitReached
 from referee.server.service.limits import Account
 from referee.server.service.server import Server
 from referee.v1 import game_service_pb2 as pb

@@ -24,8 +24,8 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from referee.log.entry import decode_entry
 from referee.log.file import entries
 from referee.server.live import sharing
-from referee.server.live.errors import Unsound
-from referee.server.live.games import LiveGames
+from referee.server.live.live_games import LiveGames
+from referee.server.live.refusals import Unsound
 from referee.server.live.watch import Ending
 from referee.server.service import play_stream
 from referee.server.service.data import DataError

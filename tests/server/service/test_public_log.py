@@ -16,7 +16,7 @@ from referee.log.note import Checkpoint, Note, TlogProof, TreeHead, VerifierKey
 from referee.log.public.checkpoint import LogPolicy
 from referee.log.public.leaf import check_head_logged
 from referee.log.public.sources import CHECKPOINT
-from referee.server.publishing import upkeep
+from referee.server.publishing import sequencer
 from referee.server.service.data import DataError
 from referee.server.service.files import LOG_KEY_FILE, LOG_VERIFIER_FILE
 from referee.server.service.server import Config, Server
@@ -108,7 +108,7 @@ async def test_the_log_of_a_referee_without_a_game_is_empty_and_holds(tmp_path: 
 async def test_a_damaged_file_that_cannot_be_made_again_is_told_by_status_and_metrics(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(upkeep, "REST_S", 0.0)
+    monkeypatch.setattr(sequencer, "REST_S", 0.0)
     folder = tmp_path / "log"
     async with running(tmp_path / "data", log=folder, metrics="127.0.0.1:0") as (server, client):
         await proved(client, await client.play(seed=2))

@@ -12,7 +12,7 @@ from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
 from referee.games import registry
 from referee.log.header import rules_hash
-from referee.server.live import games as live_games
+from referee.server.live import live_games
 from referee.server.service.game_service import MOST_LISTED
 from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb

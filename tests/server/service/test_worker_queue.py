@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from referee.server.live.errors import Draining, LimitReached
+from referee.server.live.refusals import Draining, LimitReached
 from referee.server.service.limits import Account, TookTooLong
 from referee.server.service.worker_queue import MOST, MOST_OF_ONE, WorkerQueue
 from tests.waiting import until

@@ -19,8 +19,7 @@ from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner
 from referee.log.verdict import Policy as Trusted
 from referee.log.verdict import Verdict
-from referee.telling.recorder import Recorder
-from referee.telling.rehearsal import adjudicated, listed, recorded, rehearse
+from referee.telling.recorder import Recorder, adjudicated, listed, recorded, rehearse
 from referee.text.notation import game_text
 from referee.text.notation.game_text import GameText
 from referee.text.notation.headers import Setup

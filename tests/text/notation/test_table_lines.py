@@ -13,8 +13,7 @@ from referee.games.game import Ending
 from referee.log.keys import PrivateKey
 from referee.log.replay import Record
 from referee.telling.game_file import GameFile, as_text
-from referee.telling.recorder import Recorder
-from referee.telling.rehearsal import recorded, rehearse
+from referee.telling.recorder import Recorder, recorded, rehearse
 from referee.text.notation import game_text
 from referee.text.notation.table import ActKind, TableAct, read_line
 from referee.text.notation.violations import NotationError

@@ -15,8 +15,7 @@ from referee.games.results import Contest, Result, Wait
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner
 from referee.telling.game_file import GameFile, as_text, told_by
-from referee.telling.recorder import obstacle
-from referee.telling.rehearsal import recorded
+from referee.telling.recorder import obstacle, recorded
 from referee.text.notation import game_text
 from referee.text.notation.game_text import GameText
 from referee.text.notation.outcomes import outcome

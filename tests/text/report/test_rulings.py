@@ -17,7 +17,7 @@ from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner
 from referee.log.verdict import Policy as Trusted
 from referee.log.verdict import Report, Verdict
-from referee.telling.rehearsal import recorded
+from referee.telling.recorder import recorded
 from referee.text.notation import game_text
 from referee.text.notation.game_text import write
 from referee.text.notation.headers import Setup

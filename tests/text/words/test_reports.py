@@ -25,8 +25,7 @@ from referee.log.events import Author, Role
 from referee.log.note import VerifierKey
 from referee.telling import report as of_log
 from referee.telling.game_file import GameFile, as_text
-from referee.telling.recorder import about
-from referee.telling.rehearsal import adjudicated
+from referee.telling.recorder import about, adjudicated
 from referee.text.notation import game_text, violations
 from referee.text.notation.game_text import write
 from referee.text.notation.outcomes import IN_ENGLISH

@@ -19,7 +19,7 @@ from referee.log.judge import judge_act
 from referee.log.reading import read_rule
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
-from referee.telling import table_messages
+from referee.telling import table_text
 from referee.text.notation import game_text, table
 from referee.text.notation.grammar import grammar_of
 from referee.text.notation.outcomes import counted, outcome
@@ -110,13 +110,13 @@ def message(record: Record, meant: Meant, author: Author) -> Any:
             )
         data = record.game.position.encoded_move(meant.move)
         rule = log_pb2.Rule(accept=log_pb2.Accept(seat=act.seat, move=data, rule_ids=meant.broken))
-        return table_messages.fill(rule, act, seqs)
+        return table_text.fill(rule, act, seqs)
     if act.kind is ActKind.FELL:
         raise _refused("the referee enters this itself, by its clock", f"arbiter: {str(act).partition(': ')[2]}")
     if act.is_ruling:
-        return table_messages.ruling(act, seqs)
+        return table_text.ruling(act, seqs)
     proposal = record.game.arbitration.proposal
-    made = table_messages.of_scribe(act, seqs, proposal.seq if proposal is not None else record.size)
+    made = table_text.of_scribe(act, seqs, proposal.seq if proposal is not None else record.size)
     if author.role is Role.SEAT and not isinstance(made, log_pb2.Correct):
         made.ClearField("seat")  # its signature says who
     return made

@@ -22,7 +22,7 @@ from referee.log.events import Author, Corrected, Declared, Moved, Role
 from referee.log.game import Phase
 from referee.log.judge import judge_act
 from referee.log.replay import Record
-from referee.telling.transcript import Line, Transcript, numbered, scored
+from referee.telling.game_file import Line, Transcript, numbered, scored
 from referee.text.notation.outcomes import counted, named, needs_words, outcome
 from referee.text.render.marks import seat_words
 from referee.text.render.registry import renderer

@@ -14,14 +14,14 @@ from referee.log.errors import LogError
 from referee.log.note import Checkpoint, Note
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
-from referee.server.live.answers import Answer
+from referee.server.live.acts import Answer
 from referee.server.live.archive import HASHED_AT_ONCE, Archive, Replays
 from referee.server.live.context import Context
-from referee.server.live.errors import RETRY_S, Draining, Elsewhere, LimitReached, UnknownGame, Unsound
 from referee.server.live.game import LiveGame
 from referee.server.live.history import History
 from referee.server.live.listing import Wanted
 from referee.server.live.opening import Prepared, bad_field, prepare, prepare_event
+from referee.server.live.refusals import RETRY_S, Draining, Elsewhere, LimitReached, UnknownGame, Unsound
 from referee.server.live.sharing import Sharing
 from referee.server.live.turns import Payer, Work
 from referee.server.live.view import game_message, game_state, snapshot_message

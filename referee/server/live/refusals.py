@@ -1,4 +1,4 @@
-"""What a live game refuses, beside what the log refuses (``LogError``) and what the store cannot (``StoreFailed``)."""
+"""The refusals of live games, beside those of the log (``LogError``) and of the store (``StoreFailed``)."""
 
 from __future__ import annotations
 
