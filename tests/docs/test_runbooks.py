@@ -18,6 +18,7 @@ from tests.server.service.conftest import running
 from tests.server.service.player import SCRIBE, Play
 from tests.server.store.postgres import USER, Postgres
 from tests.sizes import GATE
+from tests.waiting import waiting_for
 
 FOLDER = ROOT / "docs" / "runbooks"
 PAGES = sorted(FOLDER.glob("*.md"))
@@ -334,12 +335,9 @@ async def test_witness_down(tmp_path: Path) -> None:
     operator.names |= {"/srv/www/log": "log-folder"}
     with operator.serves(serve):
         metrics = "curl -s http://127.0.0.1:9464/metrics | grep referee_log_witness_answers_total"
-        for _ in range(100):
-            said = await operator.types(metrics)
-            if 'outcome="silent"' in said:
-                break
-            await asyncio.sleep(0.1)
-        assert 'outcome="silent"' in said
+        async with waiting_for("the witness to be asked"):
+            while 'outcome="silent"' not in await operator.types(metrics):  # noqa: ASYNC110 - nobody is told
+                await asyncio.sleep(0.1)
     operator.names["/srv/www/log"] = str(frozen / "public-log")
     shutil.copy(frozen / "public-log.policy", tmp_path / "club.policy")
     assert "HOLDS" in await operator.types("referee log check /srv/www/log --policy club.policy")
