@@ -38,12 +38,12 @@ def named(page: Path) -> list[tuple[Any, str]]:
     for line in code(page):
         for words in re.findall(r"(?:^|[|$] )(?:\d?\$ )?referee (?!fault\b)([a-z].*?)(?= \| |  #|$)", line):
             command = COMMANDS
-            for word in re.findall(r"[a-z-]+", words):
+            for word in re.findall(r"[a-z-]+", words.replace("rule --sign", "rule sign")):  # the same command
                 if word.startswith("-") or not hasattr(command, "commands"):
                     break
                 assert word in command.commands, f"{page.name}: referee {words}"
                 command = command.commands[word]
-            found.append((command, words))
+            found.append((command, words.replace("rule --sign", "rule sign")))
     return found
 
 
