@@ -23,7 +23,7 @@ def test_it_prints_what_stands_there(tmp_path: Path) -> None:
 
 
 def test_commands_that_are_named_exist() -> None:
-    table = PAGE.split("## When something goes otherwise")[1].split("## Publish")[0]
+    table = PAGE.split("## When something goes wrong")[1].split("## Publish")[0]
     named = set(re.findall(r"\| [^|]*`(\w+)", table))
     assert len(named) > 8
     assert named <= GROUPS["event"].keys()
