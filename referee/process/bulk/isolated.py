@@ -18,11 +18,11 @@ from itertools import takewhile
 from time import monotonic
 from typing import Any, Final, NamedTuple, TypeVar
 
-from referee.process.bulk import child
-from referee.process.bulk.child import Raised, result_of
+from referee.process.bulk import worker
+from referee.process.bulk.worker import Raised, result_of
 from referee.process.pool import WorkerFailed, WorkerFault, Workers
 
-_MODULE: Final = "referee.process.bulk.child"
+_MODULE: Final = "referee.process.bulk.worker"
 _START_S: Final = 60.0
 """For a new process to be ready; not taken from the time of the task."""
 _BEAT_S: Final = 0.5
@@ -92,8 +92,8 @@ class _Children:
         answers = _Answers([])
         try:
             if not self._workers.has_idle:  # the start is not taken from the time of the task
-                await self._answer(child.READY, work, [_START_S], answers)
-            await self._answer(child.CALL, request, seconds, answers)
+                await self._answer(worker.READY, work, [_START_S], answers)
+            await self._answer(worker.CALL, request, seconds, answers)
         except (WorkerFailed, WorkerFault) as error:
             answers.failure = error
         return answers

@@ -19,9 +19,9 @@ from typing import Any, Final, Generic, TypeVar
 
 import referee as program
 from referee.process.bulk import isolated
-from referee.process.bulk.child import Raised
 from referee.process.bulk.isolated import Limits, Lost
 from referee.process.bulk.results import OtherVersion, PlaceLost, TooManyLost
+from referee.process.bulk.worker import Raised
 
 
 class TaskFailed(RuntimeError):

@@ -16,10 +16,10 @@ import pytest
 
 from referee.process.bulk import isolated, places
 from referee.process.bulk import run as driver
-from referee.process.bulk.child import Raised
 from referee.process.bulk.isolated import Limits
 from referee.process.bulk.results import OtherVersion, PlaceLost, TooManyLost
 from referee.process.bulk.run import Done, Place, TaskFailed, run
+from referee.process.bulk.worker import Raised
 from tests.process.bulk.jobs import do, last_words
 from tests.waiting import is_there
 
