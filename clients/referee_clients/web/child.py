@@ -101,6 +101,7 @@ def _packed(settings: Settings, number: int) -> bytes:
     told = {
         "listening": number,
         "origins": list(settings.origins),
+        "trusted": list(settings.trusted),
         "certificate": settings.certificate and str(settings.certificate.absolute()),
         "key": settings.key and str(settings.key.absolute()),
         "referee": settings.referee,
@@ -121,6 +122,7 @@ def main() -> None:
     Thread(target=_end_with_parent, daemon=True).start()
     settings = Settings(
         origins=told["origins"],
+        trusted=told["trusted"],
         certificate=_path(told["certificate"]),
         key=_path(told["key"]),
         referee=told["referee"],

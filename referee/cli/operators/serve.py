@@ -20,7 +20,7 @@ import structlog
 import typer
 
 from referee.cli.operators.settings import ConfigFile, ShowConfig, show
-from referee.cli.shared.arguments import address, check_origins, languages_named, pyodide_folder
+from referee.cli.shared.arguments import address, check_origins, check_proxies, languages_named, pyodide_folder
 from referee.cli.shared.failure import EXIT_USAGE, Failure
 from referee.cli.shared.remote import Addresses, is_everywhere, problem_with
 from referee.log.note import NAME_EXPECTED, is_name
@@ -253,6 +253,15 @@ def serve(  # noqa: PLR0915, PLR0917 - typer reads options from the signature
             rich_help_panel="Pages",
         ),
     ] = None,
+    web_trusted_proxy: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="With --web: a proxy, or its network, whose X-Forwarded-For says who calls. Can be repeated.",
+            show_default=False,
+            rich_help_panel="Pages",
+        ),
+    ] = None,
     web_pyodide: Annotated[
         Path | None,
         typer.Option(
@@ -365,11 +374,17 @@ def serve(  # noqa: PLR0915, PLR0917 - typer reads options from the signature
             check_address(store)
         except ValueError as error:
             raise Failure(f"--store: {error}", EXIT_USAGE) from None
-    of_pages = {"--web-origin": web_origin, "--web-pyodide": web_pyodide, "--web-languages": web_languages}
+    of_pages = {
+        "--web-origin": web_origin,
+        "--web-trusted-proxy": web_trusted_proxy,
+        "--web-pyodide": web_pyodide,
+        "--web-languages": web_languages,
+    }
     for option, value in of_pages.items():
         if web is None and value:
             raise Failure(f"{option} belongs to --web; expected both or neither", EXIT_USAGE)
     check_origins("--web-origin", web_origin or ())
+    check_proxies("--web-trusted-proxy", web_trusted_proxy or ())
     if log is None and log_policy is not None:
         raise Failure("--log-policy belongs to --log; expected both or neither", EXIT_USAGE)
     if web is not None and tls_client_ca is not None:
@@ -377,7 +392,15 @@ def serve(  # noqa: PLR0915, PLR0917 - typer reads options from the signature
             "--web shows no client certificate, which --tls-client-ca requires; expected one of the two", EXIT_USAGE
         )
     logs.configure(log_format, log_level)
-    pages = _pages(web, web_origin or (), tls_cert, tls_key, web_pyodide, languages=web_languages)
+    pages = _pages(
+        web,
+        web_origin or (),
+        tls_cert,
+        tls_key,
+        web_pyodide,
+        proxies=web_trusted_proxy or (),
+        languages=web_languages,
+    )
     is_new, made = False, list[Path]()
     try:
         is_new = not data.exists()
@@ -430,6 +453,7 @@ class _Pages:
     certificate: Path | None
     key: Path | None
     python: Path | None
+    proxies: Sequence[str]
     languages: Sequence[str]
 
     @property
@@ -457,6 +481,7 @@ class _Pages:
         security = Security() if shown is None else Security(ca=self.certificate, name=shown.name)
         settings = Settings(
             origins=self.origins,
+            trusted=self.proxies,
             certificate=self.certificate,
             key=self.key,
             referee=Addresses.of(where, "").here,
@@ -476,6 +501,7 @@ def _pages(
     key: Path | None,
     python: Path | None,
     *,
+    proxies: Sequence[str],
     languages: str | None,
 ) -> _Pages | None:
     if web is None:
@@ -490,7 +516,7 @@ def _pages(
     except CannotServe as error:
         raise Failure(f"--web {error}") from error
     where = address_of(listening, tls=certificate is not None)
-    return _Pages(listening, where, origins, certificate, key, python, spoken)
+    return _Pages(listening, where, origins, certificate, key, python, proxies, spoken)
 
 
 async def _run(config: Config, public: str, pages: _Pages | None, *, as_json: bool) -> None:

@@ -12,7 +12,14 @@ from typing import Annotated
 import typer
 
 from referee.cli.operators.settings import ConfigFile, ShowConfig, show
-from referee.cli.shared.arguments import address, check_origins, languages_named, pyodide_folder, verifier_key
+from referee.cli.shared.arguments import (
+    address,
+    check_origins,
+    check_proxies,
+    languages_named,
+    pyodide_folder,
+    verifier_key,
+)
 from referee.cli.shared.failure import EXIT_USAGE, Failure
 from referee.cli.shared.remote import TlsCa, is_token, security, token_of
 from referee_clients.web.secure import Lack
@@ -131,6 +138,7 @@ def web(  # noqa: PLR0917 - typer reads options from the signature
     if (tls_cert is None) != (tls_key is None):
         raise Failure("--tls-cert and --tls-key belong together; expected both or neither", EXIT_USAGE)
     check_origins("--origin", origin or ())
+    check_proxies("--trusted-proxy", trusted_proxy or ())
     verifier = None if key is None else verifier_key("--key", key)
     if bool(server) != (verifier is not None):
         raise Failure("--server and --key belong together: games are shown only as the referee signed them", EXIT_USAGE)

@@ -119,6 +119,18 @@ def check_origins(option: str, origins: Iterable[str]) -> None:
             raise Failure(f"{option} {origin!r}: {expected}", EXIT_USAGE)
 
 
+def check_proxies(option: str, proxies: Iterable[str]) -> None:
+    """Raise ``Failure`` for what is neither an address nor a network."""
+    from ipaddress import ip_network  # noqa: PLC0415 - few commands need it
+
+    for proxy in proxies:
+        try:
+            ip_network(proxy, strict=False)
+        except ValueError:
+            expected = "expected an address or a network, such as 127.0.0.1 or 10.0.0.0/8"
+            raise Failure(f"{option} {proxy!r}: {expected}", EXIT_USAGE) from None
+
+
 def web_origin(option: str, origin: str) -> str:
     """Return where a browser can play a seat, as browsers name it. Raise ``Failure``."""
     from referee_clients.web.origins import has_keys  # noqa: PLC0415 - few commands need it
