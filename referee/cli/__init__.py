@@ -111,6 +111,8 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
 COMMANDS: Final[Mapping[str, str]] = {name: module for panel in PANELS.values() for name, module in panel.items()}
 _HELP: Final = r'^(?:@{word}\.callback\([^\n]*\ndef \w+|def _?{word})\(.*?:\n    """(.*?)"""'
 """The docstring of a command's function, or of the callback of its group."""
+_COMPLETING: Final = "_REFEREE_COMPLETE"
+"""The variable with which a shell asks what a word can become."""
 _PANEL_OF: Final = {name: panel for panel, commands in PANELS.items() for name in commands}
 
 
@@ -134,7 +136,7 @@ def application(names: Iterable[str] = COMMANDS) -> typer.Typer:
 
 def overview(group: str = "") -> typer.Typer:
     """Return the command, or this group, with only the help of its subcommands: to import them all takes seconds."""
-    app = _bare()
+    app = _bare(completion=not group)
     if group:
         inner = dict.fromkeys(GROUPS[group], _nothing)
         app.add_typer(_group(_function(COMMANDS[group], group), inner, GROUPS[group]), name=group)
@@ -144,8 +146,9 @@ def overview(group: str = "") -> typer.Typer:
     return app
 
 
-def _bare() -> typer.Typer:
-    app = typer.Typer(name="referee", no_args_is_help=True, add_completion=False, rich_markup_mode="markdown")
+def _bare(*, completion: bool = False) -> typer.Typer:
+    """Return it without commands. ``completion``: with the options that install completion, of which one is asked."""
+    app = typer.Typer(name="referee", no_args_is_help=True, add_completion=completion, rich_markup_mode="markdown")
     app.callback()(referee)
     return app
 
@@ -192,6 +195,23 @@ def _asked(word: str = "", inner: str = "") -> typer.Typer:
     return overview(word) if word in GROUPS else application([word])
 
 
+def _completing() -> typer.Typer:
+    """Return the command with what the words name that a shell wants to have completed."""
+    # Typer exports it nowhere, and calls it only where its own options for completion are in every command.
+    from typer.completion import completion_init  # type: ignore[attr-defined]  # noqa: PLC0415 - only shells need it
+
+    completion_init()
+    if (typed := os.environ.get("COMP_WORDS")) is not None:  # of bash; one word a line, the first is the program
+        words = typed.split("\n")[1 : int(os.environ.get("COMP_CWORD", "1"))]
+    else:
+        typed = os.environ.get("_TYPER_COMPLETE_ARGS", "")
+        words = typed.split()[1:] if typed[-1:].isspace() else typed.split()[1:-1]
+    try:
+        return _asked(*words[:2])
+    except ModuleNotFoundError:  # an extra: the shell is told nothing of it
+        return overview()
+
+
 def _version(wanted: bool) -> None:
     if wanted:
         print(f"referee {program.__version__}" + (" (compiled core)" if core.is_compiled() else ""))
@@ -214,7 +234,8 @@ def main() -> None:
     """Run the command; whatever stops it is one line on standard error and an exit code."""
     console.accept_every_character()
     try:
-        code = _asked(*sys.argv[1:3])(standalone_mode=False)
+        app = _completing() if _COMPLETING in os.environ else _asked(*sys.argv[1:3])
+        code = app(standalone_mode=False)
         with suppress(typer.Exit):  # nobody reads any more: the code is that of the command all the same
             output.write("")
     except Failure as failure:
