@@ -164,6 +164,12 @@ docs-site: $(GENERATED) ## Build the documentation as a site into build/site
 docs: $(GENERATED) ## Regenerate the documentation made from code
 	@$(BIN)/python -m tests.make_docs
 
+man: $(GENERATED) ## Write a manual page for every command into build/man
+	@$(BIN)/python -m tests.make_man
+
+release: $(GENERATED) ## Build what a release consists of from the last commit into dist, twice, and compare
+	@$(BIN)/python -m tests.make_release
+
 proto: $(DEV) ## Regenerate the protobuf code
 	@$(BIN)/python -m hatch_build
 

@@ -5,10 +5,12 @@ The wheel is a distribution of its own, ``tile-referee-compiled``. It holds exte
 modules were made from is in ``tile_referee_compiled``, and ``referee`` refuses them beside other sources.
 """
 
+import json
 import shutil
 import subprocess
 import sys
 import sysconfig
+import tomllib
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
@@ -19,6 +21,7 @@ OUT = ROOT / "build" / "compiled"
 WORK = OUT / "work"
 NAME = "tile-referee-compiled"
 MODULE = "tile_referee_compiled"
+SETUPTOOLS = 80
 COMPILED: dict[str, str] = {
     "referee/games/alhambra": """
         catalogue chance check dealer encoding layout listing money outline phases position scoring state
@@ -44,11 +47,17 @@ process. A test says which modules of these packages lack, and why.
 """
 _LAZY_NO_MORE = "Treating generator comprehension as list"
 SETUP = """\
+import json
+import os
 import sys
 from mypyc.build import mypycify
 from setuptools import setup
 
-name, version, module, config, *sources = sys.argv[1:]
+here = os.path.dirname(os.path.abspath(__file__))
+with open(os.path.join(here, "words.json")) as words:
+    name, version, module, config, *sources = json.load(words)
+# By hand; a build program gives its own words.
+script_args = sys.argv[1:] or ["--quiet", "bdist_wheel", "--dist-dir", ".."]
 setup(
     name=name,
     version=version,
@@ -57,9 +66,11 @@ setup(
     python_requires=">=3.11",
     install_requires=[f"tile-referee=={version}"],
     packages=[],
+    # Apart, where mypy does not find it: in the sources it is a module that may be missing.
+    package_dir={"": "beside"},
     py_modules=[module],
     ext_modules=mypycify(["--config-file", config, *sources], opt_level="2", multi_file=True),
-    script_args=["--quiet", "bdist_wheel", "--dist-dir", ".."],
+    script_args=script_args,
 )
 """
 
@@ -94,18 +105,41 @@ def _made_from() -> tuple[list[str], dict[Path, str]]:
     for path in sorted([ROOT / "pyproject.toml", *(ROOT / "referee").rglob("*.py")]):
         beside.update(path.read_bytes())
     made_by = WORK / "made_by.txt"
-    return list(compiled), {WORK / f"{MODULE}.py": said, WORK / "setup.py": SETUP, made_by: beside.hexdigest()}
+    return list(compiled), {
+        WORK / "beside" / f"{MODULE}.py": said,
+        WORK / "setup.py": SETUP,
+        made_by: beside.hexdigest(),
+    }
+
+
+def lay_out(folder: Path) -> None:
+    """Fill a folder that any build program makes the wheel from, such as cibuildwheel: `--source FOLDER`.
+
+    Its `pyproject.toml` demands the same mypy as here, and the libraries that mypy follows for their types.
+    """
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(ROOT / "referee", folder / "referee", ignore=shutil.ignore_patterns("__pycache__"))
+    compiled, texts = _made_from()
+    (folder / "beside").mkdir()
+    for path, text in texts.items():
+        (folder / path.relative_to(WORK)).write_text(text, encoding="utf-8")
+    words = [NAME, version("tile-referee"), MODULE, "pyproject.toml", *compiled]
+    (folder / "words.json").write_text(json.dumps(words), encoding="utf-8")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    offered = project["project"]["optional-dependencies"]
+    types = [line for line in offered["dev"] if line.startswith("types-")]
+    needs = [f"setuptools>={SETUPTOOLS}", f"mypy=={version('mypy')}", *project["project"]["dependencies"]]
+    needs += [line for line in offered["server"] if not line.startswith("tile-referee")] + types
+    settings = (ROOT / "pyproject.toml").read_text(encoding="utf-8").partition("[tool.mypy]")[2].partition("# --- ")[0]
+    build_system = f'[build-system]\nrequires = {json.dumps(needs)}\nbuild-backend = "setuptools.build_meta"\n'
+    (folder / "pyproject.toml").write_text(f"{build_system}\n[tool.mypy]{settings}", encoding="utf-8")
 
 
 def build() -> Path:
     """Return the wheel."""
     shutil.rmtree(OUT, ignore_errors=True)
-    shutil.copytree(ROOT / "referee", WORK / "referee", ignore=shutil.ignore_patterns("__pycache__"))
-    compiled, texts = _made_from()
-    for path, text in texts.items():
-        path.write_text(text, encoding="utf-8")
-    words = [NAME, version("tile-referee"), MODULE, str(ROOT / "pyproject.toml"), *compiled]
-    command = [sys.executable, "setup.py", *words]
+    lay_out(WORK)
+    command = [sys.executable, "setup.py"]
     done = subprocess.run(command, cwd=WORK, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)  # noqa: S603 - our own words
     # A generator that mypyc makes a list of takes the time and the memory of all that it would ever give.
     if done.returncode or _LAZY_NO_MORE in done.stdout:
@@ -127,6 +161,9 @@ def unpack(wheel: Path) -> Path:
 
 
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["--source"]:
+        lay_out(Path(sys.argv[2]))
+        sys.exit()
     if missing := no_compiler():
         sys.exit(missing)
     wheel = build()

@@ -20,6 +20,9 @@ _COMMANDS: Final = """\
 
 Made from the help of each command by `make docs`. `referee COMMAND --help` says the same in a terminal. Options of
 `serve` and `web` can stand in a file and in the environment, too ([how](../operate/reference.md#options)).
+
+Your shell can complete commands and options: `referee --install-completion` sets that up for the shell that you run it
+in. In a checkout `make man` writes all of this as manual pages into `build/man`.
 """
 _API: Final = """\
 # The API
@@ -44,34 +47,41 @@ def commands_page() -> str:
 
 
 def _command(words: str, command: Any, depth: int) -> Iterator[str]:
-    yield from (f"{'#' * depth} {words}", "", _paragraphs(command.help or ""), "")
+    yield from (f"{'#' * depth} {words}", "", paragraphs_of(command.help or ""), "")
     inner = getattr(command, "commands", {})
-    shown = [each for each in command.params if not getattr(each, "hidden", False) and each.name != "help"]
-    arguments = [each for each in shown if not each.opts[0].startswith("-")]
-    options = [each for each in shown if each.opts[0].startswith("-")]
+    arguments, options = parameters_of(command)
     if arguments or (options and not inner):
-        usage = [words, *(_argument(each) for each in arguments), *(["[OPTIONS]"] if options else [])]
+        usage = [words, *(argument_of(each) for each in arguments), *(["[OPTIONS]"] if options else [])]
         yield from (f"    {' '.join(usage)}", "")
-    if shown:
+    if arguments or options:
         yield from ("| option | meaning |", "|---|---|")
-        yield from (f"| {_names(each)} | {_meaning(each)} |" for each in (*arguments, *options))
+        yield from (f"| {names_of(each)} | {meaning_of(each)} |" for each in (*arguments, *options))
         yield ""
     for name, each in inner.items():
         yield from _command(f"{words} {name}", each, depth + 1)
 
 
-def _paragraphs(text: str) -> str:
+def parameters_of(command: Any) -> tuple[list[Any], list[Any]]:
+    """Return a command's arguments and its options, as far as the help shows them."""
+    shown = [each for each in command.params if not getattr(each, "hidden", False) and each.name != "help"]
+    arguments = [each for each in shown if not each.opts[0].startswith("-")]
+    return arguments, [each for each in shown if each.opts[0].startswith("-")]
+
+
+def paragraphs_of(text: str) -> str:
     """Return a help text as Markdown; a block for terminals begins with a backspace there."""
     return text.replace("\b\n", "").strip()
 
 
-def _argument(argument: Any) -> str:
+def argument_of(argument: Any) -> str:
+    """Return an argument as the first line of a help shows it."""
     name = argument.metavar or argument.name.upper()
     name += "..." if argument.nargs == -1 else ""
     return name if argument.required else f"[{name}]"
 
 
-def _names(parameter: Any) -> str:
+def names_of(parameter: Any) -> str:
+    """Return the names of an option, or the word that stands for an argument, as a cell of a table in Markdown."""
     if not parameter.opts[0].startswith("-"):
         return f"`{parameter.metavar or parameter.name.upper()}`".replace("|", "\\|")
     names = ", ".join(f"`{name}`" for name in (*parameter.opts, *parameter.secondary_opts))
@@ -79,7 +89,8 @@ def _names(parameter: Any) -> str:
     return (f"{names} {metavar}").strip().replace("|", "\\|")
 
 
-def _meaning(parameter: Any) -> str:
+def meaning_of(parameter: Any) -> str:
+    """Return an option's help and default as a cell of a table in Markdown."""
     text = " ".join((parameter.help or "").split())
     default = parameter.default
     if parameter.show_default and default not in (None, (), [], "", False) and not callable(default):
