@@ -23,9 +23,17 @@ ROOT: Final = Path(__file__).parent.parent
 SITE: Final = ROOT / "build" / "site"
 SOURCE: Final = ROOT / "build" / "site-source"
 CONFIG: Final = ROOT / "zensical.toml"
-BESIDE: Final = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "clients/js/README.md", "clients/verify-js/README.md")
+BESIDE: Final = (
+    "README.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+    "clients/js/README.md",
+    "clients/verify-js/README.md",
+)
 """Documents that do not lie in docs."""
 _KINDS: Final = frozenset({".md", ".svg", ".png", ".json", ".toml", ".py", ".yaml", ".yml"})
+_DEPLOY: Final = ROOT / "docs" / "deploy"
 _COLOUR: Final = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -58,11 +66,16 @@ def collect(place: Path) -> None:
     """Copy all documents to a folder, each where it lies in the checkout."""
     shutil.rmtree(place, ignore_errors=True)
     files = [ROOT / name for name in BESIDE]
-    files += [path for path in sorted((ROOT / "docs").rglob("*")) if path.suffix in _KINDS]
+    files += [path for path in sorted((ROOT / "docs").rglob("*")) if path.suffix in _KINDS or _is_deployed(path)]
     for path in files:
         copy = place / path.relative_to(ROOT)
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, copy)
+
+
+def _is_deployed(path: Path) -> bool:
+    """Return whether this is one of the files that operators copy, whatever its name; not a secret of theirs."""
+    return path.is_file() and path.is_relative_to(_DEPLOY) and "secrets" not in path.parts
 
 
 def pages() -> list[str]:
