@@ -67,7 +67,7 @@ def release(work: Path, out: Path) -> None:
         shutil.copy(file, out)
     (wheel,) = out.glob("*.whl")
     (out / f"tile-referee-{version}-verify.html").write_bytes(ZipFile(wheel).read(_PAGE))
-    (out / f"tile-referee-{version}.cdx.json").write_text(bill(wheel, work / "bill", epoch), encoding="utf-8")
+    (out / f"tile-referee-{version}.cdx.json").write_text(bill(wheel, first, work / "bill", epoch), encoding="utf-8")
     # The programs of the commit, not those of the working tree: the folder comes first where modules are looked for.
     for program, made, name in (("make_site", "site", "docs"), ("make_man", "man", "man")):
         _run([sys.executable, "-m", f"tests.{program}"], first, epoch)
@@ -142,7 +142,7 @@ def closure(requirements: Iterable[str], extras: Iterable[str]) -> Iterator[Dist
         waiting += [(Requirement(line), inner) for line in found.requires or ()]
 
 
-def bill(wheel: Path, work: Path, epoch: str) -> str:
+def bill(wheel: Path, source: Path, work: Path, epoch: str) -> str:
     """Return the bill of materials of the wheel with all extras, as CycloneDX: what is installed here is what counts.
 
     Into an empty environment goes what says which libraries there are, and nothing of the libraries themselves.
@@ -159,7 +159,15 @@ def bill(wheel: Path, work: Path, epoch: str) -> str:
         (info,) = {Path(str(library.locate_file(f))).parent for f in library.files or () if f.name == "METADATA"}
         shutil.copytree(info, site / info.name)
     command = [sys.executable, "-m", "cyclonedx_py", "environment", "--output-reproducible", "--mc-type", "application"]
-    command += ["--of", "JSON", "--sv", "1.6", str(work / "bin" / "python")]
+    command += [
+        "--pyproject",
+        str(source / "pyproject.toml"),
+        "--of",
+        "JSON",
+        "--sv",
+        "1.6",
+        str(work / "bin" / "python"),
+    ]
     environment = os.environ | {"SOURCE_DATE_EPOCH": epoch}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:

@@ -9,7 +9,6 @@ import re
 import shlex
 import shutil
 import signal
-import socket
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -23,28 +22,15 @@ import yaml
 from referee.cli import application
 from tests.cli.command import REFEREE
 from tests.docs.shell import ROOT
+from tests.packaging.deploy import DEPLOY, free_port, instructions, needs, text_of
 from tests.sizes import GATE
 
-DEPLOY = ROOT / "docs" / "deploy"
 UNITS = sorted((DEPLOY / "systemd").iterdir())
 SERVICES = [unit for unit in UNITS if unit.suffix == ".service"]
 MOST_EXPOSED = 2.5
 INSTALLED = "/opt/tile-referee/bin/referee"
 HOST = "club.example"
 RESERVED = {"CLUB_HOST": HOST}
-
-
-def text_of(name: str) -> str:
-    """A file of docs/deploy."""
-    return (DEPLOY / name).read_text(encoding="utf-8")
-
-
-def needs(program: str) -> str:
-    """Where a program is; skips the test where it is not."""
-    found = shutil.which(program, path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
-    if found is None:
-        pytest.skip(f"there is no {program} here")
-    return found
 
 
 def run(*words: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -84,13 +70,6 @@ def composed(*names: str) -> dict[str, dict[str, Any]]:
 
 
 # --- containers -----------------------------------------------------------------------------------------------------
-
-
-def instructions() -> list[tuple[str, str]]:
-    """The Containerfile, an instruction and its words each."""
-    joined = re.sub(r"\\\n\s*", "", text_of("Containerfile"))
-    lines = [line for line in joined.splitlines() if line and not line.startswith("#")]
-    return [(line.partition(" ")[0], line.partition(" ")[2]) for line in lines]
 
 
 def test_the_image_is_of_two_stages_and_does_not_run_as_root() -> None:
@@ -251,14 +230,6 @@ def test_the_timer_starts_the_backup() -> None:
     }  # fmt: skip
     assert unit(DEPLOY / "systemd" / "tile-referee-backup.timer")["Install"]["WantedBy"] == "timers.target"
     assert [unit(path)["Service"]["StateDirectory"] for path in SERVICES] == ["tile-referee"] * 2
-
-
-def free_port() -> int:
-    """A port that nothing listens on now."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs.shell import ROOT
-from tests.packaging.test_deploy import free_port, instructions, needs
+from tests.packaging.deploy import free_port, instructions, needs
 
 BASE = ROOT / "build" / "deploy-root"
 """A Debian with Python, as the image's base has; made once."""

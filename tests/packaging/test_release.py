@@ -39,6 +39,7 @@ def test_a_release_is_whole(tmp_path: Path) -> None:
     }  # fmt: skip
     (bill,) = out.glob("*.cdx.json")
     told = json.loads(bill.read_text())
+    assert told["metadata"]["component"]["name"] == "tile-referee"
     names = {component["name"] for component in told["components"]}
     assert {"grpcio", "z3-solver", "starlette", "psycopg", "textual"} <= names
     assert {"pytest", "mypy", "zensical"} & names == set()
