@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 from referee.games import registry as games
 from referee.games.game import Game, UnknownRules
 from referee.log.errors import Code, LogError
-from referee.tournament import wire as tournament
-from referee.tournament.rules import TOURNAMENT
 from referee.wire import registry as codecs
 from referee.wire.certificates import registry as certificates
 from referee.wire.certificates.registry import Provable
 from referee.wire.registry import Codec
+
+TOURNAMENT_ID: Final = "event"
+"""The rules id of tournaments, which are imported for their logs only."""
 
 
 def _nothing(rules_id: str, version: int) -> None:
@@ -42,11 +44,18 @@ def installed() -> Engines:
 
 
 def _rules(rules_id: str, version: int) -> Game:
-    if rules_id == TOURNAMENT.rules_id and version in {0, TOURNAMENT.version}:
-        return TOURNAMENT
+    if rules_id == TOURNAMENT_ID:
+        from referee.tournament.rules import TOURNAMENT  # noqa: PLC0415 - most logs are of games
+
+        if version in {0, TOURNAMENT.version}:
+            return TOURNAMENT
     found: Game = games.get(rules_id, version)
     return found
 
 
 def _codec(rules_id: str, version: int) -> Codec:
-    return tournament.CODECS[version] if rules_id == TOURNAMENT.rules_id else codecs.codec(rules_id, version)
+    if rules_id == TOURNAMENT_ID:
+        from referee.tournament.wire import CODECS  # noqa: PLC0415 - likewise
+
+        return CODECS[version]
+    return codecs.codec(rules_id, version)
