@@ -39,6 +39,36 @@ def test_it_reads_without_decoding(page: Path) -> None:
         assert found == [], f"say {better}"
 
 
+UNNAMED = {
+    r"(?:^|[.:;] )(?:Who|Whoever|What|Whatever) (?!is |are |nothing )[a-z]+": "the player who …, anyone who …",
+    r"\b[Nn]obody\b": "no one, no player, no two players",
+    r"\b(?:go|goes|going|gone) on\b": "continue, resume",
+    r"\bby (?:itself|themselves)\b": "nothing, or the cause",
+    r"\b(?:is|are) told\b": "sees, reads, gets an error",
+}
+"""Ways to leave a subject without its name."""
+MOST_WORDS = 35
+"""Of a sentence."""
+_NAMING = ("events", "organising", "playing", "bots", "auditing", "promise", "tutorials/*")
+NAMING = [
+    *(ROOT / name for name in ("README.md", "CHANGELOG.md")),
+    *(page for name in _NAMING for page in sorted((ROOT / "docs").glob(f"{name}.md"))),
+]
+"""Pages that name their subjects, in sentences that can be read at once. There are to be more of them."""
+
+
+@pytest.mark.parametrize("page", NAMING, ids=lambda page: str(page.relative_to(ROOT)))
+def test_it_names_its_subjects_in_short_sentences(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    prose = re.sub(r"^```.*?^```|^    .*?$|^\|.*?$|^#.*?$", "", text, flags=re.DOTALL | re.MULTILINE)
+    for pattern, better in UNNAMED.items():
+        found = [match[0] for match in re.finditer(pattern, prose, re.MULTILINE)]
+        assert found == [], f"say {better}"
+    words = re.sub(r"\]\([^)]*\)", "", prose)
+    long = [each for each in re.split(r"(?<=[.:;?!])\s+|\n\n|\n- ", words) if len(each.split()) > MOST_WORDS]
+    assert long == []
+
+
 # --- help texts and messages -----------------------------------------------------------------------------------------
 
 SPOKEN = SAY_INSTEAD | {
