@@ -22,6 +22,8 @@ WORK = OUT / "work"
 NAME = "tile-referee-compiled"
 MODULE = "tile_referee_compiled"
 SETUPTOOLS = 80
+_WORDS = "words.json"
+"""What the setup program is told; also the mark of a folder that this program has made."""
 COMPILED: dict[str, str] = {
     "referee/games/alhambra": """
         catalogue chance check dealer encoding layout listing money outline phases position scoring state
@@ -117,6 +119,8 @@ def lay_out(folder: Path) -> None:
 
     Its `pyproject.toml` demands the same mypy as here, and the libraries that mypy follows for their types.
     """
+    if folder.exists() and not (folder / _WORDS).exists():
+        sys.exit(f"{folder} is there, and was not made by this program. Name a new folder.")
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(ROOT / "referee", folder / "referee", ignore=shutil.ignore_patterns("__pycache__"))
     compiled, texts = _made_from()
@@ -124,7 +128,7 @@ def lay_out(folder: Path) -> None:
     for path, text in texts.items():
         (folder / path.relative_to(WORK)).write_text(text, encoding="utf-8")
     words = [NAME, version("tile-referee"), MODULE, "pyproject.toml", *compiled]
-    (folder / "words.json").write_text(json.dumps(words), encoding="utf-8")
+    (folder / _WORDS).write_text(json.dumps(words), encoding="utf-8")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     offered = project["project"]["optional-dependencies"]
     types = [line for line in offered["dev"] if line.startswith("types-")]

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
+import compiled_build
 import referee
 from tests import make_release
 from tests.docs.shell import ROOT
@@ -98,6 +99,34 @@ def test_workflows_are_of_the_form_that_forges_read(path: Path) -> None:
     makefile = (ROOT / "Makefile").read_text()
     for target in re.findall(r"make ([a-z-]+)$", path.read_text(), re.MULTILINE):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
+
+
+def test_every_forge_runs_the_gate() -> None:
+    gitlab = yaml.safe_load((ROOT / ".gitlab-ci.yml").read_text())["gate"]["script"]
+    github = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text())["jobs"]["gate"]["steps"]
+    assert gitlab[-1] == github[-1]["run"] == ".ci/run"
+
+
+def test_the_compiled_core_has_a_folder_for_any_build_program(tmp_path: Path) -> None:
+    folder = tmp_path / "source"
+    for _ in ("new", "made before"):
+        compiled_build.lay_out(folder)
+    name, version, module, config, *sources = json.loads((folder / "words.json").read_text())
+    assert (name, version) == (compiled_build.NAME, PROJECT["version"])
+    assert (folder / "beside" / f"{module}.py").exists()
+    assert sources
+    assert all((folder / source).exists() for source in sources)
+    told = tomllib.loads((folder / config).read_text())
+    assert told["build-system"]["build-backend"] == "setuptools.build_meta"
+    assert any(line.startswith("mypy==") for line in told["build-system"]["requires"])
+    assert told["tool"]["mypy"]["strict"]
+
+
+def test_no_other_folder_is_laid_out(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("mine")
+    with pytest.raises(SystemExit, match="Name a new folder"):
+        compiled_build.lay_out(tmp_path)
+    assert (tmp_path / "mine").read_text() == "mine"
 
 
 def test_the_hooks_before_a_commit_are_what_make_lint_does() -> None:

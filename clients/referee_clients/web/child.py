@@ -115,12 +115,9 @@ def _packed(settings: Settings, number: int) -> bytes:
     return json.dumps(told).encode() + b"\n"
 
 
-def main() -> None:
-    """Serve pages until the parent ends or says so."""
-    os.nice(_NICE)
-    told: dict[str, Any] = json.loads(sys.stdin.buffer.readline())
-    Thread(target=_end_with_parent, daemon=True).start()
-    settings = Settings(
+def _unpacked(told: dict[str, Any]) -> Settings:
+    """Return the settings that the parent packed."""
+    return Settings(
         origins=told["origins"],
         trusted=told["trusted"],
         certificate=_path(told["certificate"]),
@@ -133,7 +130,14 @@ def main() -> None:
         python=_path(told["python"]),
         languages=told["languages"],
     )
-    serve(settings, socket.socket(fileno=told["listening"]))
+
+
+def main() -> None:
+    """Serve pages until the parent ends or says so."""
+    os.nice(_NICE)
+    told: dict[str, Any] = json.loads(sys.stdin.buffer.readline())
+    Thread(target=_end_with_parent, daemon=True).start()
+    serve(_unpacked(told), socket.socket(fileno=told["listening"]))
 
 
 def _path(text: str | None) -> Path | None:

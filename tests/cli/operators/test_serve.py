@@ -344,3 +344,14 @@ def test_help_teaches(command: str, here: Run) -> None:
     assert code == 0
     assert "Example" in text
     assert "Exit codes" in text
+
+
+def test_proxies_are_addresses_and_belong_to_pages(here: Run, tmp_path: Path) -> None:
+    data = ("--data", tmp_path / "data")
+    code, _, said = here("serve", *data, "--web", "127.0.0.1:0", "--web-trusted-proxy", "proxy.example")
+    assert (code, "expected an address or a network" in said) == (2, True)
+    code, _, said = here("serve", *data, "--web-trusted-proxy", "127.0.0.1")
+    assert (code, "--web-trusted-proxy belongs to --web" in said) == (2, True)
+    code, _, said = here("web", "--listen", "127.0.0.1:0", "--trusted-proxy", "10.0.0.0/99")
+    assert (code, "expected an address or a network" in said) == (2, True)
+    assert not (tmp_path / "data").exists()
