@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.sizes import GATE
+
 ROOT = Path(__file__).parents[2]
 FROZEN = Path("tests/frozen")
 GAME = FROZEN / "kingdomino-1-dealt-4.gamelog"
@@ -83,6 +85,18 @@ def test_a_bot_needs_no_extra() -> None:
     done = without_extras(RUN, "bot", "greedy", "--join", "no-join-string")
     assert done.returncode == 2, done
     assert "not installed" not in done.stderr
+
+
+@GATE
+def test_a_demo_needs_one_extra(tmp_path: Path) -> None:
+    """As `pipx run --spec 'tile-referee[server]' referee demo`; without the extra it says which one."""
+    server_only = RUN.replace("for modules in EXTRAS.values()", "for modules in OTHERS")
+    others = 'OTHERS = [set(EXTRAS[extra]) - set(EXTRAS["server"]) for extra in EXTRAS]'
+    program = server_only.replace("class Blocked", f"{others}\n\nclass Blocked")
+    done = without_extras(program, "demo", "--game", "rollwrite", "--bots", "greedy", "--out", tmp_path)
+    assert "COMPLETE" in done.stdout, done
+    done = without_extras(RUN, "demo")
+    assert "expected: pip install 'tile-referee[server]'" in done.stderr
 
 
 def test_every_other_command_is_there_without_extras() -> None:
