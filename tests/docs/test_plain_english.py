@@ -60,7 +60,6 @@ NOT_YET: dict[str, dict[str, int]] = {
     "docs/notation.md": {"headless": 3, "nobody": 2, "go on": 3, "long": 5},
     "docs/operate/install.md": {"headless": 1},
     "docs/operate/reference.md": {"headless": 1, "go on": 1},
-    "docs/reference/commands.md": {"nobody": 5, "go on": 44, "of before": 2},
     "docs/runbooks/game-stuck.md": {"headless": 1},
     "docs/security.md": {"nobody": 5},
 }

@@ -66,11 +66,11 @@ def _sign() -> None:
     """Sign a ruling that was prepared on the page /desk, and enter it: `referee rule --sign FILE` does the same.
 
     The command shows what the bytes say that it is going to sign; nothing else in the file counts. A ruling is for one
-    place in the game: if the game went on meanwhile, nothing is signed, and the ruling has to be prepared again. Pause
-    the game first if it goes on while you rule.
+    place in the game: if another entry came meanwhile, nothing is signed, and you have to prepare the ruling again.
+    Pause the game first if it is being played while you rule.
 
-    Exit codes: 0 entered; 1 not allowed now, the game went on, the referee cannot be reached or refuses, or you did not
-    confirm; 2 wrong usage, or not the file of a ruling.
+    Exit codes: 0 entered; 1 not allowed now, another entry came first, the referee cannot be reached or refuses, or you
+    did not confirm; 2 wrong usage, or not the file of a ruling.
 
     Example: `referee rule sign ruling.json --key arbiter.pem --token-file arbiter.token`
     """
@@ -211,7 +211,7 @@ class _OfPosition(_Words):
 
     pause: Annotated[
         bool,
-        typer.Option("--pause", help="Pause the game first, so that it cannot go on while you rule."),
+        typer.Option("--pause", help="Pause the game first, so that no entry comes while you rule."),
     ] = False
 
 
@@ -289,7 +289,7 @@ def adjourn() -> log_pb2.Rule:
 
 @_kind
 def resume() -> log_pb2.Rule:
-    """Go on with a game after pause or adjourn."""
+    """Resume a game after pause or adjourn."""
     return log_pb2.Rule(resume=log_pb2.Resume())
 
 

@@ -83,10 +83,10 @@ def adjudicate(  # noqa: PLR0917 - typer reads options from the signature
     """Judge the record of a game that was played over the board: every move, every draw, the score.
 
     The command lists what the rules forbid, with the line, the rule and its text. The arbiter chooses how the game then
-    goes on:
+    continues:
 
     - stop: the adjudication ends before the first illegal line
-    - skip: the move does not count. If the seat moves again in the record, that move counts; if the record goes on
+    - skip: the move does not count. If the seat moves again in the record, that move counts; if the record continues
       without one, the stand-in moves for the seat (TBL-2)
     - accept-as-played: the move stands if every rule that it breaks allows that (TBL-7); otherwise the adjudication
       ends before it. Draws and rolls can be neither skipped nor accepted
@@ -101,7 +101,7 @@ def adjudicate(  # noqa: PLR0917 - typer reads options from the signature
     - 44: stop, places 2 1
 
     --list names every illegal line, each judged on its own, and lines that do not fit their position. After such a line
-    the game goes on in the way that fits the next 200 lines best: as it was played if that can stand, with another
+    the game continues in the way that fits the next 200 lines best: as it was played if that can stand, with another
     legal move, without the line, or with a move that is missing before it. The list ends early where nothing fits.
 
     A record can also have lines about what happened beside the moves, such as a resignation. A line that cannot be,

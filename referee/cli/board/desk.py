@@ -76,7 +76,7 @@ def desk(  # noqa: PLR0917 - typer reads options from the signature
 
     Type moves in the notation of docs/notation.md, one per line; the desk helps and completes. It judges each by the
     rules and signs it; when it shows a line as accepted, the line is on disk. A desk that is started again on its
-    folder goes on where it stopped. docs/desk.md is the guide for scribes.
+    folder continues where it stopped. docs/desk.md is the guide for scribes.
 
     Exit codes: 0 left with Ctrl+Q; 1 the folder or the referee cannot be used; 2 wrong usage.
 

@@ -54,9 +54,9 @@ def arena(  # noqa: PLR0917 - typer reads options from the signature
 ) -> None:
     """Let bots play each other, and print who won how often.
 
-    Every deal is played once from each seat, and a draw counts half. Games can be shared out among machines, and go on
-    where they were stopped: each game has the same result wherever it is played. Exit code 1: a bot failed, or games
-    are missing; 2: an unknown game or bot, or too many seats.
+    Every deal is played once from each seat, and a draw counts half. Games can be divided among machines, and resumed
+    after a stop: each game has the same result wherever it is played. Exit code 1: a bot failed, or games are missing;
+    2: an unknown game or bot, or too many seats.
     """
     sys.path.insert(0, str(Path.cwd()))
     console = Console()

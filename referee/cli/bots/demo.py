@@ -24,7 +24,7 @@ def demo(
     ] = None,
     seed: Annotated[
         int,
-        typer.Option(min=0, help="Seed for bots that choose at random. The deal has no seed: nobody can choose it."),
+        typer.Option(min=0, help="Seed for bots that choose at random. The deal has no seed: no one can choose it."),
     ] = 1,
     out: Annotated[Path, typer.Option(help="Folder for the log, the key and the pictures.")] = Path("demo"),
 ) -> None:

@@ -125,8 +125,8 @@ def audit(  # noqa: PLR0917 - typer reads options from the signature
     CORRUPT, UNTRUSTED_KEY, STALE, LOSS, UNDISCLOSED, UNSUPPORTED, PREFIX, UNLOGGED). If an earlier file has the same
     game, the line says so; if the referee signed another history there, the verdict is FORK, or LOSS if the referee
     declared that. Each file is audited in a process of its own, with limits of memory and time: one that ends it is
-    UNREADABLE, and costs no other file. Many
-    files can be shared out among machines, and a run that was stopped goes on: see docs/bulk.md.
+    UNREADABLE, and costs no other file. Many files can be divided among machines, and a run that was stopped can be
+    resumed: see docs/bulk.md.
 
     Examples: `referee audit demo/3f0c….gamelog --key demo/3f0c….vkey --seat-key 0=alice.pub`, `referee audit
     tournament/ --key referee.vkey`, `referee audit spring.games/3f0c….gamelog --key spring.vkey --event

@@ -111,7 +111,7 @@ def inspect(file: Questions = None, strict: Strict = False) -> None:
     of a type than boxes, are scored as given and reported in "remarks".
 
     An "id" (a string, number, true, false or null) comes back with the answer. A line that cannot be answered gets
-    {"error":"…"}, and the rest goes on; the exit code is 0 all the same, unless --strict is given.
+    {"error":"…"}, and the others are still answered; the exit code is 0 all the same, unless --strict is given.
     """
     errors = False
     with opened(file) as questions:

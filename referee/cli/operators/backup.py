@@ -104,8 +104,8 @@ def restore(
     also games that were opened later. Such a game is ended if it has a deck, as the secret that it deals from is lost.
 
     Decide about the others with `referee recover`: `--end`, or `--continue` without what is lost. The log says so, and
-    a receipt of a lost entry gives the verdict LOSS. A referee that went on without saying so would sign two histories,
-    which every audit calls a FORK.
+    a receipt of a lost entry gives the verdict LOSS. A referee that continued without saying so would sign two
+    histories, which every audit calls a FORK.
 
     Keys that are not in the copy have to be in DIR already. Marks that are there are moved away.
 
@@ -238,8 +238,8 @@ def migrate(
 ) -> None:
     """Move the games of a stopped referee from its file into a PostgreSQL database.
 
-    All of it is moved or nothing: games, texts, tokens. DIR remembers the address, and `referee serve --data DIR` goes
-    on from there. The keys, the organiser's token and the marks stay in DIR, which is needed as before. The file
+    All of it is moved or nothing: games, texts, tokens. DIR remembers the address, and `referee serve --data DIR`
+    continues from there. The keys, the organiser's token and the marks stay in DIR, which is needed as before. The file
     referee.db stays as it was; remove it when everything runs. A move that was stopped can be repeated.
 
     Exit codes: 0 moved; 1 the directory or the database cannot be used; 2 wrong usage.

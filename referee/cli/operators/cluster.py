@@ -35,7 +35,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 @cluster.callback()
 def several() -> None:
-    """Run several referees on one PostgreSQL database: each goes on with some of the games.
+    """Run several referees on one PostgreSQL database: each has some of the games.
 
     Exit codes: 0 done; 1 the database cannot be reached or used, or refuses; 2 wrong usage.
     """
@@ -64,7 +64,7 @@ def init(data: Directory = _DATA, store: Address = None) -> None:
 
 @cluster.command()
 def token(data: Directory = _DATA, store: Address = None) -> None:
-    """Make a new organiser's token in DIR, such as when the machine that had it is lost. Referees go on meanwhile.
+    """Make a new organiser's token in DIR, such as when the machine that had it is lost. Referees keep running.
 
     DIR is the directory of any referee of the cluster that has no such token. The token before is void at once: remove
     its file at another machine before its referee starts again.
@@ -84,9 +84,9 @@ def token(data: Directory = _DATA, store: Address = None) -> None:
 
 @cluster.command()
 def status(data: Directory = _DATA, store: Address = None, as_json: AsJson = False) -> None:
-    """Show the referees that run, how many games each goes on with, and the standby of the database.
+    """Show the referees that run, how many games each has, and the standby of the database.
 
-    Exit code 1 as well if a game that is not over has no referee, or nobody has given a sign of life for 3 s.
+    Exit code 1 as well if a game that is not over has no referee, or no referee has given a sign of life for 3 s.
 
     Example: `referee cluster status --data club`
     """
@@ -126,12 +126,12 @@ def drain(
 
 @cluster.command("waive-standby")
 def waive_standby(data: Directory = _DATA, store: Address = None) -> None:
-    """Have referees with `--require-standby` go on without a standby, such as after the loss of the primary.
+    """Have referees with `--require-standby` continue without a standby, such as after the loss of the primary.
 
-    They go on at once, without a restart. When a standby streams again for which commits wait, they require one again
-    by themselves. The same holds if another server is promoted. Until then an act that is acknowledged is lost with the
-    disk of the database. Refused if the database lacks something that the referee of DIR knows, if a standby streams,
-    or if another server of the address takes writes, too.
+    They continue at once, without a restart. When a standby streams again for which commits wait, they require one
+    again without a further command. The same holds if another server is promoted. Until then an act that is
+    acknowledged is lost with the disk of the database. Refused if the database lacks something that the referee of DIR
+    knows, if a standby streams, or if another server of the address takes writes, too.
 
     Example: `referee cluster waive-standby --data club`
     """

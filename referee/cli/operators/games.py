@@ -71,9 +71,9 @@ def games(  # noqa: PLR0917 - typer reads options from the signature
 ) -> None:
     """List the games of a referee, running and finished, newest first: event, round, table, state and result.
 
-    No token is needed; with the organiser's the list also says which principals play and, where several referees run
-    on one database, which node goes on with a game that is not over. Times are UTC. Points, places
-    and principals in CSV and JSON are in the order of the seats.
+    No token is needed; with the organiser's the list also says which principals play and, where several referees run on
+    one database, which node has a game that is not over. Times are UTC. Points, places and principals in CSV and JSON
+    are in the order of the seats.
 
     Exit codes: 0 listed; 1 the referee cannot be reached, or refuses; 2 wrong usage.
 

@@ -37,7 +37,7 @@ def recover(  # noqa: PLR0917 - typer reads options from the signature
         ),
     ] = None,
     go_on: Annotated[
-        bool, typer.Option("--continue", help="Go on without the lost entries; a new entry says so.")
+        bool, typer.Option("--continue", help="Continue without the lost entries; a new entry says so.")
     ] = False,
     end: Annotated[
         bool, typer.Option("--end", help="End the game without the lost entries, through the referee's fault.")
@@ -47,7 +47,7 @@ def recover(  # noqa: PLR0917 - typer reads options from the signature
         bool,
         typer.Option(
             "--accept-rollback",
-            help="Let one of several referees go on with a database that went back, after a look at what it lacks.",
+            help="Let one of several referees use a database that went back, after a look at what it lacks.",
         ),
     ] = False,
     marks: Annotated[
@@ -75,11 +75,11 @@ def recover(  # noqa: PLR0917 - typer reads options from the signature
         typer.Option(
             "--new-seal",
             help="Make a new seal key in place of the lost one. Dealt games in play can then only be "
-            "ended (--end) without disclosing their decks; the others go on.",
+            "ended (--end) without disclosing their decks; the others continue.",
         ),
     ] = False,
 ) -> None:
-    """List the games that a stopped referee cannot go on with and why, or repair one of them.
+    """List the games that a stopped referee cannot continue and why, or repair one of them.
 
     Games that are over are read, too, and listed if they are damaged.
 

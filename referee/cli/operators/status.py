@@ -62,7 +62,7 @@ def status(  # noqa: PLR0917 - typer reads options from the signature
         typer.Argument(
             metavar="[GAME]",
             help="Show only this game, by its id or its first 8 or more hexadecimal digits. The referee answers that "
-            "goes on with it, if several run on one database.",
+            "has it, if several run on one database.",
             show_default=False,
         ),
     ] = "",
@@ -375,7 +375,7 @@ def health(  # noqa: PLR0917 - typer reads options from the signature
     """Ask a referee whether it is well. It needs no token.
 
     Without `--ready` every answer will do: restart a referee that gives none. With `--ready` it has to be able to write
-    acts: send no players to one that cannot. It takes acts again by itself when its database or its disk is back.
+    acts: send no players to one that cannot. It takes acts again as soon as its database or its disk is back.
 
     Exit codes: 0 well; 1 not, or no answer; 2 wrong usage.
 

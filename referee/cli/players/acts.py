@@ -265,8 +265,8 @@ def _change_key(
     """Play on with another key, as a seat; --key is the one until now.
 
     The new key counts from the first act that it signs: sign the next move with it, and the old key ends. Until then
-    you can go on with either. If the old key is lost, ask an arbiter (`referee rule change-key`). No key is changed
-    before play: the seat's share of the deck follows from the key with which it joined.
+    you can use either. If the old key is lost, ask an arbiter (`referee rule change-key`). No key is changed before
+    play: the seat's share of the deck follows from the key with which it joined.
 
     Exit codes: 0 entered; 1 not allowed now, the referee cannot be reached or refuses, or you did not confirm; 2 wrong
     usage.
@@ -287,7 +287,7 @@ def _call(
         typer.Argument(metavar="TEXT", help="Why you call, on one line of at most 200 characters.", show_default=False),
     ],
 ) -> str:
-    """Call an arbiter to a game, as its seat, its scribe or the organiser. The clocks go on.
+    """Call an arbiter to a game, as its seat, its scribe or the organiser. The clocks keep running.
 
     The call is not in the log. The arbiters see it at `referee arbiter`, in `referee docket` and in `referee status`
     until one of them answers it; a referee that is started again has forgotten it. Anyone who reads the docket can read

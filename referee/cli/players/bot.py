@@ -123,8 +123,8 @@ def bot(  # noqa: PLR0917 - typer reads options from the signature
     """Let a bot take a seat and play the game to its end, or every game of a principal.
 
     The bot replays and checks every entry that the referee sends: signatures, chain and rules. The seat's key is kept,
-    and the command says where: after a crash the same command goes on with the game. A bot whose seat forfeits ends at
-    once. With --principal the command prints a line for every game that ends, and goes on after a restart.
+    and the command says where: after a crash the same command resumes the game. A bot whose seat forfeits ends at once.
+    With --principal the command prints a line for every game that ends, and continues after a restart.
 
     Exit codes:
 

@@ -62,7 +62,7 @@ def play(  # noqa: PLR0917 - typer reads options from the signature
     appeal, change your key. F9 calls an arbiter.
 
     The seat's key is saved before the seat is taken, and the command says where. Leave with Ctrl+Q and start the same
-    command again to go on with the game, days later too. Beside the key is your copy of the game.
+    command again to resume the game, days later too. Beside the key is your copy of the game.
 
     Exit codes:
 

@@ -54,7 +54,7 @@ def recover_(  # noqa: PLR0917 - typer reads options from the signature
     games that lack entries, and can restore them from a player's copy. The log itself has no entries. All of the log
     is read and compared with its signed checkpoint first; unless it is as it was signed, nothing is changed.
 
-    Files beyond the checkpoint are removed, as nobody signed for them.
+    Files beyond the checkpoint are removed, as no one signed for them.
 
     Exit codes: 0 done; 1 there was nothing to do, or the log or the directory cannot be used; 2 wrong usage.
 

@@ -157,7 +157,7 @@ def watch(  # noqa: PLR0917 - typer reads options from the signature
     ] = "1h",
     max_open: Annotated[
         str,
-        typer.Option(metavar="TIME", help="How long a game may go on, such as 7d; 0 for as long as it likes."),
+        typer.Option(metavar="TIME", help="How long a game may last, such as 7d; 0 for no limit."),
     ] = "0",
     files: Annotated[
         Path | None,

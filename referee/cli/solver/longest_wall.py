@@ -178,7 +178,7 @@ def longest_wall(  # noqa: PLR0917 - typer reads options from the signature
     that many steps of the fountain has one.
 
     With --sets each line also has "set", its tiles, and lines come as sets are done. docs/bulk.md says how a run over
-    many sets is shared out among machines and goes on after a stop. Exit code 1: a search ended before its time.
+    many sets is divided among machines and resumed after a stop. Exit code 1: a search ended before its time.
     """
     if [tiles is not None, every, sets is not None].count(True) != 1:
         raise Failure("expected one of --tiles TILES, --all and --sets FILE", EXIT_USAGE)

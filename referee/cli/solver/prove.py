@@ -92,8 +92,8 @@ def prove(  # noqa: PLR0917 - typer reads options from the signature
         "kingdom":[],"discard":48}
 
     Moves of a turn: add, remove, swap, place, reserve, give. An "id" comes back with the answer. A line that cannot be
-    answered gets {"error":"…","line":N}, and the rest goes on; the exit code is 0 all the same, unless --strict is
-    given.
+    answered gets {"error":"…","line":N}, and the others are still answered; the exit code is 0 all the same, unless
+    --strict is given.
 
     `referee prove questions.jsonl | referee prove --check` checks every certificate and shows its claim in "claim". It
     exits with 1 if a certificate was refused.
@@ -336,7 +336,7 @@ def prove_decided(
     DECIDED: one seat takes first place alone, whatever is still drawn and however the seats play, even if that seat
     plays as badly as the rules allow. OPEN: this was not proven, which does not mean that it is false. The answer then
     shows, for each other seat, how far it can at most end ahead of the leader, in points and with reasons. The game is
-    assumed to go on to its end by its rules: no seat resigns, no clock runs out, no arbiter rules.
+    assumed to be played to its end by its rules: no seat resigns, no clock runs out, no arbiter rules.
 
     For a game that has come to its end, even if the result still waits for protests, only the result is shown: who won
     and why, or that there is no winner. `--at` looks at the game before its end.

@@ -57,9 +57,9 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
     forfeit_keeps_points: Annotated[
         bool, typer.Option("--forfeit-keeps-points", help="A player who forfeits keeps the points of the place.")
     ] = False,
-    cut: Annotated[int, typer.Option(metavar="K", min=0, help="The K best go on to a knock-out; 0: none.")] = 0,
+    cut: Annotated[int, typer.Option(metavar="K", min=0, help="The K best advance to a knock-out; 0: none.")] = 0,
     cut_size: Annotated[int, typer.Option(metavar="N", min=0, help="Seats at its tables.")] = 0,
-    cut_advance: Annotated[int, typer.Option(metavar="N", min=0, help="How many of each of its tables go on.")] = 0,
+    cut_advance: Annotated[int, typer.Option(metavar="N", min=0, help="How many of each of its tables advance.")] = 0,
     arbiter: Annotated[
         list[str] | None,
         typer.Option(
@@ -205,7 +205,7 @@ def draw(
 def share(number: Annotated[int, typer.Argument(metavar="NUMBER", min=1, help="Your number in the event.")]) -> None:
     """Make a share of the draw: keep the first line for yourself until entries are closed, give away the second.
 
-    With it, nobody can have chosen the lots, as long as you chose your share by chance. This needs no event's file.
+    With it, no one can have chosen the lots, as long as you chose your share by chance. This needs no event's file.
     """
     secret = secrets.token_bytes(SEED_BYTES)
     print(f"share {secret.hex()}")

@@ -70,9 +70,7 @@ def match(  # noqa: PLR0917 - typer reads options from the signature
     ] = None,
     resume: Annotated[
         Path | None,
-        typer.Option(
-            metavar="DIR", help="Go on with the match in this folder; its options are those of its beginning."
-        ),
+        typer.Option(metavar="DIR", help="Resume the match in this folder with its original options."),
     ] = None,
     schedule: Annotated[
         Kind,
@@ -140,7 +138,7 @@ def match(  # noqa: PLR0917 - typer reads options from the signature
 ) -> None:
     """Let bots play many games and rate them.
 
-    Every bot is a process of its own. A fault of a bot costs it the game, and the match goes on: to end or to answer
+    Every bot is a process of its own. A fault of a bot costs it the game, and the match continues: to end or to answer
     what cannot be read (CRASHED), to take too long (FLAG), to choose what the rules forbid (ILLEGAL_MOVES). After 10
     faults in a row it is out. Every deal is played in all rotations, and this block is the unit of all intervals.
 

@@ -75,7 +75,7 @@ def run(  # noqa: PLR0917 - typer reads options from the signature
     players: Annotated[
         int | None,
         typer.Option(
-            metavar="N", min=2, max=1024, help="How many enter, if nobody has.", show_default="one for each bot"
+            metavar="N", min=2, max=1024, help="How many enter, if no one has.", show_default="one for each bot"
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed for bots that choose at random.")] = 1,
@@ -90,7 +90,7 @@ def run(  # noqa: PLR0917 - typer reads options from the signature
 
     Begin the event with `referee event new --server` before. Each entrant has a key and a token, with which its bot
     takes the entrant's seats in all rounds. Keys are kept in `NAME.private`, logs of the games in `NAME.games`. After a
-    stop the same command goes on. The token has to allow both organise and admin.
+    stop the same command resumes the event. The token has to allow both organise and admin.
 
     Exit codes: 0 the event is over; 1 failed; 2 wrong usage.
 

@@ -51,7 +51,7 @@ def simulate(  # noqa: PLR0917 - typer reads options from the signature
     points: Annotated[str, typer.Option(metavar="POINTS", help="Points by place, for each size.")] = (
         "4: 5,3,2,1; 3: 5,3,1"
     ),
-    cut: Annotated[int, typer.Option(metavar="K", min=0, help="The K best go on to a knock-out at tables of 4.")] = 0,
+    cut: Annotated[int, typer.Option(metavar="K", min=0, help="The K best advance to a knock-out at tables of 4.")] = 0,
     absent: Annotated[str, typer.Option(metavar="PERCENT", help="Absent from a round.")] = "0%",
     late: Annotated[str, typer.Option(metavar="PERCENT", help="Come after the first round.")] = "0%",
     withdraw: Annotated[str, typer.Option(metavar="PERCENT", help="Leave before a round, or come back.")] = "0%",
@@ -76,7 +76,7 @@ def simulate(  # noqa: PLR0917 - typer reads options from the signature
     The file is an event like any other, with keys of its own: `referee event check` checks it. Its lots are not secret.
 
     With --events the lines of FILE say how many entries, rounds, byes and repeated meetings each event has, and the
-    place of its strongest entrant. The same command goes on where it was stopped. To look at one of the events, make it
+    place of its strongest entrant. The same command resumes a stopped run. To look at one of the events, make it
     again with its seed and without --events.
     """
     with failures(file):
