@@ -53,10 +53,10 @@ placed 24 -1,0 -2,0 discarded 3 7"]
 PAGE = """\
 # The notation
 
-Made from the grammar by `make docs`. The notation writes a game, or one position of it, as plain text. A scribe can
-write it by hand, read it aloud, and make a log from it; a log can be printed as such a text. Each game has one
-canonical text, which `referee show --notation` prints. The reader also accepts other spellings of the same, and never
-guesses.
+The notation writes a game, or one position of it, as plain text. A scribe can write it by hand, read it aloud, and
+make a log from it. A log can also be printed as such a text. Each game has one canonical text, which `referee show
+--notation` prints. The reader also accepts other spellings of the same, and never guesses. This page is made from the
+grammar by `make docs`.
 
     referee show final.gamelog --notation > final.txt       # a log as text
     referee record final.txt --key scribe.pem --referee-key referee.pem --out final.gamelog     # and back
@@ -79,24 +79,27 @@ guesses.
 | `Position` | makes the text that of a position: see below |
 | `Boards` | makes the text that of boards alone, to be scored: see [Boards alone](#boards-alone) |
 | `Forfeits`, `Penalties` | events beside the moves: see [A contested game](#a-contested-game) |
-| `Result` | the points of the seats in their order, less penalties; `*` for a game that goes on. If the rules did not end the game, how it ended: `resigned`, `flag`, `disconnected`, `crashed` or `illegal moves` after forfeits; `adjudicated`, `voided`, `aborted`, `referee fault` or `stalled` (the log was full). Without this header the position and the headers above give the result; with it, the result must agree with them |
-| `Points`, `Places` | a result that the points alone do not give, such as a tie that a rule breaks: see [A contested game](#a-contested-game) |
-| `Waits` | for what a result waits that the game has come to: `protests`, as there is still time, or `a ruling`; without it, for what the lines say that an arbiter has to rule on |
+| `Result` | the points of the seats in their order, less penalties; `*` for a game that is still running. If the rules did not end the game, its ending: `resigned`, `flag`, `disconnected`, `crashed` or `illegal moves` after forfeits; `adjudicated`, `voided`, `aborted`, `referee fault` or `stalled` (the log was full). Without this header the position and the headers above give the result; with it, the result must agree with them |
+| `Points`, `Places` | a result that does not follow from the points alone, such as a tie that a rule breaks: see [A contested game](#a-contested-game) |
+| `Waits` | the reason why the result of a finished game waits: `protests`, as there is still time, or `a ruling`; without it, the lines show whether an arbiter still has to rule |
 
-The options, by game, have the same names and values everywhere: here, in `referee new --options`, in questions to
-`referee inspect`, at the desk and in reports. docs/rules explains each.
+The options have the same names and values everywhere: here, in `referee new --options`, in questions to `referee
+inspect`, at the desk and in reports. The pages in docs/rules explain each.
 
+| game | option | values |
+|---|---|---|
 {options}
-Earlier names are still read: {old_names}; `yes` and `no` for `true` and `false`, 0 to 3 for the currencies.
+Earlier names are still read: {old_names}. So are `yes` and `no` for `true` and `false`, and 0 to 3 for the
+currencies.
 
-**Lines.** Every event has a line. A seat's move begins with its number and a colon; a draw or a roll does not. A seat
-without a legal action passes, and that is a line, too. Cells are `x,y`: x grows east, y grows south, castle and
-fountain are `0,0`. A pair of dice is `blue,yellow`.
+**Lines.** Every event has a line. A seat's move begins with the seat's number and a colon; a draw or a roll does not.
+A seat without a legal action passes, and that is a line, too. Cells are `x,y`. x grows east, y grows south, and
+castle and fountain are `0,0`. A pair of dice is `blue,yellow`.
 
 **Blanks and comments.** Blanks separate words, and line ends separate lines; more of either change nothing. A comment
 begins with `;` and ends with its line, or is in braces. Scoring rounds are printed as such comments and not read.
 
-**What you may leave out**, because the rest implies it and writing by hand takes time:
+**Parts that you may leave out.** Writing by hand takes time, and the rest of the line implies these parts:
 
 - the halves of a domino (`choose 48`): its number implies them;
 - the slot of a tile that is bought (`buy tower-12 with ducat-5 ducat-7`): each tile exists once;
@@ -108,74 +111,77 @@ If you write these parts, they must be right. Cards that are taken or paid, the 
 of one colour may come in any order; hands, rows, markets and rolls keep the order in which they came. There are no
 other short forms. A tile has its whole name: `garden-10` is a tile, and so are `garden-10-N` and `garden-10-W`.
 
-**What a text leaves out** is only in the log: keys and signatures, seats' players, the terms, a series, times, refused
-moves and the strikes for them, what the clocks showed, and slips of a scribe's pen that were corrected.
+**Parts that a text does not have.** Keys and signatures, seats' players, the terms, a series and times are only in
+the log. So are refused moves and the strikes for them, the clocks, and corrected slips of a scribe's pen.
 
 ## A contested game
 
-Games are also decided beside the moves: a seat resigns or runs out of time, an arbiter takes points off, lets an
-illegal move stand or gives the result. A text states all of this, so that its readers find the same winner as the log.
+Games are not decided by moves alone. A seat resigns or runs out of time, or an arbiter takes points off, lets an
+illegal move stand or gives the result. A text states all of this, so that its readers find the same winner as the
+log.
 
 {contested}
-**What was done at the table** has lines of its own, in their place among the moves. A number is that of a line, counted
-from 1 after the headers; 0 is the beginning. In lists of entries (the desk,
-`referee show --moves`) it is the number of an entry, which stands before each.
+**Acts at the table** have lines of their own, in their place among the moves. A number is that of a line, counted
+from 1 after the headers; 0 is the beginning. In lists of entries (the desk, `referee show --moves`) it is the number
+that is printed before each entry.
 
-| line | what happened |
+| line | meaning |
 |---|---|
 | `1: resign` | seat 1 gives up |
-| `1: back to 12`, then `0: agree` | seat 1 asks to go back to what was after line 12; it happens when all who play have agreed |
+| `1: back to 12`, then `0: agree` | seat 1 asks to go back to the position after line 12; the game goes back when all players have agreed |
 | `1: protest against 12 KDO-14 "too wide"` | seat 1 protests; the words may be missing |
 | `1: appeal against 15 TBL-33 "why"` | against the ruling of line 15, where there is another arbiter |
-| `scribe: back to 12` | the scribe mistyped, and something else happened in between |
+| `scribe: back to 12` | the scribe wrote something wrong: back to the position after line 12 |
 | `referee: forfeit seat 1 flag` | a seat is out without a ruling: {forfeits} |
 | `organiser: abort` | the game was broken off |
 | `arbiter: warn seat 1` | a warning |
 | `arbiter: penalty seat 1 points 2` | two points off |
-| `arbiter: penalty seat 1 strikes 1` | as if a move had been refused; with as many as the terms say the seat is out, which a line `referee: forfeit` says |
+| `arbiter: penalty seat 1 strikes 1` | as if a move had been refused; with the number that the terms set the seat is out, which a line `referee: forfeit` states |
 | `arbiter: penalty seat 1 time 30s` | off the clock. One penalty can have all three, in this order: `points 2 strikes 1 time 1m30s` |
 | `arbiter: clock seat 1 5m` | five minutes are left on the clock from now on. Units are `d`, `h`, `m`, `s` and `ms` |
 | `arbiter: forfeit seat 1 disconnected` | a seat is out; `arbiter: reinstate seat 1` brings it back |
 | `arbiter: skip seat 1` | the seat loses this move; the stand-in's move follows (TBL-2) |
-| `arbiter: restore to 12` | back to what was after line 12 |
+| `arbiter: restore to 12` | back to the position after line 12 |
 | `arbiter: stands "why"` | words about the next move, which stands: see below |
 | `arbiter: result places 1 2 points 27 22` | the result; the points may be missing |
 | `arbiter: void` | the game does not count |
-| `arbiter: pause`, `adjourn`, `resume` | nobody can move; the game goes on |
+| `arbiter: pause`, `adjourn`, `resume` | pause or adjourn: no seat can move; resume: the game continues |
 | `arbiter: dismiss decides 13` | the protest of line 13 is turned down |
 
-A ruling may end with `decides 13` (a protest or an appeal), `under TBL-33` (another rule that it rests on than the usual
-one) and words in quotes, in this order; `arbiter 1:` is the second arbiter. Moves that were taken back stay in the text
-and do not count. For a seat that is out, the stand-in's moves count (TBL-2), and its forced passes. You can leave these
-lines out, as they follow from the rules; what the referee prints has them. `arbiter: stands` comes right before a move
-that is marked with `against`. What the rules of the table do not allow, such as a second `1: resign`, is refused with
-its line.
+A ruling may end with three parts, in this order: `decides 13` (a protest or an appeal), `under TBL-33` (its rule, if
+that is not the usual one) and words in quotes. `arbiter 1:` is the second arbiter. Moves that were
+taken back stay in the text and do not count. For a seat that is out, the stand-in's moves and its forced passes count
+(TBL-2). You can leave these lines out, as they follow from the rules; the referee prints them. `arbiter: stands`
+comes right before a move that is marked with `against`. An act that the rules of the table do not allow, such as a
+second `1: resign`, is refused with its line.
 
-Headers tell the same without saying when it happened. A text may use either; where it has both they must agree.
+Headers state the same facts without the time at which they happened. A text may use lines or headers. If it has both
+they must agree.
 
 | header | value |
 |---|---|
-| `Forfeits` | the seats that have forfeited and how, in that order, separated by commas: {forfeits}. They are placed behind all others (TBL-4), and when at most one seat is left the game is over (TBL-3) |
+| `Forfeits` | the seats that have forfeited and the reasons, in the order of the forfeits, separated by commas: {forfeits}. They are placed behind all others (TBL-4), and when at most one seat is left the game is over (TBL-3) |
 | `Penalties` | points that an arbiter took off, by seat; they count before the places (TBL-6) |
 | `Result` | as above. `adjudicated`, `voided`, `aborted` and `referee fault` replace the result of the moves |
 | `Points` | by seat, as an arbiter gave them with `adjudicated`; without them the result has only places |
 | `Places` | by seat: 1 is the winner, equal places are a draw; printed if the moves alone do not give them |
 
 Headers without content are left out. Points and places of a contested game follow from the rest of the text, except
-where an arbiter gave them; if you write them, they must agree. A text with `[Result "resigned"]` and no `Forfeits` does
-not say which seat resigned: it can be read, and has no places. The same headers have the same meaning before a
-position.
+where an arbiter gave them. If you write them, they must agree. A text with `[Result "resigned"]` and no `Forfeits`
+does not say which seat resigned, so it can be read, but has no places. The same headers have the same meaning before
+a position.
 
-**A move that stands against the rules** ends with `against` and the ids of the rules that it breaks, ascending: exactly
-these, and only rules that an arbiter can waive (TBL-7, [docs/rules/table.md](rules/table.md#what-may-stand)). A line
-without the mark must be legal. In positions of Kingdomino the mark stands at the domino, with the rules that it broke
-when it was placed; in those of Alhambra at the end of `laid`, with the rules that the whole layout breaks now. Roll &
-Write needs no mark in a position: nothing on its boards is against the rules.
+**A move that stands against the rules** ends with `against` and the ids of the rules that it breaks, ascending. It
+names exactly these, and only rules that an arbiter can waive (TBL-7,
+[docs/rules/table.md](rules/table.md#what-may-stand)). A line without the mark must be legal. In positions of
+Kingdomino the mark is at the domino, with the rules that it broke when it was placed. In those of Alhambra it is at
+the end of `laid`, with the rules that the whole layout breaks now. Roll & Write needs no mark in a position, because
+nothing on its boards is against the rules.
 
-## What can be wrong
+## Errors
 
-The reader stops at the first error and gives its line and column. A text has at most {characters} characters, a line
-{line}.
+The reader stops at the first error and gives its line and column. A text has at most {characters} characters, and a
+line at most {line}.
 
 | kind | example |
 |---|---|
@@ -184,21 +190,21 @@ The reader stops at the first error and gives its line and column. A text has at
 | ambiguous | `line 12, column 4: ambiguous: place 3 can be 2 moves; expected place 3 forest/forest -2,0 -1,0; place 3 …` |
 
 *Syntax* also covers names that the game does not have, and optional parts that are wrong. *Illegal* names every rule
-that is broken; if a seat acts that is not on turn, it says what is awaited.
+that is broken. If a seat acts out of turn, the message names the awaited event.
 
 ## A position
 
-A position has the headers of the game, and the position on one line. It is read back as the same position, with the
-same digest; `referee show FILE --position --at N` prints it. A position must be complete: every domino, tile and card
-is in one place, boards are legal or [marked](#a-contested-game) with what they break, and the awaited event can happen.
-The reader does not ask whether a game can lead to it.
+A position has the headers of the game, and the position on one line. `referee show FILE --position --at N` prints it.
+It is read back as the same position, with the same digest. A position must be complete. Every domino, tile and card
+is in one place, boards are legal or [marked](#a-contested-game) with the rules that they break, and the awaited event
+can happen. The reader does not check whether a game can lead to it.
 
 `|` separates the parts: the phase with its counters, the pieces on the table, then one part for each seat.
 
 **Kingdomino**: the order of the kings in the first line; kings whose domino is still to be placed, `domino=seat`; the
-offer, with the seat of the king on a domino; dominoes left over. For each seat: the castle's column and row in a fixed
-frame (or `nowhere`), dominoes in the order in which they were placed, discarded dominoes. A domino that is nowhere is
-unseen.
+offer, with the seat of the king on a domino; dominoes left over. For each seat: the castle's column and row in a
+fixed frame (or `nowhere`), dominoes in the order in which they were placed, discarded dominoes. A domino that is in
+none of these places is unseen.
 
 {kingdomino_position}
 **Roll & Write**: `roll`: pairs of dice that are awaited; `player`: the virtual player whose dice are rolled; `changed`:
@@ -207,23 +213,24 @@ buildings. For each virtual player: its buildings by type. Then the completed ty
 them.
 
 {rollwrite_position}
-**Alhambra**: rounds held and `due`; cards in the five piles, the number of them that were turned, and the number turned
-before each of the scoring cards A and B, if it came. Tiles and cards that are nowhere else are in the bag and the
-deck: their order is not part of a position.
+**Alhambra**: rounds held and `due`; cards in the five piles, the number of them that were turned, and the number
+turned before each of the scoring cards A and B, if it came. All other tiles and cards are in the bag and the deck.
+Their order is not part of a position.
 
 {alhambra_position}
 ## Recording a game
 
-`referee record` makes the log of a declared game: every seat is scribed, everything that is drawn is declared, and each
-act is signed with the scribe's key. The referee's key signs the head of the log. If you record a game alone you are
-scribe and referee, with two keys (`referee keys scribe.pem --new`); the log then shows what you vouch for, not what the
-players signed. The text is first played by the rules; if anything is wrong, nothing is written. `referee audit` says
-COMPLETE of a finished game, and PREFIX of one that breaks off. A text with rulings or protests needs an arbiter's key,
-`--arbiter-key`. A forfeit without a ruling becomes one, as a recording has no clock; for the same reason a text with a
-ruling about a clock is refused.
+`referee record` makes the log of a declared game. Every seat is scribed, every draw is declared, and each act is
+signed with the scribe's key. The referee's key signs the head of the log. If you record a game alone you are scribe
+and referee, with two keys (`referee keys scribe.pem --new`). The log then has your signature, not those of the
+players.
+ The text is first played by the rules. If anything is wrong, nothing is written. `referee audit` says COMPLETE for a
+ finished game, and PREFIX for one that breaks off. A text with rulings or protests needs an arbiter's key,
+ `--arbiter-key`. A recording has no clock. So a forfeit without a ruling becomes a ruling, and a text with a ruling
+ about a clock is refused.
 
-A printed text can be signed as a [C2SP signed note](https://c2sp.org/signed-note); `--sign` prints the verifier key.
-With `--key` the reader checks a text's signature; without it, it says that nothing was checked:
+A printed text can be signed as a [C2SP signed note](https://c2sp.org/signed-note). `--sign` prints the verifier key.
+With `--key` the reader checks a text's signature. Without it, the reader says that nothing was checked:
 
     referee show final.gamelog --notation --sign club.pem --name club.example > final.txt
     referee show final.txt --key club.vkey
@@ -232,87 +239,88 @@ With `--key` the reader checks a text's signature; without it, it says that noth
 ## Judging a record
 
 `referee adjudicate` judges the record of a game that was played over the board: every move, every draw, the score. It
-reads the same texts as `referee record`, and does not end with the first line that the rules forbid:
+reads the same texts as `referee record`, but can continue after a line that the rules forbid:
 
     referee adjudicate final.txt                            # stops before the first illegal line and explains it
     referee adjudicate final.txt --on-illegal skip --report final.html --out final.gamelog \\
         --key scribe.pem --referee-key referee.pem --arbiter-key arbiter.pem
 
-| `--on-illegal` | what happens to an illegal move |
+| `--on-illegal` | effect on an illegal move |
 |---|---|
 | `stop` | it ends the adjudication; you get the score so far, and with `--out` the log so far |
-| `skip` | it does not count, like a refused attempt. If the seat moves again in the record, that move counts; if the record goes on without it, the stand-in's move is entered (TBL-2). If a later draw does not fit the game without the move, the adjudication ends there |
+| `skip` | it does not count, like a refused attempt. If the seat moves again in the record, that move counts; if the record continues without it, the stand-in's move is entered (TBL-2). If a later draw does not fit the game without the move, the adjudication ends there |
 | `accept-as-played` | it stands if all rules that it breaks can be waived (TBL-7); otherwise it ends the adjudication |
 
-`--rulings FILE` rules on single lines: skip, let stand, replace by another move, stop with a result, each also with
-points off a seat ([organising.md](organising.md#each-line-on-its-own)). `--list` names every illegal line without any
-ruling.
+`--rulings FILE` rules on single lines: skip, let stand, replace by another move, or stop with a result. Each can also
+take points off a seat ([organising.md](organising.md#each-line-on-its-own)). `--list` names every illegal line
+without any ruling.
 
 Draws and rolls cannot be skipped or left standing. A line that is not in the notation, or can mean several moves, is
-nobody's move: it is reported as by `referee record`; correct the text. A `Result` that differs from the points is
-listed with the illegal lines, and the points count. The same holds for impossible `Points` and `Places`. Headers
-`Forfeits` and `Penalties` that contradict the lines are refused, as by `referee record`.
+not a move. It is reported as by `referee record`; correct the text. A `Result` that differs from the points is listed
+with the illegal lines, and the points count. The same holds for impossible `Points` and `Places`. Headers `Forfeits`
+and `Penalties` that contradict the lines are refused, as by `referee record`.
 
-Acts of the table that cannot be, such as `1: resign` twice, moves in a pause, and other moves than the stand-in's of a
-seat that is out are lines like illegal moves: they are listed with the reason, and `skip` leaves them out.
+Some lines are treated like illegal moves: they are listed with the reason, and `skip` leaves them out. These are acts
+of the table that are not possible, such as `1: resign` twice, moves in a pause, and moves of a seat that is out other
+than the stand-in's.
 
-Rulings in the record hold, whatever the policy: a move that is correctly marked with `against` stands, and forfeits,
-penalties and given results count. They do not make the record wrong. With `--out` each becomes a ruling in the log:
-lines in their places, headers at its end, as these do not say when they came. Two kinds of ends cannot be written
-so and are refused: a forfeit whose seat the text does not name, and an abort of a game that had already come to its
-end.
+Rulings in the record apply whatever the policy. A move that is correctly marked with `against` stands, and forfeits,
+penalties and given results count. They do not make the record wrong. With `--out` each becomes a ruling in the log.
+Lines are entered in their places, and headers at its end, because they have no time. Two kinds of ends cannot be
+written this way and are refused: a forfeit whose seat the text does not name, and an abort of a game that had already
+come to its end.
 
-Every ruling is an act of the arbiter in the log, signed with the arbiter's key. The report (`.html`, one printable page
-without scripts, or `.txt`) lists the illegal lines with line, rule and the rule's words, the score item by item, every
-move, and the hashes that tie it to the log. Only the report has the players' names: in the log a player is a hash, and
-the report has the salt that proves whose. `referee report final.gamelog --html` makes such a report of any game file,
-with the audit's verdict at its top.
+Every ruling is an act of the arbiter in the log, signed with the arbiter's key. The report is `.html`, one printable
+page without scripts, or `.txt`. It lists the illegal lines with line, rule and the rule's words, the score item by
+item, every move, and the hashes that tie it to the log. Only the report has the players' names. In the log a player
+is a hash, and the report has the salt that proves which player it is. `referee report final.gamelog --html` makes
+such a report of any game file, with the audit's verdict at its top.
 
-A running referee does the same over gRPC for callers with a token: AdjudicateRecord, ScorePosition and ReportGame of
-[AdjudicationService](../proto/referee/v1/adjudication_service.proto), in Python `referee_clients.sdk.solver`.
-Rulings by line are `AdjudicateRecordRequest.rulings`. The service takes no keys and writes no log; use `--out` where you have the keys.
+A running referee does the same over gRPC for callers with a token. The methods are AdjudicateRecord, ScorePosition
+and ReportGame of [AdjudicationService](../proto/referee/v1/adjudication_service.proto), in Python
+`referee_clients.sdk.solver`. Rulings by line are `AdjudicateRecordRequest.rulings`. The service takes no keys and
+writes no log; use `--out` where you have the keys.
 
 ## Scoring a final position
 
-`referee score` makes the score sheet of a position, of a game as text, or of a game file: every item of every seat with
-its rule, the places, and what broke a tie. For a contested game it begins with the winner and the reason, lists points
-that were taken off as items, and has the places of the result. For a position that is not over it gives the score as if
-the game ended there, with a last scoring of the boards.
+`referee score` makes the score sheet of a position, of a game as text, or of a game file. It has every item of every
+seat with its rule, the places, and the rule that broke a tie. For a contested game it begins with the winner and the
+reason, lists points that were taken off as items, and has the places of the result. If the game is not over, it gives
+the score as if the game ended there, with a last scoring of the boards.
 
 ### Boards alone
 
-If nothing but the boards is known of a game, write `Boards` in place of `Position`: the boards as they lie when the
-game is over, one part for each seat, separated by `|`. `referee score` gives the
-points and places of a final scoring, and `referee show` draws them (`--svg` as pictures). No other command takes them,
-as no game or log can be made of them. `Forfeits`, `Penalties` and the other headers mean what they
-mean before a position; boards are legal or marked with `against` as there.
+If only the boards of a game are known, write `Boards` instead of `Position`. Give the boards at the end of the game,
+one part for each seat, separated by `|`. `referee score` gives the points and places of a final scoring, and `referee
+show` draws them (`--svg` as pictures). No other command accepts boards, because they do not make a game or a log.
+`Forfeits`, `Penalties` and the other headers have the same meaning as before a position. Boards are legal or marked
+with `against` as there.
 
-**Kingdomino**: `castle` with its column and row in a fixed frame, or `nowhere` with `[frame "relative"]`; then the dominoes
-in any order. Every
-seat gets 12 in a game, in a mighty duel 24; those that do not lie in its kingdom count as discarded (harmony) and need
-not be named.
+**Kingdomino**: `castle` with its column and row in a fixed frame, or `nowhere` with `[frame "relative"]`; then the
+dominoes in any order. Every seat gets 12 in a game, in a mighty duel 24. Dominoes that are not in its kingdom count
+as discarded (harmony) and need not be named.
 
 ```text
 {boards_kingdomino}```
 
-**Roll & Write**: coins that are left, and the buildings; the virtual players' buildings by type; then who completed
-which type, the awards of one type in the order in which they were given. An award has all players who completed the
-type in the same round (`seats 0 2`, `virtual 0`), and may name the round (`award tower round 9 seats 1`). The award of a type
-that one player alone has completed may be left out.
+**Roll & Write**: coins that are left, and the buildings; the virtual players' buildings by type; then the awards for
+completed types, those of one type in the order in which they were given. An award has all players who completed the
+type in the same round (`seats 0 2`, `virtual 0`), and may name the round (`award tower round 9 seats 1`). The award
+of a type that only one player has completed may be left out.
 
 ```text
 {boards_rollwrite}```
 
-**Alhambra**: `before` is the scoring track before the last scoring, for every seat or for none; without it the sheet
-has the points of the last round only, and says so. With two seats the last part is `neutral` with the neutral player's
-tiles. Cards and reserves do not matter.
+**Alhambra**: `before` is the scoring track before the last scoring, for every seat or for none. Without it the sheet
+has the points of the last round only, and says so. With two seats the last part is `neutral` with the neutral
+player's tiles. Cards and reserves do not matter.
 
 ```text
 {boards_alhambra}```
 
-In Python, use `referee.text.notation.game_text.read` and `write`, `read_line` for one line in a position, and in
-`referee.text.notation.position_text` `read`, `write`, `read_boards` and `write_boards`. For a wrong text they raise only
-`NotationError`.
+In Python, use `read` and `write` in `referee.text.notation.game_text`, and `read_line` there for one line in a
+position. For positions and boards use `read`, `write`, `read_boards` and `write_boards` in
+`referee.text.notation.position_text`. For a wrong text they raise only `NotationError`.
 
 ## More games
 
@@ -320,8 +328,9 @@ In Python, use `referee.text.notation.game_text.read` and `write`, `read_line` f
 {rollwrite}
 ## The grammar
 
-For [Lark](https://lark-parser.readthedocs.io), LALR(1). The text of a game uses the common part and its game's part. `text` is a game
-or a position, `position` and `boards` the values of the headers `Position` and `Boards`, `act` one line. Two words, or two numbers, need a blank between them.
+The grammar is written for [Lark](https://lark-parser.readthedocs.io), LALR(1). The text of a game uses the common
+part and its game's part. `text` is a game or a position, `position` and `boards` are the values of the headers
+`Position` and `Boards`, and `act` is one line. Two words, or two numbers, need a blank between them.
 
 {grammar}"""
 
@@ -360,9 +369,9 @@ def _contested() -> str:
 
 
 def _options(setup: Setup) -> str:
-    """``- **kingdomino**: `frame` (fixed or relative), …``."""
-    named = [f"`{option.name}` ({option.expected})" for option in options_of(type(setup.options)).values()]
-    return f"- **{setup.rules_id}**: {', '.join(named)}\n"
+    """Return the rows ``| kingdomino | `frame` | fixed or relative |`` of the table of options."""
+    choices = options_of(type(setup.options)).values()
+    return "".join(f"| {setup.rules_id} | `{option.name}` | {option.expected} |\n" for option in choices)
 
 
 def _block(text: str, kind: str = "") -> str:
