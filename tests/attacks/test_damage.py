@@ -63,7 +63,7 @@ def test_an_auditor_that_overlooks_damage_is_told() -> None:
     target = Target(small_game("rollwrite"))
     with taken_away("crc"), pytest.raises(Wrong, match="turned over"):
         target.flip((target.ends[1] + 8) * 8)
-    with taken_away("what is missing"), pytest.raises(Wrong, match="COMPLETE, expected PREFIX"):
+    with taken_away("completeness"), pytest.raises(Wrong, match="COMPLETE, expected PREFIX"):
         target.cut(target.ends[-2])
 
 
@@ -81,7 +81,7 @@ def test_all_of_it_is_cut_into_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     assert piece(("rollwrite, at random", 3, 2 * PIECES + 4, 1)) == (3, [])
     assert piece(("rollwrite, at random", 4, 2 * PIECES + 4, 1)) == (2, [])
     monkeypatch.setattr(Target, "everything", lambda self: iter([partial(target.cut, target.ends[-2])]))
-    with taken_away("what is missing"):
+    with taken_away("completeness"):
         (done, (failure,)) = piece(("rollwrite, small", 0, 0, 1))
     assert (done, "COMPLETE, expected PREFIX" in failure) == (1, True)
 

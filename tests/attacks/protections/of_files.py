@@ -40,7 +40,7 @@ def magic(patch: Patch) -> None:
 
 @protection
 def lengths_of_frames(patch: Patch) -> None:
-    """What is empty, or longer than its type may be, is refused before it is read."""
+    """An empty frame, or one longer than its type may be, is refused before it is read."""
     parse = file.parse_head
 
     def lenient(head: bytes, offset: int) -> tuple[int, int]:
@@ -71,19 +71,19 @@ class _Endless(file.Order):
 
 @protection
 def nothing_after_END(patch: Patch) -> None:  # noqa: N802 - as the frame is written
-    """Neither bytes nor frames."""
+    """No bytes or frames may follow END."""
     patch.setattr(file, "Order", _Endless)
 
 
 @protection
 def hash_in_END(patch: Patch) -> None:  # noqa: N802 - as the frame is written
-    """The count of entries and the hash of all frames that matter."""
+    """The count of entries and the hash of all critical frames."""
     patch.setattr(file.Order, "_check_end", nothing)
 
 
 @protection
-def unknown_frames_that_matter(patch: Patch) -> None:
-    """Critical types that a reader does not know."""
+def unknown_critical_frames(patch: Patch) -> None:
+    """Critical types that a reader does not know are refused."""
     take = file.Order.take
 
     def lenient(order: file.Order, frame: Frame, whole: bytes) -> None:
@@ -97,14 +97,14 @@ def unknown_frames_that_matter(patch: Patch) -> None:
 
 
 @protection
-def number_of_frames_beside(patch: Patch) -> None:
-    """Of those that may be skipped, and of older checkpoints among them."""
+def number_of_optional_frames(patch: Patch) -> None:
+    """The frames that may be skipped, and the older checkpoints among them, are limited."""
     patch.setattr(file.Order, "_take_ignorable", nothing)
 
 
 @protection
-def what_is_missing(patch: Patch) -> None:
-    """END, GameEnd, a checkpoint of all entries."""
+def completeness(patch: Patch) -> None:
+    """END, GameEnd and a checkpoint of all entries are there."""
     overlooked(patch, Code.INCOMPLETE)
 
 
@@ -162,20 +162,20 @@ def strict_encoding(patch: Patch) -> None:
 
 @protection
 def longest_bodies(patch: Patch) -> None:
-    """16 KiB, looked at before parsing."""
+    """A body has at most 16 KiB, checked before parsing."""
     decode = strict.decode
     patch.setattr(strict, "decode", lambda kind, data, **limit: decode(kind, data, max_bytes=1 << 30))
 
 
 @protection
 def lengths_of_fields(patch: Patch) -> None:
-    """Of ids, hashes, keys, seeds, signatures."""
+    """Ids, hashes, keys, seeds and signatures have their exact lengths."""
     for module in (entry, header, intent):
         patch.setattr(module, "check_length", nothing)
 
 
 @protection
-def what_an_act_consists_of(patch: Patch) -> None:
+def parts_of_an_act(patch: Patch) -> None:
     """An intent has an act and an author."""
     decode = intent.decode_intent
 
@@ -192,5 +192,5 @@ def what_an_act_consists_of(patch: Patch) -> None:
 
 @protection
 def version_of_the_format(patch: Patch) -> None:
-    """Only what is known is read."""
+    """Only known versions are read."""
     patch.setattr(entry, "_check_version", nothing)

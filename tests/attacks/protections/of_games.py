@@ -34,7 +34,7 @@ def commitments_of_the_seats(patch: Patch) -> None:
 
 @protection
 def commitment_in_every_Join(patch: Patch) -> None:  # noqa: N802 - as the act is written
-    """In a dealt game nobody joins without one."""
+    """In a dealt game every Join has a commitment."""
     check = judge._check_join
 
     def lenient(game: LoggedGame, join: events.Joined) -> int:
@@ -52,19 +52,19 @@ def recomputed_deck(patch: Patch) -> None:
 
 @protection
 def r_is_disclosed(patch: Patch) -> None:
-    """At the end of every dealt game."""
+    """Every dealt game that is over discloses r."""
     overlooked(patch, Code.UNDISCLOSED)
 
 
 @protection
 def rules_of_the_game(patch: Patch) -> None:
-    """No move and no outcome against them."""
+    """No move and no outcome breaks them."""
     patch.setattr(judge, "_check_rules", nothing)
 
 
 @protection
-def who_may_act_when(patch: Patch) -> None:
-    """Turns, phases, one Join for a seat, nothing after the end."""
+def turns_and_phases(patch: Patch) -> None:
+    """Seats act in turn and in their phase, each joins once, and nothing follows the end."""
     mover = judge.mover
 
     def anybody(game: LoggedGame, author: events.Author) -> int:
@@ -79,13 +79,13 @@ def who_may_act_when(patch: Patch) -> None:
 
 @protection
 def attempts_are_judged_again(patch: Patch) -> None:
-    """What was refused is against the rules that are named."""
+    """A refused move breaks the rules that are named."""
     patch.setattr(judge, "_check_refused", lambda *given: Judged())
 
 
 @protection
 def digest_of_the_position(patch: Patch) -> None:
-    """After every entry."""
+    """Every entry has the digest of the position after it."""
     patch.setattr(Position, "digest", lambda self: ANYTHING)
 
 
@@ -97,7 +97,7 @@ def result(patch: Patch) -> None:
 
 @protection
 def components_of_the_version(patch: Patch) -> None:
-    """Tiles and cards are those that the rules stand for."""
+    """Tiles and cards are those of the rules version."""
     patch.setattr(ToyCodec, "encode_components", lambda self, components: ANYTHING)
 
 
@@ -127,8 +127,8 @@ def let_through(patch: Patch, is_meant: Callable[[LoggedGame, events.Event], boo
 
 
 @protection
-def what_is_not_offered(patch: Patch) -> None:
-    """Entries by the rules of the table, in a game without them."""
+def acts_not_offered(patch: Patch) -> None:
+    """A game without rules of the table has no entries by them."""
 
     def is_odd(game: LoggedGame, event: events.Event) -> bool:
         return isinstance(event, events.TimedOut) and not game.arbitration.is_offered
@@ -138,7 +138,7 @@ def what_is_not_offered(patch: Patch) -> None:
 
 @protection
 def losses_are_losses(patch: Patch) -> None:
-    """A head that is said to be lost is not one that the log reaches."""
+    """A head that is declared lost is not one that the log reaches."""
     let_through(patch, lambda _, event: isinstance(event, events.Recovered))
 
 
@@ -154,13 +154,13 @@ def certificates(patch: Patch) -> None:
 
 @protection
 def times(patch: Patch) -> None:
-    """What passed is accounted for, flags fall in time, results wait, nothing is dated back."""
+    """All time is accounted for, flags fall in time, results wait, no entry is dated back."""
     patch.setattr(judge, "_check_times", nothing)
 
 
 @protection
 def one_ruling_on_a_protest(patch: Patch) -> None:
-    """And on an appeal by another arbiter than the one whose ruling it is against."""
+    """A protest has one ruling, and another arbiter rules on an appeal."""
     check = Arbitration.check
 
     def lenient(self: Arbitration, act: events.TableAct, seq: int, now: Any) -> int | None:
@@ -177,29 +177,29 @@ def one_ruling_on_a_protest(patch: Patch) -> None:
 
 @protection
 def going_back(patch: Patch) -> None:
-    """Not past the deck, nor past what is not the scribe's."""
+    """The game does not go back past a draw, and a scribe takes back only scribes' entries."""
     patch.setattr(Takebacks, "check", nothing)
 
 
 @protection
 def moves_of_stand_ins(patch: Patch) -> None:
-    """They are those that the rules of the game lay down."""
+    """A stand-in makes the move that the rules of the game prescribe."""
     let_through(patch, lambda _, event: isinstance(event, events.StoodIn))
 
 
 @protection
-def what_may_stand(patch: Patch) -> None:
-    """An arbiter lets stand only what breaks rules that can be waived."""
+def waivable_rules(patch: Patch) -> None:
+    """An arbiter lets a move stand only if all rules that it breaks can be waived."""
     patch.setattr(judge, "_check_accepted", lambda *given: ())
 
 
 @protection
-def who_can_be_absent(patch: Patch) -> None:
-    """A seat that connects itself, where the terms limit absence."""
+def absence(patch: Patch) -> None:
+    """Only a seat with a connection of its own can be absent, and only if the terms limit absence."""
     let_through(patch, lambda _, event: isinstance(event, events.WasAbsent))
 
 
 @protection
 def texts(patch: Patch) -> None:
-    """Words are those that an entry commits to."""
+    """The words are those that an entry commits to."""
     patch.setattr(remarks, "check", nothing)

@@ -23,25 +23,25 @@ def _unlinked(patch: Patch, what: str) -> None:
 
 @protection
 def place_in_the_entry(patch: Patch) -> None:
-    """Its game, its number and the hash of the entry before."""
+    """An entry names its game, its number and the hash of the entry before."""
     _unlinked(patch, "entry")
 
 
 @protection
 def place_in_the_act(patch: Patch) -> None:
-    """The same, signed by the seat."""
+    """The seat signs the same three."""
     _unlinked(patch, "intent")
 
 
 @protection
 def tree_against_checkpoint(patch: Patch) -> None:
-    """Game, size and root."""
+    """Game, size and root are those of the checkpoint."""
     patch.setattr(audit, "check_head", nothing)
 
 
 @protection
 def signature_of_the_checkpoint(patch: Patch) -> None:
-    """The referee's, with the key that the caller names."""
+    """The checkpoint is signed with the referee's key that the caller names."""
     patch.setattr(VerifierKey, "check", nothing)
 
 
@@ -59,14 +59,14 @@ def strict_notes(patch: Patch) -> None:
 
 @protection
 def receipts(patch: Patch) -> None:
-    """Checkpoints that somebody was given with an answer."""
+    """Checkpoints that a player received with an answer fit the entries."""
     begin = Heads.__init__
     patch.setattr(Heads, "__init__", lambda self, verifier, receipts, logged=(): begin(self, verifier, (), logged))
 
 
 @protection
 def checkpoints_in_the_file(patch: Patch) -> None:
-    """Older ones, between the entries."""
+    """Older checkpoints between the entries fit them."""
     patch.setattr(heads.Heads, "seen", lambda self, frame, tree: "")
 
 
@@ -75,20 +75,20 @@ def checkpoints_in_the_file(patch: Patch) -> None:
 
 @protection
 def signatures_of_the_acts(patch: Patch) -> None:
-    """The author's, over the exact bytes."""
+    """The author signs the exact bytes."""
     patch.setattr(Keyring, "check", lambda keyring, signed, intent: author_of(intent))
 
 
 @protection
 def weak_keys(patch: Patch) -> None:
-    """Of small or mixed order."""
+    """Keys of small or mixed order are refused."""
     patch.setattr(keys, "check_public_key", nothing)
     patch.setattr(entry, "check_public_key", nothing)
 
 
 @protection
 def pinned_keys(patch: Patch) -> None:
-    """Seats' keys that the caller knows from elsewhere."""
+    """Seats' keys that the caller knows from elsewhere are the ones in use."""
     begin = audit._Auditor.__init__
 
     def without(self: Any, policy: verdict.Policy, *others: Any, **options: Any) -> None:
