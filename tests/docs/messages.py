@@ -18,8 +18,9 @@ FILES: Sequence[FileDescriptor] = tuple(
 )
 
 INTRODUCTION = """\
-Made from the .proto files by `make docs`; their comments, in [proto/referee](../proto/referee), say what each field
-means. A field is given as number, name and type. Its tag on the wire is `number << 3 | wire type`, as a varint:
+This section is made from the .proto files by `make docs`. The comments in these files, in
+[proto/referee](../proto/referee), explain each field. A field is given as number, name and type. Its tag on the wire is
+`number << 3 | wire type`, as a varint:
 
 | type | wire type | value |
 |---|---|---|
