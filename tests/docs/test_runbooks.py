@@ -250,7 +250,7 @@ async def test_database_went_back(tmp_path: Path, postgres: Postgres) -> None:
     await operator.types("cp /backup/club-2026-11-28-17/referee.db club/referee.db")
     assert "entries are lost" in await operator.types("referee recover --data club", code=1)
     await operator.types("referee recover GAME --from alice.gamelog --data club")
-    assert "every game can go on" in await operator.types("referee recover --data club")
+    assert "every game can continue" in await operator.types("referee recover --data club")
 
     await operator.types('sqlite3 club/referee.db ".backup snapshot.db"')
     await operator.types("mkdir -m 700 restored")

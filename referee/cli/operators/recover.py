@@ -154,7 +154,7 @@ def recover(  # noqa: PLR0917 - typer reads options from the signature
         raise Failure(str(error)) from None
     except OSError as error:
         raise Failure(f"{copy}: {error.strerror}") from None
-    print("\n".join(lines) or "every game can go on")
+    print("\n".join(lines) or "every game can continue")
     if is_left:
         raise typer.Exit(EXIT_FAILED)
 
@@ -249,7 +249,7 @@ def in_doubt_words(doubts: Sequence[recovery.Doubt], data: Path, *, named: bool 
 def decided(game_id: bytes, done: recovery.Recovered, what: str) -> list[str]:
     """Return what was decided about a game, in words. ``what``: what came before, if something did."""
     said = f"the log says that entries signed after {moment_utc(done.copied_ms)} may be lost" if done.copied_ms else ""
-    state = "can go on"
+    state = "can continue"
     if done.ended:
         is_stuck = bool(what and done.copied_ms and done.entries)
         lost = "the secret that it deals from is lost, so audits say UNDISCLOSED"

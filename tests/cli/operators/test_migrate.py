@@ -54,7 +54,7 @@ async def test_games_go_on_in_another_database(tmp_path: Path, postgres: Postgre
     assert play.record.size > size
     assert not (data / STORE_FILE).exists(), "nor does a later start make one"
     listed = referee("recover", "--data", data)
-    assert (listed.returncode, listed.stdout) == (0, "every game can go on\n")
+    assert (listed.returncode, listed.stdout) == (0, "every game can continue\n")
 
 
 @pytest.mark.long

@@ -347,7 +347,7 @@ async def test_what_is_damaged_comes_back_from_a_copy(is_over: bool, tmp_path: P
                 await client.games.AbortGame(pb.AbortGameRequest(game_id=play.id), metadata=bearer(client.organiser))
         files = {play.id: await client.log(play.id) for play in plays}
     case = SetBack(tmp_path, plays[0], plays[0], 0)
-    assert case.recover() == "every game can go on\n"
+    assert case.recover() == "every game can continue\n"
     with closing(sqlite3.connect(data / STORE_FILE)) as store, store:
         before = store.execute(_CONTENT).fetchall()
         for number, attack in enumerate(damage, start=2):
@@ -360,7 +360,7 @@ async def test_what_is_damaged_comes_back_from_a_copy(is_over: bool, tmp_path: P
         copy.write_bytes(files[play.id])
         assert "restored: nothing is lost" in case.recover(play.id, "--from", copy)
         assert "the database has all" in case.recover(play.id, "--from", copy, code=1)
-    assert case.recover() == "every game can go on\n"
+    assert case.recover() == "every game can continue\n"
     with closing(sqlite3.connect(data / STORE_FILE)) as store:
         assert store.execute(_CONTENT).fetchall() == before
     async with running(data) as (server, client):
@@ -387,7 +387,7 @@ async def test_a_damaged_header_comes_back_from_a_copy(tmp_path: Path) -> None:
     case = SetBack(tmp_path, play, play, 0)
     assert "the header of its file" in case.recover(code=1)
     assert "nothing is lost" in case.recover(play.id, "--from", copy)
-    assert case.recover() == "every game can go on\n"
+    assert case.recover() == "every game can continue\n"
     assert (await fetched(case, play)).read_bytes() == copy.read_bytes()
 
 
@@ -458,7 +458,7 @@ async def test_another_history_can_be_given_up(tmp_path: Path) -> None:
     assert "nothing is wrong with this game" in case.recover(well.id, "--give-up", code=1)
     assert "nothing is wrong with this game" in case.recover(well.id, "--continue", code=1)
     assert "given up" in case.recover(play.id, "--give-up")
-    assert case.recover() == "every game can go on\n"
+    assert case.recover() == "every game can continue\n"
     with closing(sqlite3.connect(data / MARKS_FILE)) as marks:
         kept = marks.execute("SELECT game, size, root FROM lost").fetchall()
     assert kept == [(bytes.fromhex(play.id), play.record.size, play.record.root())]
@@ -499,7 +499,7 @@ async def test_the_key_of_the_secrets_is_lost(tmp_path: Path) -> None:
     assert "ended through the referee's fault, with all its entries" in case.recover(dealt.id, "--end")
     assert "nothing is wrong with this game" in case.recover(dealt.id, "--end", code=1)
     assert "given up" in case.recover(other.id, "--give-up")
-    assert case.recover() == "every game can go on\n"
+    assert case.recover() == "every game can continue\n"
     async with running(data) as (server, client):
         game = (await client.games.GetGame(pb.GetGameRequest(game_id=dealt.id))).game
         assert (game.state, game.result.ending) == (game_pb2.GAME_STATE_OVER, log_pb2.ENDING_REFEREE_FAULT)
@@ -517,7 +517,7 @@ async def test_only_a_stopped_referee(tmp_path: Path) -> None:
         assert (done.returncode, done.stdout) == (1, "")
         assert "another referee is running on this directory" in done.stderr
     done = referee("recover", "--data", tmp_path / "data")
-    assert (done.returncode, done.stdout) == (0, "every game can go on\n")
+    assert (done.returncode, done.stdout) == (0, "every game can continue\n")
     assert referee("recover", "--data", tmp_path / "none").returncode == 1
     assert not (tmp_path / "none").exists()
 

@@ -49,7 +49,7 @@ async def test_what_the_log_knows_comes_back_and_so_do_the_games(tmp_path: Path)
     assert refused.returncode == 1
     assert "the published log has 4 leaves, and the database knows of 1" in refused.stderr
     assert "referee log recover" in refused.stderr
-    assert "every game can go on" in referee("recover", "--data", data).stdout, "the marks went back as well"
+    assert "every game can continue" in referee("recover", "--data", data).stdout, "the marks went back as well"
     # Beyond the checkpoint: written, and signed for by nobody.
     (folder / "tile/0/000.p/9").write_bytes(bytes(9 * 32))
     done = referee("log", "recover", "--data", data, "--log", folder)
@@ -140,4 +140,4 @@ async def test_a_log_that_is_not_as_it_was_signed_brings_nothing_back(damage: st
     done = referee("log", "recover", "--data", data, "--log", folder)
     assert done.returncode == 1
     assert done.stderr.startswith("referee: nothing was recovered: ")
-    assert "every game can go on" in referee("recover", "--data", data).stdout
+    assert "every game can continue" in referee("recover", "--data", data).stdout

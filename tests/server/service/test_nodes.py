@@ -733,7 +733,7 @@ async def test_a_database_that_went_back_leaves_open_games_in_doubt_at_every_nod
     assert code == 0, said
     shutil.copy2(tmp_path / "kept", paths[1] / "cluster.mark")
     code, said = await recovered("--data", paths[1], "--accept-rollback")
-    assert (code, said.splitlines()[-1]) == (0, "every game can go on"), said
+    assert (code, said.splitlines()[-1]) == (0, "every game can continue"), said
     code, said = await recovered("--data", paths[1], "--accept-rollback")
     assert (code, "in doubt" in said) == (1, True), "a directory that never knew the database cannot tell"
     async with running(paths[1]) as (_, client):
