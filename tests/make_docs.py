@@ -118,8 +118,8 @@ The move that TBL-2 enters in each game.
 
 MAY_STAND = """\
 TBL-7 for every rule that forbids something. A rule is waivable only if every move that breaks only such rules leaves a
-position from which the game can continue. So a rule that also says that a card is there is not waivable. An illegal move
-that cannot stand is taken back, or set right with points (TBL-6).
+position from which the game can continue. So a rule that also says that a card is there is not waivable. An illegal
+move that cannot stand is taken back, or set right with points (TBL-6).
 """
 
 
