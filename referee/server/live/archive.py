@@ -6,8 +6,8 @@ A replay costs what the whole game cost, everybody may ask for one, and who play
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections import Counter, OrderedDict
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 
 from google.protobuf.message import DecodeError
@@ -15,20 +15,31 @@ from google.protobuf.message import DecodeError
 from referee.log.entry import decode_open
 from referee.log.errors import LogError
 from referee.log.merkle import Tree, leaf_hash
+from referee.log.note import Checkpoint, Note
 from referee.log.v1 import log_pb2
 from referee.server.live.context import Context
+from referee.server.live.game import LiveGame
 from referee.server.live.history import History
 from referee.server.live.refusals import BeyondHead, LimitReached, Unsound
-from referee.server.live.turns import Payer
+from referee.server.live.turns import Payer, Work
 from referee.server.live.watch import Commit
-from referee.server.store.store import Row, StoredGame
+from referee.server.store.marks import Mark
+from referee.server.store.store import Row, StoreDamaged, StoredGame
 from referee.text.words.catalogue import phrase
 from referee.v1 import game_pb2 as pb
+from referee.v1.game_service_pb2 import Snapshot
 
 MOST_REPLAYS, MOST_REPLAYS_OF_ONE = 32, 4
 """Waiting at one time; the one under way counts."""
 _RETRY_S = 1.0
 HASHED_AT_ONCE = 32
+KEPT_CLOSED = 64
+"""Games that are over and may be looked at again soon."""
+KEPT_ARCHIVES = 1024
+"""Most archives that are kept, without their positions: these are small."""
+KEPT_SNAPSHOTS = 512
+"""Most games that are over of which game and position are kept, ready to be shown."""
+_PAGE_GAMES = 100
 LAST_ENTRIES = 2
 """The end of a game, and the secret that is disclosed after it."""
 
@@ -148,3 +159,126 @@ class Replays:
             self._waiting[payer] -= 1
             if not self._waiting[payer]:
                 del self._waiting[payer]
+
+
+class Finished:
+    """Games that are over and were asked for of late, in each form in which they are shown: replayed, as an archive, as
+    a snapshot. Of each form it keeps a bounded number, those that were used last.
+    """
+
+    def __init__(self, context: Context, on_unsound: Callable[[Unsound], None]) -> None:
+        """``on_unsound``: is told of an archive that the store gives otherwise than it was written."""
+        self._context = context
+        self._on_unsound = on_unsound
+        self._games: OrderedDict[bytes, LiveGame] = OrderedDict()
+        """The most recently used last, here and below."""
+        self._archives: OrderedDict[bytes, Archive] = OrderedDict()
+        self._archiving = asyncio.Lock()
+        self._snapshots: OrderedDict[bytes, Snapshot] = OrderedDict()
+        self.replays = Replays()
+
+    def __contains__(self, game_id: bytes) -> bool:
+        return game_id in self._games
+
+    def __iter__(self) -> Iterator[LiveGame]:
+        return iter(self._games.values())
+
+    def has(self, game: LiveGame) -> bool:
+        """Return whether this very object is the game that is kept."""
+        return self._games.get(game.game_id) is game
+
+    @property
+    def kept(self) -> dict[str, int]:
+        """How many games are kept, by how they are."""
+        return {"games_over": len(self._games), "archives": len(self._archives)}
+
+    def keep(self, game: LiveGame) -> None:
+        """Keep a game that was replayed, or has just ended."""
+        self._games[game.game_id] = game
+        if len(self._games) > KEPT_CLOSED:
+            self._games.popitem(last=False)
+
+    def forget(self, game_id: bytes) -> None:
+        """Keep no form of the game."""
+        self._games.pop(game_id, None)
+        self._archives.pop(game_id, None)
+        self._snapshots.pop(game_id, None)
+
+    def game(self, game_id: bytes) -> LiveGame | None:
+        """Return the game if it is kept, with its position."""
+        if (game := self._games.get(game_id)) is not None:
+            self._games.move_to_end(game_id)
+        return game
+
+    def snapshot(self, game_id: bytes) -> Snapshot | None:
+        """Return what ``keep_snapshot`` was given, if it is kept."""
+        if (snapshot := self._snapshots.get(game_id)) is not None:
+            self._snapshots.move_to_end(game_id)
+        return snapshot
+
+    def keep_snapshot(self, game_id: bytes, snapshot: Snapshot) -> None:
+        """Keep the game and its position, ready to be shown."""
+        self._snapshots[game_id] = snapshot
+        if len(self._snapshots) > KEPT_SNAPSHOTS:
+            self._snapshots.popitem(last=False)
+
+    async def archive(self, game_id: bytes, payer: Payer) -> Archive | None:
+        """Return the archive, opened if it is not kept; None if the store has no ended game of this id.
+
+        Opening is charged to ``payer``. Raise ``Unsound``, ``StoreFailed``.
+        """
+        if (archive := self._archives.get(game_id)) is not None:
+            self._archives.move_to_end(game_id)
+            return archive
+        stored = await self._context.store.game(game_id)
+        if stored is None or stored.closed is None:
+            return None
+
+        async def checked(_: History, row: Row) -> None:
+            if row.seq % HASHED_AT_ONCE == 0:
+                await self._context.turns.next(payer)
+                payer.charge(Work.READ, HASHED_AT_ONCE)
+
+        async with self._archiving:
+            if (archive := self._archives.get(game_id)) is None:
+                archive = await Archive.open(self._context, stored, self._on_unsound, checked=checked)
+                self._archives[game_id] = archive
+        if len(self._archives) > KEPT_ARCHIVES:
+            self._archives.popitem(last=False)
+        return archive
+
+
+async def check_endings(context: Context, marks: dict[bytes, Mark]) -> AsyncIterator[Unsound]:
+    """Hold the last checkpoint of every game that is over against its mark; yield the games that are unsound.
+
+    Takes out of ``marks`` those of the games that it has looked at. Raise ``StoreFailed``.
+    """
+    origin = context.signer.verifier.name
+    before: int | None = None
+    while page := await context.store.games(before, _PAGE_GAMES, closed=True):
+        before = page[-1].number
+        try:
+            notes = await context.store.last_notes(page)
+        except StoreDamaged:
+            notes = {}
+        for stored in page:
+            mark, note = marks.pop(stored.game_id, None), notes.get(stored.game_id, b"")
+            if mark is not None:
+                # Whether it is signed, and the entries are those that it covers, is seen when they are read.
+                promised = Checkpoint(origin, stored.game_id, mark.size, mark.root).text()
+                if note.startswith(promised.encode()):
+                    continue
+                if context.store.nodes.shares and mark.size < _size_in(note):
+                    continue  # another node went on with it: it is compared when it is read
+            try:
+                await LiveGame.load(context, stored.game_id)
+            except Unsound as error:
+                yield error
+
+
+def _size_in(note: bytes) -> int:
+    """Return how many entries the checkpoint is for; 0 if it is none."""
+    try:
+        return Checkpoint.parse(Note.parse(note).text).size
+    except LogError:
+        return 0

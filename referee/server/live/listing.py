@@ -1,23 +1,39 @@
-"""Which games a list is asked for. Knows what a game was opened with and how it stands, not where games are kept."""
+"""Lists of games: what a caller may ask for, and every game of the store as it stands."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
+
+import structlog
+from google.protobuf.message import DecodeError
 
 from referee.log.identity import GAME_ID_BYTES
+from referee.log.v1 import log_pb2
+from referee.server.live.context import Context
+from referee.server.live.game import LiveGame
 from referee.server.live.opening import EVENTS, PRINCIPAL
-from referee.server.live.refusals import BadField
-from referee.server.store.store import Listing
+from referee.server.live.refusals import BadField, Elsewhere, Unsound
+from referee.server.live.turns import Payer, Work
+from referee.server.live.view import game_message, game_state
+from referee.server.store.store import Listing, StoredGame, StoreFailed
 from referee.v1 import game_pb2 as pb
 from referee.v1.game_service_pb2 import ListGamesRequest
 
 MIN_PREFIX = 8
 """Hexadecimal digits of an id: by fewer one would find too many games."""
+_PAGE_GAMES = 100
+_LISTED_AT_ONCE = 8
+MOST_LOOKED_AT = 1000
+"""Games that one list looks at, so that its cost has a bound whatever is asked for."""
 _UNREAD = (pb.GAME_STATE_SET_ASIDE, pb.GAME_STATE_UNREADABLE)
 """States of games that cannot be read: such a game may be over or not."""
 _OF_ANY = (pb.GAME_STATE_UNSPECIFIED, *_UNREAD)
 _PREFIX = re.compile(rf"[0-9a-f]{{{MIN_PREFIX},{2 * GAME_ID_BYTES}}}\Z")
+
+_log = structlog.get_logger("referee.live_games")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,3 +96,136 @@ def _ids(prefix: str) -> tuple[bytes, bytes]:
         raise BadField("id_prefix", f"{MIN_PREFIX} to {2 * GAME_ID_BYTES} lower-case hexadecimal digits")
     first, last = (bytes.fromhex(prefix.ljust(2 * GAME_ID_BYTES, figure)) for figure in "0f")
     return first, last
+
+
+class Games(Protocol):
+    """The live games, as far as a list needs them; ``LiveGames`` says what its methods do."""
+
+    @property
+    def aside(self) -> Mapping[bytes, Unsound]: ...
+
+    def running(self, game_id: bytes) -> LiveGame | None: ...
+
+    async def game(self, game_id: bytes) -> LiveGame: ...
+
+    def set_aside(self, error: Unsound) -> None: ...
+
+
+class GameList:
+    """Lists every game of the store as it stands: live here, live at another node, over, or not to be read."""
+
+    def __init__(self, context: Context, games: Games) -> None:
+        self._context = context
+        self._games = games
+
+    async def page(
+        self, before: int | None, limit: int, wanted: Wanted, payer: Payer
+    ) -> tuple[list[pb.Game], int | None]:
+        """Return the games that are wanted, newest first, and where the next page begins.
+
+        Looks at no more than ``MOST_LOOKED_AT`` games, whatever is wanted; what it has not come to is on later pages.
+        """
+        store = self._context.store
+        if before is None and wanted.opened_until_ms:
+            before = await store.first_since(wanted.opened_until_ms)
+        found: list[pb.Game] = []
+        looked_at = 0
+        while True:
+            page = await self._candidates(before, wanted)
+            shown = await self._shown_elsewhere(page)
+            for stored in page:
+                if stored.listing.opened_ms < wanted.opened_from_ms:
+                    return found, None  # and so are all that follow
+                if len(found) == limit or looked_at == MOST_LOOKED_AT:
+                    return found, before
+                if looked_at % _LISTED_AT_ONCE == 0:
+                    await self._context.turns.next(payer)
+                before, looked_at = stored.number, looked_at + 1
+                payer.charge(Work.LIST, 1)
+                if not wanted.listing_fits(stored.game_id, stored.listing, closed=stored.closed is not None):
+                    continue
+                if stored.game_id in shown:
+                    game = self._as_shown(stored, shown[stored.game_id], wanted)
+                else:
+                    game = await self._listed(stored, wanted)
+                if game is not None:
+                    found.append(game)
+            if not page:
+                return found, None
+
+    async def _candidates(self, before: int | None, wanted: Wanted) -> list[StoredGame]:
+        """Return the next games of what the store finds fastest of all that is wanted."""
+        store = self._context.store
+        if wanted.ids is not None:
+            return await store.games_between(*wanted.ids, before, _PAGE_GAMES)
+        if wanted.principal:
+            return await store.games_of_player(wanted.principal, before, _PAGE_GAMES)
+        if wanted.event_id is not None:
+            return await store.games_of_event(wanted.event_id, before, _PAGE_GAMES)
+        return await store.games(before, _PAGE_GAMES, closed=wanted.closed)
+
+    async def _shown_elsewhere(self, page: Sequence[StoredGame]) -> dict[bytes, bytes | None]:
+        """Return of which games other nodes show how they stand. None is taken up for a list."""
+        running = self._games.running
+        ids = [stored.game_id for stored in page if stored.closed is None and running(stored.game_id) is None]
+        return await self._context.store.nodes.shown(ids) if ids and self._context.store.nodes.shares else {}
+
+    def _as_shown(self, stored: StoredGame, listed: bytes | None, wanted: Wanted) -> pb.Game | None:
+        """Return the game as the node that has it showed it; None if it is not in the state that is wanted."""
+        game = pb.Game.FromString(listed) if listed is not None else _unread(stored, pb.GAME_STATE_UNREADABLE)
+        return game if wanted.state_fits(game.state) else None
+
+    async def _listed(self, stored: StoredGame, wanted: Wanted) -> pb.Game | None:
+        """Return the game as it is listed; None if it is not in the state that is wanted.
+
+        A game that cannot be read is listed with what it was opened with, and says so: nobody may take it for missing.
+        """
+        try:
+            if stored.game_id in self._games.aside:
+                game = _unread(stored, pb.GAME_STATE_SET_ASIDE)
+            elif stored.closed is not None:
+                game = await self._as_it_ended(stored, pb.Game.FromString(stored.closed))
+            else:
+                record = await (await self._games.game(stored.game_id)).record()
+                if not wanted.state_fits(game_state(record)):
+                    return None
+                game = game_message(record)
+        except (Unsound, DecodeError) as error:
+            self._games.set_aside(
+                error if isinstance(error, Unsound) else Unsound(stored.game_id, "its ending cannot be read")
+            )
+            game = _unread(stored, pb.GAME_STATE_SET_ASIDE)
+        except Elsewhere:  # since the page was read
+            game = _unread(stored, pb.GAME_STATE_UNREADABLE)
+        except StoreFailed as error:
+            _log.error("game not read", game=stored.game_id.hex(), error=str(error))
+            game = _unread(stored, pb.GAME_STATE_UNREADABLE)
+        return game if wanted.state_fits(game.state) else None
+
+    async def _as_it_ended(self, stored: StoredGame, game: pb.Game) -> pb.Game:
+        """Return the game with what earlier versions did not keep of it. Raise ``DecodeError``, ``StoreFailed``."""
+        if not game.opened_ms:
+            game.MergeFrom(_as_opened(stored))
+            for row in await self._context.store.entries(stored.game_id, game.size - 1, 1):
+                game.ended_ms = log_pb2.Entry.FromString(row.data).referee_ms
+        return game
+
+    async def owners(self, games: Sequence[pb.Game]) -> dict[str, str]:
+        """Return by id, of those that are not over, which of several nodes goes on with it, for people."""
+        if not self._context.store.nodes.shares:
+            return {}
+        ids = [bytes.fromhex(game.id) for game in games if game.state != pb.GAME_STATE_OVER]
+        found = await self._context.store.nodes.owners(ids)
+        return {game_id.hex(): node.words for game_id, node in found.items()}
+
+
+def _unread(stored: StoredGame, state: pb.GameState.ValueType) -> pb.Game:
+    game = _as_opened(stored)
+    game.id, game.state = stored.game_id.hex(), state
+    return game
+
+
+def _as_opened(stored: StoredGame) -> pb.Game:
+    """Return what lists find the game by."""
+    event_id, round_, table, opened_ms = stored.listing
+    return pb.Game(event_id=event_id, round=round_, table=table, opened_ms=opened_ms)

@@ -1,9 +1,11 @@
-"""What a stream is fed with: a bounded queue of commits that never skips, and the word that ends it."""
+"""Streams are fed from here: bounded queues of commits that never skip, the word that ends them, the news of games."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -184,3 +186,39 @@ class SeatWatcher(Watcher):
         game_id = next(iter(self._opened))
         del self._opened[game_id]
         return Item(opened=game_id)
+
+
+class Feeds:
+    """Reports to watchers of many games which games begin that they follow."""
+
+    def __init__(self) -> None:
+        self._feeds: dict[str | bytes, set[SeatWatcher]] = {}
+
+    @contextmanager
+    def feeding(self, of: Collection[str | bytes], feed: SeatWatcher) -> Iterator[None]:
+        """Report to the feed every game that is opened meanwhile, or that becomes this node's.
+
+        ``of``: whose games, by principal, and which, by id.
+        """
+        for each in of:
+            self._feeds.setdefault(each, set()).add(feed)
+        try:
+            yield
+        finally:
+            for each in of:
+                feeds = self._feeds[each]
+                feeds.discard(feed)
+                if not feeds:
+                    del self._feeds[each]
+
+    def opened(self, game_id: bytes, principals: Mapping[int, str]) -> None:
+        """Tell those who follow the game, or one of the principals at its seats."""
+        followed: set[str | bytes] = {game_id, *principals.values()}
+        for feed in {feed for each in followed for feed in self._feeds.get(each, ())}:
+            feed.opened(game_id)
+
+    def end(self, ending: Ending) -> None:
+        """End every feed."""
+        for feeds in self._feeds.values():
+            for feed in feeds:
+                feed.end(ending)

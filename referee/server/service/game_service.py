@@ -106,16 +106,16 @@ class GameService:
         size = min(request.page_size or 50, MOST_LISTED)
         kind = f"games/{sha256(repr(wanted).encode()).hexdigest()}"
         before = page_of(request.page_token, kind) if request.page_token else None
-        games, following = await self._live_games.games(before, size, wanted, caller.account)
+        games, following = await self._live_games.listing.page(before, size, wanted, caller.account)
         if oversees:
-            owners = await self._live_games.owners(games)
+            owners = await self._live_games.listing.owners(games)
             for number, game in enumerate(games, start=1):
                 if number % _NAMED_AT_ONCE == 0:
                     await self._live_games.context.turns.next(caller.account)
                 game.node = owners.get(game.id, "")
                 if not game.seats:  # it cannot be read
                     continue
-                for seat, principal in (await self._live_games.players(bytes.fromhex(game.id))).items():
+                for seat, principal in (await self._live_games.seats.players(bytes.fromhex(game.id))).items():
                     game.seats[seat].principal = principal
         token = page_token(kind, following) if following is not None else ""
         return pb.ListGamesResponse(games=games, next_page_token=token)
@@ -193,7 +193,7 @@ class GameService:
             return None
         if caller.seat is not None or not caller.principal:
             return caller.seat
-        return await self._live_games.seat_of(caller.principal, game_id)
+        return await self._live_games.seats.seat_of(caller.principal, game_id)
 
     async def WatchGame(self, request: pb.WatchGameRequest, caller: Caller, responses: ResponseStream) -> None:
         game_id, after_seq = game_id_of(request.game_id), after_seq_of(request)
@@ -240,7 +240,7 @@ class GameService:
             await playing.run(after_seq_of(first.enter), requests, responses, take)
 
     async def WatchSeat(self, request: pb.WatchSeatRequest, caller: Caller, responses: ResponseStream) -> None:
-        own = self._live_games.games_of(caller.principal) if caller.game_id is None else [caller.game_id]
+        own = self._live_games.seats.games_of(caller.principal) if caller.game_id is None else [caller.game_id]
         games: dict[bytes, int | None] = dict.fromkeys(own)
         follows: set[str | bytes] = {caller.principal if caller.game_id is None else caller.game_id}
         for i, point in enumerate(request.resume):
@@ -253,7 +253,7 @@ class GameService:
             # For another node, this one tells of its own games; of those that are over, the one that was asked tells.
             games = {game_id: seq for game_id, seq in games.items() if self._live_games.running(game_id) is not None}
         feed = SeatWatcher(self._queue_items)
-        with self._heartbeats.of(feed, responses, "WatchSeat"), self._live_games.feeding(follows, feed):
+        with self._heartbeats.of(feed, responses, "WatchSeat"), self._live_games.feeds.feeding(follows, feed):
             here = SeatStreams(self._live_games, feed, partial(self.author_in, caller))
             if (forward := responses.forward) is None:
                 await here.run(games, responses)

@@ -401,7 +401,7 @@ class RefereeCollector(Collector):
         yield lost
 
     def _of_process(self) -> Iterator[Metric]:
-        kept = {**self._live_games.kept, **self._door.kept, "moves": values.kept()}
+        kept = {**self._live_games.finished.kept, **self._door.kept, "moves": values.kept()}
         what = "What is kept in memory to be at hand, each kind up to a bound."
         yield _gauge("referee_kept", what, "kind", kept)
         yield GaugeMetricFamily("referee_tasks", "Tasks of the event loop.", value=len(asyncio.all_tasks()))

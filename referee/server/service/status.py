@@ -181,7 +181,7 @@ class StatusService:
             status.clocks.extend(clock_messages(record))
             status.state = game_state(record)
             status.scribe_awaited = is_scribe_awaited(record)
-            awaited, principals = awaited_seats(record), self._live_games.principals(game.game_id)
+            awaited, principals = awaited_seats(record), self._live_games.seats.principals(game.game_id)
             for number, seat in enumerate(record.opened.seats):
                 status.seats.add(
                     awaited=number in awaited,

@@ -87,7 +87,7 @@ class EventService:
     async def ListEvents(self, request: pb.ListEventsRequest, caller: Caller) -> pb.ListEventsResponse:
         size = min(request.page_size or 20, MOST_LISTED)
         before = page_of(request.page_token, "events") if request.page_token else None
-        found, following = await self._live_games.games(before, size, Wanted(event_id=EVENTS), caller.account)
+        found, following = await self._live_games.listing.page(before, size, Wanted(event_id=EVENTS), caller.account)
         response = pb.ListEventsResponse()
         for game in found:
             if game.rules_id in {"", TOURNAMENT.rules_id}:  # before there were events, a game could have this number

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from referee.log.v1 import log_pb2
-from referee.server.live import live_games as house_module
+from referee.server.live import archive
 from referee.server.live.history import ROWS
 from referee.server.service.files import STORE_FILE
 from referee.server.service.server import Server
@@ -286,7 +286,7 @@ async def test_games_that_ended_under_an_earlier_version_are_listed_as_they_were
 
 
 async def test_the_game_that_was_not_asked_for_longest_is_let_go_of(tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr(house_module, "KEPT_CLOSED", 2)
+    monkeypatch.setattr(archive, "KEPT_CLOSED", 2)
     async with running(tmp_path / "data") as (server, client):
         games = [(await client.create()).game.id for _ in range(3)]
         for game in games[:2]:

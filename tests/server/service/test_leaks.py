@@ -14,7 +14,7 @@ from typing import Any
 import grpc
 import pytest
 
-from referee.server.live import live_games
+from referee.server.live import archive
 from referee.server.service import auth
 from referee.v1 import access_service_pb2 as access
 from referee.v1 import game_service_pb2 as pb
@@ -133,8 +133,8 @@ async def grown(before: Counter[str], rounds: int) -> dict[str, int]:
 @pytest.mark.parametrize("rounds", [4, campaign(20)])
 async def test_what_is_over_leaves_nothing_behind(tmp_path: Path, rounds: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """However many games, streams and tokens there were, there are as many objects of each class, tasks and files."""
-    monkeypatch.setattr(live_games, "KEPT_CLOSED", KEPT)
-    monkeypatch.setattr(live_games, "KEPT_ARCHIVES", KEPT)
+    monkeypatch.setattr(archive, "KEPT_CLOSED", KEPT)
+    monkeypatch.setattr(archive, "KEPT_ARCHIVES", KEPT)
     monkeypatch.setattr(auth, "_KEPT", KEPT)
     async with running(tmp_path / "data") as (server, client):
         await a_round(client)  # whatever is made once, and kept up to a bound
@@ -142,8 +142,8 @@ async def test_what_is_over_leaves_nothing_behind(tmp_path: Path, rounds: int, m
         for _ in range(rounds):
             await a_round(client)
         assert not await grown(before, rounds)
-        assert server.live_games.kept["games_over"] == KEPT
-        assert server.live_games.kept["archives"] <= KEPT
+        assert server.live_games.finished.kept["games_over"] == KEPT
+        assert server.live_games.finished.kept["archives"] <= KEPT
 
 
 @pytest.fixture

@@ -62,7 +62,7 @@ async def test_whoever_asks_for_too_many_waits(tmp_path: Path, monkeypatch: pyte
     games = await games_that_are_over(tmp_path / "data", 3, moves=1)
     monkeypatch.setattr(archive_module, "MOST_REPLAYS_OF_ONE", 1)
     async with running(tmp_path / "data") as (server, client):
-        async with server.live_games._replays.turn(None):  # so that nobody's turn comes
+        async with server.live_games.finished.replays.turn(None):  # so that nobody's turn comes
             first = asyncio.ensure_future(client.games.GetGame(pb.GetGameRequest(game_id=games[0])))
             await there_are(server, 1)
             found = await refused(client.games.GetGame(pb.GetGameRequest(game_id=games[1])))
@@ -79,7 +79,8 @@ async def test_whoever_asks_for_too_many_waits(tmp_path: Path, monkeypatch: pyte
 
 
 async def there_are(server: Server, waiting: int) -> None:
-    await until(lambda: server.live_games._replays._waiting.total() == waiting, f"{waiting} replays to be waited for")
+    replays = server.live_games.finished.replays
+    await until(lambda: replays._waiting.total() == waiting, f"{waiting} replays to be waited for")
 
 
 async def test_so_many_wait_for_a_replay(monkeypatch: pytest.MonkeyPatch) -> None:

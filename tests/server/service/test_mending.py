@@ -231,7 +231,7 @@ async def test_a_create_that_failed_and_is_durable_has_one_table(tmp_path: Path)
         assert is_heartbeat(await streams[0].read())
         with held(tmp_path / "data" / MARKS_FILE):
             creating = asyncio.create_task(refused(client.create(2, principals=["ani", ""])))
-            await until(lambda: server.live_games.games_of("ani"), "a game being opened")
+            await until(lambda: server.live_games.seats.games_of("ani"), "a game being opened")
             (table,) = server.live_games.open_games
             streams.append(client.games.WatchSeat(pb.WatchSeatRequest(), metadata=bearer(token)))
             await until(lambda: table.present, "a stream that waits for the game")

@@ -405,7 +405,7 @@ async def test_the_end_of_a_game_is_told_by_another_node_if_its_own_does_not(
         await there.games.GetGame(pb.GetGameRequest(game_id=play.id))  # whose it is is known from now on
         await until(lambda: told.seq == play.record.size - 1, "the picture", every_s=0.01)
         monkeypatch.setattr(play_stream, "LOOK_S", 1.0)
-        for feed in {feed for feeds in both.servers[0].live_games._feeds.values() for feed in feeds}:
+        for feed in {feed for feeds in both.servers[0].live_games.feeds._feeds.values() for feed in feeds}:
             feed.end(Ending.DRAINING)
         aborted = await here.games.AbortGame(pb.AbortGameRequest(game_id=play.id), metadata=bearer(here.organiser))
         if is_gone:
