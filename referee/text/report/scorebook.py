@@ -1,0 +1,249 @@
+"""The scorebook of a record that is judged: what its lines say, what is entered, and a seat that was skipped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from referee.games.game import Decision, Forced, ForcedPass, State, Violation
+from referee.text.notation import game_text, grammar, headers
+from referee.text.notation.grammar import place_of
+from referee.text.notation.headers import Contradiction, Headers, Setup
+from referee.text.notation.registry import Scorings
+from referee.text.notation.table import Table, TableAct
+from referee.text.notation.violations import Kind, NotationError, cut
+from referee.text.report.record import PASSED_OVER, Adjudication, Entered, Illegal, Log, Step
+from referee.text.report.rulings import LineRuling, Policy, in_the_log
+from referee.text.words.catalogue import Words
+
+_MOST_TOLD: Final = 200
+"""Characters of an illegal line that are repeated."""
+
+
+class Transcript:
+    """The lines of a record, and what each would be in a position. Nothing changes it."""
+
+    def __init__(self, text: str, acts: Sequence[Any], setup: Setup, *, marks_count: bool) -> None:
+        """``marks_count``: a move that the record marks as accepted stands."""
+        self._lines = text.split("\n")
+        self._setup = setup
+        self.acts = acts
+        """The lines that are no headers, parsed."""
+        self.marks_count = marks_count
+
+    def words(self, line: int) -> str:
+        """Return the line."""
+        return self._lines[line - 1].strip()
+
+    def told(self, line: int) -> str:
+        """Return the line, or how it begins if it is long."""
+        return cut(self.words(line), _MOST_TOLD)
+
+    def meant(self, state: State, act: Any) -> tuple[Any, NotationError | None]:
+        """Return what a line would be in a position, if anything; and what is wrong with it, unless it is marked so."""
+        try:
+            event = game_text.meant(self._setup.rules_id, state, act)
+        except NotationError as error:
+            return None, error
+        violations = state.check(event)
+        if not violations or (self.marks_count and self._is_ruled(act, violations)):
+            return event, None
+        return event, NotationError(Kind.ILLEGAL, place_of(act), "", violations=violations)
+
+    def _is_ruled(self, act: Any, violations: tuple[Violation, ...]) -> bool:
+        """Return whether the record says that the move stands, and it can."""
+        mark = game_text.mark_of(act)
+        broken = grammar.rule_ids(violations)
+        if mark is None or tuple(mark.children) != broken:
+            return False
+        return bool({*broken} <= self._setup.game.waivable)
+
+
+class Scorebook:
+    """What is entered: the table, the log and the outcome, which agree after each call."""
+
+    def __init__(self, setup: Setup, policy: Policy, log: Log | None, say: Words) -> None:
+        """``log``: by which acts of the table are judged; None: each is as the record has it."""
+        self.table = Table(setup)
+        self.outcome = Adjudication(setup, policy, self.table.state, say)
+        self._log = log
+        self._say = say
+        self._scorings = Scorings(setup.rules_id)
+
+    def check_goes_on(self, words: str, line: int) -> None:
+        """Check that moves and draws count now. Raise ``NotationError``."""
+        if self._log is not None:
+            self._log.check_goes_on(words, line)
+
+    def end_line(self, before: int) -> None:
+        """Note that a line of the record has ended. ``before``: the line of the table when it began."""
+        if self.table.line == before:
+            self.table.leave_out()
+        self.outcome.entered_after.append(len(self.outcome.entered))
+        if self._log is not None:
+            self._log.end_line()
+
+    def end(self, found: Headers) -> None:
+        """Note how the game ended, by its headers."""
+        try:
+            pending = self.outcome.state.pending()
+            told = self.table.contest() if self.outcome.acts else None
+            self.outcome.recorded = headers.read_contest(found, self.outcome.setup.seats, pending, told)
+        except Contradiction as error:
+            self.outcome.recorded = error.contest
+            self.outcome.claimed = error.told
+
+    def stop(self, ruling: LineRuling | None) -> None:
+        """End before a line, with the result that the arbiter gives, if it is one."""
+        self.take_off(ruling)
+        told = self.table.contest()
+        given = ruling.result if ruling is not None else None
+        self.outcome.recorded = replace(told, ruled=given or told.ruled)
+
+    def add(self, entered: Entered) -> None:
+        """Have it in the log and in the outcome. Raise ``NotationError`` for what no log has."""
+        if self._log is not None:
+            self._log.enter(entered)
+        self.outcome.entered.append(entered)
+
+    def take(self, done: TableAct) -> None:
+        """Have an act of the table, which ``add`` has entered, change the game."""
+        self.table.take(done)
+        self._went_on()
+
+    def enter(
+        self,
+        step: Step,
+        event: Any,
+        seat: int | None,
+        line: int | None,
+        violations: tuple[Violation, ...] = (),
+        *,
+        ruling: str = "",
+    ) -> None:
+        words = game_text.line(self.outcome.setup.rules_id, self.table.state, event)
+        self.add(Entered(step, event, words, line, seat, violations, ruling=ruling))
+        if step is not Step.REFUSED:
+            self.table.play(event, is_line=line is not None)
+            self._went_on()
+
+    def enter_due(self, event: Any) -> None:
+        """Enter what follows without anybody's choice."""
+        self.enter(Step.DUE, event, seat_on_turn(self.outcome.state), None)
+
+    def refuse(self, act: Any, event: Any, wrong: NotationError) -> None:
+        if event is not None and not isinstance(event, ForcedPass):
+            self.enter(Step.REFUSED, event, game_text.seat_of(act), wrong.line, wrong.violations)
+
+    def restore(self, found: Illegal) -> None:
+        """The arbiter's ruling that a line does not count, where no stand-in's move says so."""
+        words = self._say("restored", n=found.line)
+        told = in_the_log(found.line, found.ruling)
+        self.add(Entered(Step.RESTORED, None, words, found.line, found.seat, ruling=told))
+
+    def take_off(self, ruling: LineRuling | None) -> None:
+        for off in ruling.points_off if ruling is not None else ():
+            words = self._say("points_off", n=off.points, seat=off.seat)
+            told = in_the_log(ruling.line, str(ruling)) if ruling is not None else ""
+            line = None if ruling is None else ruling.line
+            self.add(Entered(Step.PENALTY, None, words, line, off.seat, points=off.points, ruling=told))
+
+    def _went_on(self) -> None:
+        self.outcome.state = self.table.state
+        self._scorings.see(self.table.state)
+        self.outcome.scored = self._scorings.states
+
+
+class SkippedSeat:
+    """A seat whose last move does not count, until it is known what is played instead of it."""
+
+    def __init__(self, book: Scorebook, transcript: Transcript, say: Words) -> None:
+        self._book = book
+        self._outcome = book.outcome
+        self._transcript = transcript
+        self._say = say
+        self.seat: int | None = None
+        """None: no move is missing."""
+        self._open: list[int] = []
+        """Of the illegal lines, those of which it is not yet known what is played instead."""
+        self.lost = False
+        """The line before was skipped, as something else is awaited."""
+
+    def skip(self, seat: int | None) -> None:
+        """Skip the illegal line that was noted last, which is a move of the seat on turn."""
+        self._open.append(len(self._outcome.illegal) - 1)
+        self.seat = seat
+
+    def end(self) -> None:
+        """End after the last line: the seat does not move again."""
+        if self.seat is not None:
+            ahead, moves = self._outcome.state.copy(), 0
+            while (move := stand_in(ahead, self.seat)) is not None:
+                ahead.apply(move)
+                moves += 1
+            self.stand_in(self.seat, moves)
+
+    def moves_before(self, seat: int, act: Any) -> int:
+        """Return how many moves for the seat it takes until the line can follow; 0: it is its next attempt."""
+        same = game_text.seat_of(act) == seat
+        if same and self._is_attempt(self._outcome.state, act):
+            return 0
+        ahead, moves, attempt = self._outcome.state.copy(), 0, 0
+        while (move := stand_in(ahead, seat)) is not None:
+            ahead.apply(move)
+            moves += 1
+            if self._transcript.meant(ahead, act)[1] is None:
+                return moves
+            if same and not attempt and self._is_attempt(ahead, act):
+                attempt = moves
+        return attempt if same else moves
+
+    def _is_attempt(self, state: State, act: Any) -> bool:
+        """Return whether such a move is awaited of this seat, though not this one."""
+        _, wrong = self._transcript.meant(state, act)
+        return wrong is not None and not is_out_of_place(wrong)
+
+    def stand_in(self, seat: int, moves: int) -> None:
+        """Enter this number of moves for the seat."""
+        said = []
+        ruling = next((found.ruling for index in self._open if (found := self._outcome.illegal[index]).ruling), "")
+        line = next((found.line for index in self._open if (found := self._outcome.illegal[index]).ruling), 0)
+        told = in_the_log(line, ruling) if ruling else ""
+        for _ in range(moves):
+            move = stand_in(self._outcome.state, seat)
+            said.append(game_text.line(self._outcome.setup.rules_id, self._outcome.state, move))
+            step = Step.PLAYED if isinstance(move, ForcedPass) else Step.STOOD_IN
+            self._book.enter(step, move, seat, None, ruling=told)
+        self.resolve(self._say("became.instead", rule=PASSED_OVER, moves=", ".join(said)))
+
+    def resolve(self, words: str, *, again: bool = False) -> None:
+        """Note what is played instead of the moves that do not count. ``again``: the seat itself played it."""
+        for number, index in enumerate(self._open):
+            found, first = self._outcome.illegal[index], self._outcome.illegal[self._open[0]]
+            told = words if again or not number else self._say("became.see", n=first.line)
+            self._outcome.illegal[index] = replace(found, outcome=f"{found.outcome}; {told}")
+            if again and found.ruling:
+                self._book.restore(found)
+        self._open.clear()
+        self.seat = None
+        self.lost = False
+
+
+def is_out_of_place(wrong: NotationError) -> bool:
+    """Return whether something else is awaited: another seat, or another kind of move."""
+    return all("awaited" in violation.facts for violation in wrong.violations)
+
+
+def seat_on_turn(state: State) -> int | None:
+    """Return the seat that is awaited; None: chance is, or the game is over."""
+    awaited = state.pending()[0]
+    return awaited.seat if isinstance(awaited, Decision | Forced) else None
+
+
+def stand_in(state: State, seat: int) -> Any:
+    """Return what is entered for the seat now; None if nothing of it is awaited."""
+    awaited = state.pending()[0]
+    if awaited == Forced(seat):
+        return ForcedPass(seat)
+    return state.stand_in(seat) if isinstance(awaited, Decision) and awaited.seat == seat else None
