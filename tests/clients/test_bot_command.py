@@ -256,7 +256,7 @@ async def test_every_game_of_a_principal(ani: Principal) -> None:
     assert (bot.returncode, out) == (0, b"")
     assert error.decode().splitlines() == [
         f"keys are kept in {KEYS}",
-        "stopped; the seats stay taken, and the same command goes on with them",
+        "stopped; the seats stay taken, and the same command resumes them",
     ]
     assert {path.name.split("-")[-2] for path in KEYS.glob(f"*-{ani.games[0]}-0.pem")} == {ani.games[0]}
     assert not list(KEYS.glob(f"*-{ani.games[1]}-0.pem")), "one at a time"

@@ -120,12 +120,12 @@ def _check_place(prepared: Prepared, look: Look) -> None:
     if place.seq < now.seq:
         if decode_entry(look.entries[place.seq]).signed.intent == prepared.body:
             raise Failure(f"nothing was sent: this ruling is entry {place.seq} of the game already")
-        went = f"the game went on, to entry {now.seq - 1}"
+        went = f"the game has moved on, to entry {now.seq - 1}"
     else:
         went = "the game has another history" if place.seq == now.seq else f"the game has only {now.seq} entries"
     raise Failure(
-        f"nothing was signed: the ruling is for entry {place.seq}, and {went}; expected it prepared again, after a "
-        "pause if the game goes on meanwhile"
+        f"nothing was signed: the ruling is for entry {place.seq}, and {went}; expected it prepared again; "
+        "pause the game first if it is being played"
     )
 
 
@@ -260,7 +260,7 @@ async def _enter(bench: Bench, look: Look, ruling: Callable[[Look], log_pb2.Rule
         if pauses:
             with suppress(ClientError):
                 if (await bench.look()).is_suspended:
-                    print("the game is still paused: `referee rule resume` lets it go on")
+                    print("the game is still paused: `referee rule resume` resumes it")
 
 
 async def _paused(bench: Bench, look: Look) -> Look:

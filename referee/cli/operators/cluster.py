@@ -136,7 +136,9 @@ def waive_standby(data: Directory = _DATA, store: Address = None) -> None:
     Example: `referee cluster waive-standby --data club`
     """
     names = _asked("waive", _address(data, store), data / CLUSTER_MARK_FILE)
-    print("referees go on without a standby, until one streams: what is acknowledged is lost with the database's disk")
+    print(
+        "referees continue without a standby, until one streams: what is acknowledged is lost with the database's disk"
+    )
     if names:
         # A name could have a quote in it; nothing is run.
         print(f"PostgreSQL itself waits: synchronous_standby_names is {printable(names)}. As its administrator run:")

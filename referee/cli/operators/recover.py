@@ -171,7 +171,7 @@ def _heed_rollback(opened: Data, *, accept: bool) -> None:
         raise Failure(f"--accept-rollback {what}; expected referee restore, or --new-marks if the marks are lost")
     mark = opened.path / CLUSTER_MARK_FILE
     if went_back:
-        print(went_back if not accept else f"{opened.path}: goes on with the database as it is")
+        print(went_back if not accept else f"{opened.path}: continues with the database as it is")
     try:
         if accept and (done_ms := shared.doubt_all()):
             print(f"every open game was put in doubt at {moment_utc(done_ms)}, and is not again now")
@@ -241,7 +241,7 @@ def in_doubt_words(doubts: Sequence[recovery.Doubt], data: Path, *, named: bool 
         yield "decide about each; --end and --continue without GAME are for all that are in doubt:"
         yield f"  referee recover GAME --from FILE --data {data}   takes what is lost from a player's file"
         yield f"  referee recover GAME --end --data {data}         ends it through the referee's fault"
-        yield f"  referee recover GAME --continue --data {data}    goes on, and the log says that entries may be lost"
+        yield f"  referee recover GAME --continue --data {data}    continues, and the log says that entries may be lost"
     if any(doubt.shows_more for doubt in doubts):
         yield "--continue without GAME leaves out games with a deck: their players may have seen what is drawn next"
 
@@ -254,12 +254,12 @@ def decided(game_id: bytes, done: recovery.Recovered, what: str) -> list[str]:
         is_stuck = bool(what and done.copied_ms and done.entries)
         lost = "the secret that it deals from is lost, so audits say UNDISCLOSED"
         state = f"was ended through the referee's fault: {lost}" if is_stuck else "is over"
-    parts = [what or ("ended" if done.ended else "goes on"), *([said] if said else [])]
+    parts = [what or ("ended" if done.ended else "continues"), *([said] if said else [])]
     lines = [f"game {game_id.hex()}: {'; '.join(parts)}", f"it has {done.size} entries and {state}"]
     lines += [f"a new token for {whose}: {token}" for whose, token in done.tokens]
     if done.tokens:
         where = f"ADDRESS:PORT/{game_id.hex()}/SEAT#TOKEN"
-        lines.append(f"a seat's join string is {where}; its player goes on with the same key file")
+        lines.append(f"a seat's join string is {where}; its player continues with the same key file")
     return lines
 
 
@@ -274,13 +274,13 @@ async def _recover(context: Context, game_id: bytes, copy: Path | None, *, end: 
         what = f"{entries_words(done.entries)} restored"
         return decided(game_id, done, what if done.copied_ms else f"{what}: nothing is lost")
     done = await recovery.go_on(context, game_id, end=end)
-    begins = "ended" if done.ended else "goes on"
+    begins = "ended" if done.ended else "continues"
     what = f"{begins} without {entries_words(done.entries)} that the referee had signed; the log says so"
     if done.copied_ms and not done.entries:
         return decided(game_id, done, begins)
     if not done.entries:
         whole = "with all its entries; its deck is not disclosed"
-        what = f"ended through the referee's fault, {whole}" if end else "goes on: its log declares what is lost"
+        what = f"ended through the referee's fault, {whole}" if end else "continues: its log declares what is lost"
     return decided(game_id, replace(done, copied_ms=0), what)
 
 

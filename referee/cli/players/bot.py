@@ -231,7 +231,7 @@ async def _play_all(server: str, token: str, principal: str, how: _How, at_once:
     try:
         await playing
     except asyncio.CancelledError:
-        print("stopped; the seats stay taken, and the same command goes on with them", file=sys.stderr)
+        print("stopped; the seats stay taken, and the same command resumes them", file=sys.stderr)
     finally:
         for number in _SIGNALS:
             loop.remove_signal_handler(number)

@@ -101,6 +101,6 @@ def _told(done: Recovered) -> Sequence[str]:
     if not back:
         lines = [f"the database has all {done.size} leaves of the log"]
     if done.removed:
-        lines.append(f"{done.removed} files beyond the checkpoint are removed, which nobody signed for; the next start")
+        lines.append(f"{done.removed} files beyond the checkpoint are removed, which no one signed for; the next start")
         lines[-1] += " writes what the database has"
     return [*lines, "see `referee recover` for the games that lack entries"] if done.lost else lines

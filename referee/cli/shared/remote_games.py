@@ -104,7 +104,7 @@ def unread_because(number: game_pb2.GameState.ValueType) -> str:
     """Return why the referee tells no more of a game that it lists; empty if it tells all."""
     match _WORDS.get(number):
         case State.SET_ASIDE:
-            return "the referee cannot go on with this game; ask its operator why"
+            return "the referee cannot continue this game; ask its operator why"
         case State.UNREADABLE:
             return "the referee's disk fails, so it cannot read this game; try again later"
     return ""

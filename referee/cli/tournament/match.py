@@ -199,7 +199,7 @@ def _run(journal: Journal, processes: int, anchor: str | None, *, is_resumed: bo
         raise JournalError(f"{journal.path}: {found}; expected {here}, by which games are played here")
     of_anchor = _check_anchor(config, anchor)
     course = Course(config)
-    go_on = f"go on with: referee match --resume {folder}"
+    go_on = f"resume it with: referee match --resume {folder}"
     resumed(course, journal)
     if is_resumed and course.next is not None:
         _probe(config)
@@ -289,7 +289,7 @@ def _check_nothing_else(context: typer.Context) -> None:
         source = context.get_parameter_source(name)
         if source is not None and source.name == "COMMANDLINE" and name not in _OF_ANY:
             raise Failure(
-                f"--{name.replace('_', '-')}: a resumed match goes on as it began; leave this option out",
+                f"--{name.replace('_', '-')}: a resumed match keeps its options; leave this option out",
                 EXIT_USAGE,
             )
 

@@ -192,7 +192,7 @@ class Taking:
         except Failure as error:  # one game that cannot be had is no hindrance to the others
             return Found.NO_RESULT, f"NOT ENTERED, game {game.hex()}: {error}"
         if read is None:
-            return Found.RUNNING, f"game {game.hex()} goes on"
+            return Found.RUNNING, f"game {game.hex()} is not over"
         if read.result is None or read.against:
             return Found.NO_RESULT, f"NOT ENTERED, game {game.hex()}: {'; '.join(read.against)}"
         results.append(EnterResult(round_.number, table, read.result))

@@ -113,7 +113,7 @@ def run(  # noqa: PLR0917 - typer reads options from the signature
         try:
             asyncio.run(running.run())
         except KeyboardInterrupt:
-            raise Failure("stopped; the same command goes on", 130) from None
+            raise Failure("stopped; the same command resumes the event", 130) from None
         told = list(standing_lines(event.log.state, event.names))
     output.write(lines([*told, f"{file}: the event is over"]))
 
@@ -231,7 +231,7 @@ class Running:
             told = await _patiently(lambda: self.office.open_round(tables, None, [], dry_run=False))
             await asyncio.to_thread(self._enter_all, opened_now(self.event.log.state, told))
         if self._failed:
-            raise Failure(f"a bot failed: {self._failed}; the games of the others went on")
+            raise Failure(f"a bot failed: {self._failed}; the games of the others continued")
         with suppress(TimeoutError):
             async with asyncio.timeout(_LOOK_S):
                 await self._ended.wait()

@@ -221,7 +221,7 @@ def test_a_game_is_paused_before_it_is_ruled_on(club: Club) -> None:
     begun = game.until("choose_domino").record.size
     newest = game.play(lambda found: found.record.size > begun).record.size - 1
     words = [game.id, "--places", "1,2", "--rule", "TBL-36", *game.by("arbiter", "arbiter0")]
-    still = "the game is still paused: `referee rule resume` lets it go on\n"
+    still = "the game is still paused: `referee rule resume` resumes it\n"
     code, told, error = here("rule", "adjudicate", *words, "--pause", typed="n\n")
     assert (code, error) == (1, "referee: nothing was sent\n")
     assert told.startswith(f"paused the game first, as entry {newest + 1}\narbiter 0 rules: the game is over: seat 0 p")

@@ -101,10 +101,10 @@ def test_both_spellings_and_a_changed_key(club: Club, tmp_path: Path) -> None:
 def test_a_game_that_went_on_is_not_ruled_on(game: Game, play: Play, tmp_path: Path) -> None:
     place = play.record.place
     for file, told in (
-        (prepared(Place(place.game_id, place.seq - 1, place.prev)), f"the game went on, to entry {place.seq - 1}"),
+        (prepared(Place(place.game_id, place.seq - 1, place.prev)), f"the game has moved on, to entry {place.seq - 1}"),
         (prepared(Place(place.game_id, place.seq + 1, place.prev)), f"the game has only {place.seq} entries"),
         (prepared(Place(place.game_id, place.seq, bytes(32))), "the game has another history"),
-        (prepared(Place(place.game_id, 0, bytes(32))), "the game went on, to entry"),
+        (prepared(Place(place.game_id, 0, bytes(32))), "the game has moved on, to entry"),
     ):
         code, out, error = signing(game, saved(tmp_path, file), "--yes")
         assert (code, out, error.count("\n")) == (1, "", 1)

@@ -209,7 +209,7 @@ async def test_a_game_that_cannot_be_read_is_not_left_out(day: Day) -> None:
             (bytes.fromhex(sick),),
         )
     (listed,) = await day.games("--state", "set aside")
-    why = "the referee cannot go on with this game; ask its operator why"
+    why = "the referee cannot continue this game; ask its operator why"
     assert (listed["game"], listed["table"], listed["state"], listed["result"]) == (sick, "2", "set aside", why)
     assert [game["state"] for game in await day.games("--state", "over")] == ["set aside", "over"]
     fetched = await day.run("fetch", "--all", "--out", "files", code=1)

@@ -220,7 +220,7 @@ async def test_on_without_what_is_lost_and_openly(a_copy: SetBackHere) -> None:
     case = await a_copy()
     lost, count = case.lost, case.lost.record.size - case.before
     told = case.recover(lost.id, "--continue")
-    assert f"goes on without {count} entries that the referee had signed" in told
+    assert f"continues without {count} entries that the referee had signed" in told
     assert lost.id not in case.recover(code=1)
     with closing(sqlite3.connect(case.data / MARKS_FILE)) as marks:
         kept = marks.execute("SELECT game, size, root FROM lost").fetchall()
@@ -253,7 +253,7 @@ async def test_stopped_between_the_entry_and_the_mark(a_copy: SetBackHere, steps
     with closing(sqlite3.connect(case.data / MARKS_FILE)) as marks, marks:
         marks.execute("DROP TRIGGER full")
     assert lost.id in case.recover(code=1)
-    begins = "goes on" if then == "--continue" else "ended"
+    begins = "continues" if then == "--continue" else "ended"
     assert f"{begins} without {count} entries" in case.recover(lost.id, then).replace("one entry", "1 entries")
     assert lost.id not in case.recover(code=1)
     if then == "--continue":

@@ -203,10 +203,10 @@ async def test_files_of_players_bring_back_what_the_copy_lacks(case: Gone) -> No
 async def test_on_without_what_is_lost_is_a_declared_loss_and_no_fork(case: Gone) -> None:
     case.restore()
     told = case.recover("--continue", code=1)
-    assert f"game {case.table.id}: goes on" in told
+    assert f"game {case.table.id}: continues" in told
     assert f"game {case.dealt.id}: in doubt" in told, "its players may have seen what is drawn next"
     assert "no game is in doubt" not in case.recover("--continue", code=1)
-    assert f"game {case.dealt.id}: goes on" in case.recover(case.dealt.id, "--continue")
+    assert f"game {case.dealt.id}: continues" in case.recover(case.dealt.id, "--continue")
     assert "every game can continue" in case.recover()
     async with running(case.data) as (_, client):
         for play in (case.dealt, case.table):

@@ -109,7 +109,7 @@ async def test_a_round_is_opened_once(tmp_path: Path) -> None:
         games = {game.table: game.id for game in await games_of(client)}
         assert {n: game.hex() for n, game in state_of(tmp_path).rounds[0].games.items()} == games
         done = await run("event", "result", "e.eventlog", "--all", code=1)
-        assert [line.split(" ")[-2:] for line in done.stdout.splitlines()] == [["goes", "on"]] * 2
+        assert [line.split(" ")[-2:] for line in done.stdout.splitlines()] == [["not", "over"]] * 2
 
 
 async def test_a_round_is_played_with_entrants_tokens_and_taken(tmp_path: Path) -> None:
@@ -224,7 +224,7 @@ async def test_a_game_that_cannot_be_had_is_no_hindrance_to_the_others(tmp_path:
         done = await run("event", "result", "e.eventlog", "--all", "--server", address, code=1)
         first, second = done.stdout.splitlines()
         assert first.startswith(f"table 1: NOT ENTERED, game {bytes(16).hex()}: the referee refused: ")
-        assert second == f"table 2: game {goes_on} goes on"
+        assert second == f"table 2: game {goes_on} is not over"
         # No referee keeps the event, so nobody said whose signatures its games have.
         assert "the key of the games' referee is not known" in done.stderr
 

@@ -30,7 +30,7 @@ def test_a_match_stops_at_its_first_fault_and_keeps_no_logs_of_what_was_played_a
     folder = tmp_path / "match"
     monkeypatch.setenv("WAITS", str(folder))
     said, games = played("First", folder, monkeypatch, "--stop-on-fault", "--logs", "all")
-    assert f"a bot failed in game 0/0, see {folder / 'faults'}; go on with: referee match --resume {folder}" in said
+    assert f"a bot failed in game 0/0, see {folder / 'faults'}; resume it with: referee match --resume {folder}" in said
     assert [(game["block"], game["rot"]) for game in games] == [(0, 0)]
     assert [path.name for path in folder.rglob("*.gamelog")] == ["0-0.gamelog"]
     assert not (folder / "ahead").exists()

@@ -111,7 +111,7 @@ async def test_ctrl_c_says_how_to_go_on_and_a_second_runner_is_refused(tmp_path:
     process.send_signal(signal.SIGINT)
     out, error = process.communicate()
     assert (process.returncode, out) == (130, "")
-    assert error.rstrip().endswith(f"go on with: referee match --resume {folder}")
+    assert error.rstrip().endswith(f"resume it with: referee match --resume {folder}")
     assert path.read_bytes().endswith(b"\n")
     # A match may be looked at before it is over, and its folder is not begun anew.
     assert "there is a match already" in refused("--bots", "greedy,random", "--out", folder, code=1)
@@ -136,7 +136,7 @@ async def test_ctrl_c_says_how_to_go_on_and_a_second_runner_is_refused(tmp_path:
         (["--out", "x", "--bots", "greedy,random", "--anchor", "builder"], "--anchor builder: no such bot"),
         (["--out", "x", "--bots", "greedy,random", "--fail-if", "first-places<45"], "a percentage for first-places"),
         (["--out", "x", "--bots", "greedy,random", "--fail-if", "p99>5%"], "a number without % for p99"),
-        (["--resume", "x", "--seed", "3"], "--seed: a resumed match goes on as it began"),
+        (["--resume", "x", "--seed", "3"], "--seed: a resumed match keeps its options"),
         (["--out", "x", "--replay", "3"], "--replay 3: expected BLOCK/ROT"),
     ],
 )

@@ -766,7 +766,7 @@ async def test_a_referee_learns_that_another_one_has_declared_what_its_marks_kno
         return done.stdout + done.stderr
 
     assert "in doubt" in await recovered(paths[0], "--accept-rollback")
-    assert "goes on" in await recovered(paths[0], play.id, "--continue")
+    assert "continues" in await recovered(paths[0], play.id, "--continue")
     async with running(paths[0]) as (_, client):
         again = Play(client, play.created, play.rng)
         found = await client.games.GetGame(pb.GetGameRequest(game_id=play.id))
@@ -776,7 +776,7 @@ async def test_a_referee_learns_that_another_one_has_declared_what_its_marks_kno
     said = await recovered(paths[1], "--accept-rollback")
     assert "every open game was put in doubt at" in said
     assert f"game {play.id}: its first {lost} entries are not those that were signed" in said
-    assert "goes on: its log declares what is lost" in await recovered(paths[1], play.id, "--continue")
+    assert "continues: its log declares what is lost" in await recovered(paths[1], play.id, "--continue")
     async with running(paths[1]) as (_, client):
         moved(again, client)
         await again.step()

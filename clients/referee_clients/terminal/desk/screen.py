@@ -96,7 +96,7 @@ Esc goes back to the list of games, Ctrl+Q leaves the desk. What was accepted is
             await self.answered()
             await self._keep_file()
         except ClientError as error:
-            self.say(f"The desk cannot go on with this game: {error}")
+            self.say(f"The desk cannot continue this game: {error}")
 
     async def _keep_file(self) -> None:
         """At the end of the game."""
