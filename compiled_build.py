@@ -34,8 +34,8 @@ COMPILED: dict[str, str] = {
     "referee/games/rollwrite": """
         catalogue chance check dealer dice encoding listing phases position scoring state""",
     "referee/log": """
-        audit certificates clocks deck entry errors file game header heads identity intent judge keys merkle
-        position reading remarks replay""",
+        audit authorship certificates clocks deck entry errors file findings game header heads identity intent judge
+        keys merkle position reading remarks replay""",
     "referee/tournament": "wire",
     "referee/tournament/rules": """
         bencode catalogue check position situation state""",

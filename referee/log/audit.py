@@ -9,13 +9,15 @@ from typing import BinaryIO, Final
 
 from referee.games.results import Contest
 from referee.log import file
+from referee.log.authorship import Authorship, WrongSignature
 from referee.log.certificates import Proofs
 from referee.log.deck import SEED_BYTES
 from referee.log.engines import Engines, installed
 from referee.log.entry import NO_ENTRY, Clock, clock_of, decode_entry, decode_open, event_name
 from referee.log.errors import Code, LogError
-from referee.log.events import Author, Opened, Role
+from referee.log.events import Opened
 from referee.log.file import Frame, FrameType
+from referee.log.findings import Comments, Findings
 from referee.log.game import LoggedGame, Phase
 from referee.log.header import check_descriptors, check_header, decode_header, rules_hash
 from referee.log.heads import Heads, Loss, check_head
@@ -26,22 +28,17 @@ from referee.log.merkle import Tree, leaf_hash
 from referee.log.note import Checkpoint, Note, open_checkpoint
 from referee.log.reading import read_entry
 from referee.log.remarks import WITH_WORDS, Remarks, committed
-from referee.log.replay import Keyring, check_link, digest_differs, signed_part_of
+from referee.log.replay import check_link, digest_differs, signed_part_of
 from referee.log.v1 import log_pb2
 from referee.log.verdict import (
     CertificateReport,
-    Finding,
     Layer,
     Policy,
     Report,
-    SeatStanding,
 )
 from referee.text.notation.options import chosen
-from referee.text.notation.times import moment_utc
-from referee.text.words.catalogue import Phrase, Said, phrase
+from referee.text.words.catalogue import phrase
 
-_MAX_REMARKS = 20
-"""On older checkpoints."""
 _DISCLOSE = b"\x82\x01\x22\x0a\x20"
 """What stands before r at the end of a SeedDisclose entry: the tags and lengths of its last field."""
 _TAG_AT = -len(_DISCLOSE) - SEED_BYTES
@@ -53,16 +50,6 @@ _DECODE: Final = Layer.DECODE
 _CHAIN: Final = Layer.CHAIN
 _AUTHORS: Final = Layer.AUTHORS
 _RULES: Final = Layer.RULES
-
-_LAST_MS: Final = 253_402_300_799_999
-"""The end of the year 9999, in milliseconds since 1970."""
-_TOGETHER: Final = 256
-"""Signatures that are verified in a row. Between them the entries would take a fifth longer: verifying and following
-a game drive each other out of the processor's caches."""
-
-
-class _WrongSignature(Exception):
-    """One of the signatures that were deferred. What comes of it is seen by verifying each before going on."""
 
 
 def audit(stream: BinaryIO, policy: Policy, *, engines: Engines | None = None) -> Report:
@@ -76,18 +63,18 @@ def audit(stream: BinaryIO, policy: Policy, *, engines: Engines | None = None) -
     if is_whole and not has_proofs:  # these cost too much to be checked again
         try:
             return _audited(readings, _Auditor(policy, engines, secret, has_proofs, defers=True))
-        except _WrongSignature:
+        except WrongSignature:
             pass
     return _audited(readings, _Auditor(policy, engines, secret, has_proofs))
 
 
 def _audited(readings: file.Readings, auditor: _Auditor) -> Report:
-    """Return the report. Raise ``_WrongSignature`` if the auditor defers signatures and one is wrong."""
+    """Return the report. Raise ``WrongSignature`` if the auditor defers signatures and one is wrong."""
     try:
         for frame in readings.frames():
             auditor.visit(frame)
     except LogError as error:
-        auditor.note(error.at(entry=auditor.tree.size))
+        auditor.findings.note(error.at(entry=auditor.tree.size))
     return auditor.report()
 
 
@@ -107,11 +94,6 @@ def _look_ahead(readings: file.Readings) -> tuple[bytes | None, bool, bool]:
     except LogError:
         return secret, has_proofs, False
     return secret, has_proofs, True
-
-
-_BEFORE_PLAY_1 = frozenset({"join", "end", "disclose", "recovered"})
-_BEFORE_PLAY = _BEFORE_PLAY_1 | {"absent", "resign", "protest", "appeal", "rule"}
-"""What may come before every seat has joined, by the version of the rules of the table."""
 
 
 class _Auditor:
@@ -134,55 +116,34 @@ class _Auditor:
         """The place of the entry at hand, by the entries before it."""
         self.identity: bytes | None = None
         self.opened: log_pb2.GameOpen | None = None
-        self.keyring: Keyring | None = None
+        self.authors: Authorship | None = None
+        """None: the game has no opening that can be read."""
         self.game: LoggedGame | None = None
         self.is_later = False
         """Of a later version of the format, or of the rules of the table: what cannot be read of it is no failure."""
         self.following = False
         """The game is still being followed; otherwise it stands where it could not go on."""
-        self.latest_ms = 0
-        self.dated_back = False
-        self.dated_ahead = False
-        self.past_joining = False
-        """Something was entered that may only follow when every seat has joined."""
-        self.joined_at: dict[int, tuple[int | None, int | None]] = {}
-        """Entry and offset of the Join of each seat."""
-        self.put_out: set[int] = set()
-        """Seats that were absent, or that an arbiter had forfeit."""
         self.header: Frame | None = None
         self.final: Frame | None = None
         self.ended = False
-        self.at: tuple[int | None, int | None] = (None, None)
-        """Entry and offset of what is being looked at."""
-        self.findings: dict[Layer, Finding] = {}
-        self.checked: dict[Layer, int] = {}
-        self.comments: list[str | Phrase] = []
-        self.recoveries: list[Phrase] = []
+        self.findings = Findings()
+        self.comments = Comments()
         self.most: int | None = None
         """Entries that the game can have, once its end is there."""
-        self.useless_heads = 0
         self.heads = Heads(policy.verifier, policy.receipts, policy.logged)
-
-    def note(self, error: LogError, layer: Layer | None = None) -> None:
-        entry, offset = self.at
-        finding = Finding.of(error.at(entry=entry, offset=offset), layer)
-        known = self.findings.get(finding.layer)
-        # A failure outweighs a shortfall that the same layer has shown before.
-        if known is None or (known.is_shortfall and not finding.is_shortfall):
-            self.findings[finding.layer] = finding
 
     # --- frames and entries ------------------------------------------------------------------------------
 
     def visit(self, frame: Frame) -> None:
         if frame.type == _ENTRY:
-            self.at = (self.tree.size, frame.offset)
+            self.findings.at = (self.tree.size, frame.offset)
             self._entry(frame.payload)
             self.head = leaf_hash(frame.payload)
             self.tree.append(self.head)
             self.heads.grown(self.tree)
             if self.proofs is not None:
                 self.proofs.entered(self.tree.size - 1, self.head)
-            self.at = (None, None)
+            self.findings.at = (None, None)
         elif frame.type == FrameType.HEADER:
             self.header = frame
         elif frame.type == FrameType.CHECKPOINT:
@@ -194,10 +155,7 @@ class _Auditor:
         elif frame.type == FrameType.REMARK:
             self.words.seen(frame)
         elif frame.type == FrameType.OLD_CHECKPOINT and (comment := self.heads.seen(frame, self.tree)):
-            # A file can cause any number of these; they must not crowd out the others.
-            self.useless_heads += 1
-            if self.useless_heads <= _MAX_REMARKS:
-                self.comments.append(comment)
+            self.comments.useless_head(comment)
 
     def _entry(self, data: bytes) -> None:
         try:
@@ -205,49 +163,35 @@ class _Auditor:
         except LogError as error:
             self.following = False
             if not self.is_later:
-                self.note(error)
+                self.findings.note(error)
             return
         seq, event = self.tree.size, event_name(entry)
-        self.checked[_DECODE] = seq + 1
+        self.findings.checked[_DECODE] = seq + 1
         if seq == 0:
             try:
                 self._open(entry)
             except LogError as error:
                 self.following = False
-                self.note(error)
-        self.checked[_CHAIN] = seq + 1
+                self.findings.note(error)
+        self.findings.checked[_CHAIN] = seq + 1
         self.place = Place(self.identity or b"", seq, self.head)
-        self._link("entry", entry)
+        try:
+            check_link("entry", entry, self.place)
+        except LogError as error:
+            self.findings.note(error)
         if event == "recovered":
-            self._loss(entry.recovered, seq)
+            recovered = entry.recovered
+            self.heads.losses.add(Loss(seq, recovered.lost_size, recovered.lost_root))
+            self.comments.lost(recovered, seq)
         if event == "end":
             self.most = seq + 1 + self._is_dealt()  # the disclosure may follow
         clock = clock_of(entry)
-        if clock.referee_ms < self.latest_ms and not self.dated_back:
-            # A clock may have been set back: odd, not wrong.
-            self.dated_back = True
-            self.comments.append(phrase("entry {seq} is dated earlier than the entry before it", seq=seq))
-        if clock.referee_ms > _LAST_MS and not self.dated_ahead:
-            self.dated_ahead = True
-            self.comments.append(phrase("entry {seq} is dated later than any clock shows", seq=seq))
-        self.latest_ms = clock.referee_ms
+        self.comments.dated(seq, clock.referee_ms)
         if seq > 0:
             self._event(entry, event, clock)
         elif self.game is not None and self.following and entry.state_digest != self.game.position.digest():
             self.following = False
-            self.note(digest_differs(entry.state_digest, self.game.position.digest()))
-
-    def _loss(self, recovered: log_pb2.Recovered, seq: int) -> None:
-        self.heads.losses.add(Loss(seq, recovered.lost_size, recovered.lost_root))
-        if recovered.copied_ms:
-            what = "entry {seq}: the referee went on from a copy of {when}; entries that it signed later may be lost"
-            self.recoveries.append(Phrase(what, {"seq": seq, "when": moment_utc(recovered.copied_ms)}))
-            return
-        lost = recovered.lost_size - seq
-        what = "entry {seq}: the referee lost {n} entries that it had signed, and went on"
-        if lost == 1:
-            what = "entry {seq}: the referee lost {n} entry that it had signed, and went on"
-        self.recoveries.append(Phrase(what, {"seq": seq, "n": lost}))
+            self.findings.note(digest_differs(entry.state_digest, self.game.position.digest()))
 
     def _is_dealt(self) -> bool:
         return self.opened is not None and self.opened.WhichOneof("chance") == "dealt"
@@ -264,17 +208,7 @@ class _Auditor:
             raise
         self.opened = opened
         self._check_header(opened)
-        self.keyring = Keyring(opened, defers=self.defers)
-        self._check_scribes(self.keyring)
-        for seat, expected in self.policy.seat_keys.items():
-            if seat >= len(opened.seats):
-                self.note(
-                    LogError(Code.UNTRUSTED_KEY, f"the game has no seat {seat}, whose key you gave"), Layer.AUTHORS
-                )
-            elif opened.seats[seat].scribed:
-                # A pinned player signs its own moves; here any scribe could.
-                what = f"seat {seat}, whose key you gave, is scribed"
-                self.note(LogError(Code.UNTRUSTED_KEY, what, expected.hex()), Layer.AUTHORS)
+        self.authors = Authorship(self.policy, opened, self.findings, self.comments, defers=self.defers)
         game = LoggedGame(opened, self.identity, self.engines, secret=self.secret)
         take(game, Opened(entry.open), 0, clock_of(entry))
         self.game = game
@@ -282,7 +216,7 @@ class _Auditor:
         if provable is not None and (self.has_proofs or opened.terms.proofs):
             self.proofs = Proofs(provable, opened.terms.proofs)
         self.following = True
-        self.checked[Layer.RULES] = self.checked[Layer.AUTHORS] = 1
+        self.findings.checked[Layer.RULES] = self.findings.checked[Layer.AUTHORS] = 1
 
     def _check_header(self, opened: log_pb2.GameOpen) -> None:
         if self.header is None:
@@ -296,128 +230,51 @@ class _Auditor:
                 return
             same = check_descriptors(header, codec.signed_file())
         except LogError as error:
-            self.note(error.at(offset=self.header.offset))
+            self.findings.note(error.at(offset=self.header.offset))
             return
         if not same:
             what = "the file describes the signed messages differently from this installation"
-            self.comments.append(phrase(what))
+            self.comments.add(phrase(what))
         if header.rules_hash != rules_hash(game.catalogue):
             what = "the rule catalogue of this installation differs from the one that the game names"
-            self.comments.append(phrase(what))
-
-    def _link(self, thing: str, found: log_pb2.Entry | log_pb2.Intent) -> None:
-        try:
-            check_link(thing, found, self.place)
-        except LogError as error:
-            self.note(error)
+            self.comments.add(phrase(what))
 
     def _event(self, entry: log_pb2.Entry, event: str, clock: Clock) -> None:
         """``event``: the field that holds it."""
-        if self.keyring is not None:
-            self.checked[_AUTHORS] = self.tree.size + 1
+        authors = self.authors
+        if authors is not None:
+            self.findings.checked[_AUTHORS] = self.tree.size + 1
         intent = None
         if (signed := signed_part_of(entry, event)) is None:
-            if not self.past_joining:
-                self._past_joining(event)
-            if event == "absent":
-                self.put_out.add(entry.absent.seat)
+            if authors is not None:
+                if not authors.past_joining:
+                    authors.entered(event)
+                if event == "absent":
+                    authors.put_out.add(entry.absent.seat)
         else:
             try:
                 intent = decode_intent(signed.intent)
             except LogError as error:
                 self.following = False
                 if not self.is_later:
-                    self.note(error)
+                    self.findings.note(error)
                 return
             act = act_name(intent)
-            if not self.past_joining:
-                self._past_joining(act)
-            if act == "rule" and intent.rule.HasField("forfeit"):
-                self.put_out.add(intent.rule.forfeit.seat)
+            if authors is not None:
+                if not authors.past_joining:
+                    authors.entered(act)
+                if act == "rule" and intent.rule.HasField("forfeit"):
+                    authors.put_out.add(intent.rule.forfeit.seat)
             if act in WITH_WORDS and event == "signed":
                 self.words.entered(self.tree.size, committed(intent))
-            self._link("intent", intent)
-            if self.keyring is not None:
-                self._author(self.keyring, signed, intent, act)
+            try:
+                check_link("intent", intent, self.place)
+            except LogError as error:
+                self.findings.note(error)
+            if authors is not None:
+                authors.acted(signed, intent, act, self.tree.size)
         if self.following and self.game is not None:
             self._rules(self.game, entry, event, intent, clock)
-
-    def _past_joining(self, kind: str) -> None:
-        """Note what the field says that an entry or an intent has."""
-        version = self.opened.terms.table_rules if self.opened is not None else 0
-        self.past_joining = kind not in (_BEFORE_PLAY if version > 1 else _BEFORE_PLAY_1)
-
-    def _author(
-        self, keyring: Keyring, signed: log_pb2.Signed | log_pb2.Refused, intent: log_pb2.Intent, act: str
-    ) -> None:
-        try:
-            author, seq = keyring.check(signed, intent), self.tree.size
-            if act == "join":
-                if not keyring.keys_of(author):
-                    keyring.join(author.index, intent.join.key, seq)
-                    self.joined_at[author.index] = self.at
-            else:
-                keyring.signed(author, signed.key_id, seq)
-                if act == "change_key":
-                    self._change_key(keyring, author, intent.change_key, seq)
-        except LogError as error:
-            self.note(error)
-        if keyring.deferred >= _TOGETHER:
-            self._verify()
-
-    def _verify(self) -> None:
-        """Raise ``_WrongSignature`` unless what was deferred is signed."""
-        if self.keyring is not None and not self.keyring.are_signed():
-            raise _WrongSignature
-
-    def _change_key(self, keyring: Keyring, author: Author, change: log_pb2.ChangeKey, seq: int) -> None:
-        """Whether it may be so is for the rules to judge, which are followed less far than signatures."""
-        seat = change.seat if author.role is Role.ARBITER else author.index
-        offered = self.opened is not None and self.opened.terms.table_rules > 1
-        if offered and author.role is not Role.SCRIBE and keyring.keys_of(Author(Role.SEAT, seat)):
-            keyring.change(author, change.seat, change.key, seq)
-
-    def _check_scribes(self, keyring: Keyring) -> None:
-        for index, expected in self.policy.scribe_keys.items():
-            keys = keyring.keys_of(Author(Role.SCRIBE, index))
-            if not keys or keys[0].raw != expected:
-                found = f"key {keys[0].raw.hex()}" if keys else "no key"
-                self.note(LogError(Code.UNTRUSTED_KEY, f"scribe {index} with {found}", expected.hex()), Layer.AUTHORS)
-
-    def _pinned_seats(self) -> None:
-        """A pinned key has to be one that the seat had; where it was changed, what it holds for is said."""
-        if self.keyring is None:
-            return
-        for seat, expected in self.policy.seat_keys.items():
-            used = self.keyring.used[seat] if seat < len(self.keyring.used) else []
-            if used and all(key.raw != expected for _, key in used):
-                self.at = self.joined_at[seat]
-                what = f"seat {seat} with key {used[0][1].raw.hex()}"
-                self.note(LogError(Code.UNTRUSTED_KEY, what, expected.hex()), Layer.AUTHORS)
-        self.at = (None, None)
-
-    def _in_two_roles(self) -> None:
-        """Comment on players who hold an office in their game, and on one player in several seats."""
-        if self.keyring is None or self.opened is None:
-            return
-        signing = self.policy.verifier.key if self.policy.verifier is not None else None
-        for seat, used in enumerate(self.keyring.used):
-            # One of each kind tells enough: an arbiter may give a seat any number of keys.
-            found: dict[Role | None, Phrase] = {}
-            for _, key in used:
-                if (office := self.keyring.office_of(key.raw)) is not None:
-                    what = phrase("seat {seat} plays with the key of {author}", seat=seat, author=office.phrase)
-                    found.setdefault(office.role, what)
-                if key.raw == signing:
-                    found[None] = phrase("seat {seat} plays with the referee's own key", seat=seat)
-            self.comments += found.values()
-        seats: dict[bytes, list[str]] = {}
-        for number, each in enumerate(self.opened.seats):
-            seats.setdefault(each.player, []).append(str(number))
-        for player, numbers in seats.items():
-            if player and len(numbers) > 1:
-                text = "the game was opened with one player for seats {seats}"
-                self.comments.append(phrase(text, seats=", ".join(numbers)))
 
     def _rules(
         self, game: LoggedGame, entry: log_pb2.Entry, kind: str, intent: log_pb2.Intent | None, clock: Clock
@@ -433,42 +290,43 @@ class _Auditor:
             except LogError as error:
                 if error.code is not Code.DECK:
                     raise
-                self.note(error)
+                self.findings.note(error)
                 game.deal.doubt()
                 judged = judge(game, event, seq, clock)
             game.apply(event, judged.seat, seq, clock)
             if entry.state_digest != game.position.digest():
                 raise digest_differs(entry.state_digest, game.position.digest())
         except LogError as error:
-            self.note(error)
+            self.findings.note(error)
             self.following = False
         else:
-            self.checked[_RULES] = seq + 1
+            self.findings.checked[_RULES] = seq + 1
 
     # --- the end -----------------------------------------------------------------------------------------
 
     def report(self) -> Report:
-        """Return the report, after the last frame. Raise ``_WrongSignature``."""
-        self._verify()
+        """Return the report, after the last frame. Raise ``WrongSignature``."""
+        authors = self.authors
+        if authors is not None:
+            authors.verify()
         self._closing()
-        self._pinned_seats()
-        self._in_two_roles()
-        self._never_joined()
+        if authors is not None:
+            authors.end()
         self._checkpoints()
         game = self.game
         known = game is not None and (self.following or game.is_over)
         course = game.position.state.course() if game is not None else {}
         proofs = self.proofs.report() if self.proofs is not None else CertificateReport()
         if self.proofs is not None and self.proofs.failure is not None:
-            self.note(self.proofs.failure, Layer.PROOFS)
+            self.findings.note(self.proofs.failure, Layer.PROOFS)
         if self.words.failure is not None:
-            self.note(self.words.failure, Layer.PROOFS)
+            self.findings.note(self.words.failure, Layer.PROOFS)
         return Report(
-            findings=tuple(self.findings[layer] for layer in Layer if layer in self.findings),
+            findings=self.findings.ordered(),
             entries=self.tree.size,
             signed_entries=self.heads.signed,
             head=self.heads.final,
-            checked=self.checked,
+            checked=self.findings.checked,
             game_id=self.identity,
             rules=(self.opened.rules_id, self.opened.rules_version) if self.opened is not None else None,
             options=chosen(game.position.options) if game is not None else {},
@@ -476,8 +334,8 @@ class _Auditor:
             deck_checked=game is not None
             and game.phase is Phase.CLOSED
             and game.deal.dealer is not None
-            and Layer.DECK not in self.findings,
-            seats=self._standings(),
+            and not self.findings.has(Layer.DECK),
+            seats=authors.standings() if authors is not None else (),
             course=course,
             result=game.result() if game is not None and known and not course else None,
             contest=game.contest() if game is not None else Contest(),
@@ -487,64 +345,42 @@ class _Auditor:
             comments=(
                 *(game.position.about_opening() if game is not None else ()),
                 *(game.position.state.comments() if game is not None else ()),
-                *self._recoveries(),
-                *self.comments,
+                *self.comments.all(),
                 *proofs.comments(),
             ),
         )
 
-    def _recoveries(self) -> list[Phrase]:
-        # A referee that is not one can write any number of them.
-        more = len(self.recoveries) - _MAX_REMARKS
-        return [*self.recoveries[:_MAX_REMARKS], *([phrase("and {n} more losses", n=more)] if more > 0 else [])]
-
     def _closing(self) -> None:
         if not self.ended:
-            self.note(LogError(Code.INCOMPLETE, "the file has no END", "END"), Layer.FRAMES)
+            self.findings.note(LogError(Code.INCOMPLETE, "the file has no END", "END"), Layer.FRAMES)
         if self.tree.size == 0:
-            self.note(LogError(Code.INCOMPLETE, "no entries", "GameOpen in entry 0"))
+            self.findings.note(LogError(Code.INCOMPLETE, "no entries", "GameOpen in entry 0"))
         if self.game is None or not self.following:
             return
         phase = self.game.phase
         if phase is Phase.ENDED and self.ended:
-            self.note(LogError(Code.UNDISCLOSED, "the referee's seed is not disclosed", "SeedDisclose"))
+            self.findings.note(LogError(Code.UNDISCLOSED, "the referee's seed is not disclosed", "SeedDisclose"))
         elif phase is Phase.ENDED:
-            self.note(LogError(Code.INCOMPLETE, "the referee's seed is not yet disclosed", "SeedDisclose"))
+            self.findings.note(LogError(Code.INCOMPLETE, "the referee's seed is not yet disclosed", "SeedDisclose"))
         elif phase is Phase.CLOSED:
-            if self.game.deck_unknown and Layer.DECK not in self.findings:
-                self.note(LogError(Code.UNDISCLOSED, "chance was not compared with the deck", "the seed"))
+            if self.game.deck_unknown and not self.findings.has(Layer.DECK):
+                self.findings.note(LogError(Code.UNDISCLOSED, "chance was not compared with the deck", "the seed"))
         else:
-            self.note(LogError(Code.INCOMPLETE, f"the game has not ended: {phase.value}", "GameEnd"))
-
-    def _never_joined(self) -> None:
-        if self.keyring is None or self.opened is None:
-            return
-        for seat, expected in sorted(self.policy.seat_keys.items()):
-            if (
-                seat >= len(self.opened.seats)
-                or self.opened.seats[seat].scribed
-                or self.keyring.keys_of(Author(Role.SEAT, seat))
-            ):
-                continue
-            what = phrase("seat {seat}, whose key you gave, never joined", seat=seat)
-            if self.past_joining and seat not in self.put_out:
-                self.note(LogError(Code.UNTRUSTED_KEY, what, expected.hex()), Layer.AUTHORS)
-            else:
-                self.comments.append(what)
+            self.findings.note(LogError(Code.INCOMPLETE, f"the game has not ended: {phase.value}", "GameEnd"))
 
     def _checkpoints(self) -> None:
         if self.final is None:
             if self.heads.signed < self.tree.size:
                 what = f"signed checkpoints cover only {self.heads.signed} of {self.tree.size} entries"
-                self.note(LogError(Code.INCOMPLETE, what, "a checkpoint of all"), Layer.TREE)
+                self.findings.note(LogError(Code.INCOMPLETE, what, "a checkpoint of all"), Layer.TREE)
             if self.policy.verifier is None:
-                self.note(LogError(Code.UNTRUSTED_KEY, "no verifier key was given"))
+                self.findings.note(LogError(Code.UNTRUSTED_KEY, "no verifier key was given"))
         else:
-            self.at = (None, self.final.offset)
+            self.findings.at = (None, self.final.offset)
             self._final_checkpoint(self.final.payload)
-            self.at = (None, None)
+            self.findings.at = (None, None)
         for error in self.heads.conflicts(self.identity, self.tree.size, most=self.most):
-            self.note(error)
+            self.findings.note(error)
 
     def _final_checkpoint(self, data: bytes) -> None:
         try:
@@ -552,45 +388,14 @@ class _Auditor:
             checkpoint = Checkpoint.parse(note.text)
             check_head(checkpoint, self.identity, self.tree)
         except LogError as error:
-            self.note(error)
+            self.findings.note(error)
             return
         try:
             if self.policy.verifier is None:
-                self.note(LogError(Code.UNTRUSTED_KEY, "no verifier key was given"))
+                self.findings.note(LogError(Code.UNTRUSTED_KEY, "no verifier key was given"))
                 return
             self.heads.final = open_checkpoint(data, self.policy.verifier)
         except LogError as error:
-            self.note(error, Layer.CHECKPOINT)
+            self.findings.note(error, Layer.CHECKPOINT)
         else:
             self.heads.signed = self.tree.size
-
-    def _standings(self) -> tuple[SeatStanding, ...]:
-        if self.opened is None or self.keyring is None:
-            return ()
-        standings = []
-        for number, seat in enumerate(self.opened.seats):
-            used, pinned = self.keyring.used[number], self.policy.seat_keys.get(number)
-            if seat.scribed:
-                standings.append(SeatStanding(number, (Said("standing.scribed"),), None))
-            elif not used:
-                how = Said("standing.never_joined" if pinned else "standing.not_joined")
-                standings.append(SeatStanding(number, (how,), None))
-            else:
-                raw = next((key.raw for _, key in used if key.raw == pinned), used[-1][1].raw)
-                standings.append(SeatStanding(number, _standing(self.keyring, number, pinned), raw))
-        return tuple(standings)
-
-
-def _standing(keyring: Keyring, seat: int, pinned: bytes | None) -> tuple[Said, ...]:
-    """Return how the keys of a seat that joined are known, and for which entries the one that was given holds."""
-    used = keyring.used[seat]
-    number = next((number for number, (_, key) in enumerate(used) if key.raw == pinned), None)
-    if number is None:
-        changed = ", ".join(str(entry) for entry, _ in used[1:])
-        own = Said("standing.self_declared")
-        return (own, Said("standing.changed", {"entries": changed})) if changed else (own,)
-    entry, key = used[number]
-    ended = keyring.ended[seat].get(key)
-    first = [Said("standing.from", {"n": entry})] if number else []
-    last = [Said("standing.to", {"n": ended - 1})] if ended is not None else []
-    return (Said("standing.pinned"), *first, *last)

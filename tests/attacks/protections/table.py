@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from referee.log import audit
 from referee.log.errors import Code, LogError
+from referee.log.findings import Findings
 
 Patch = pytest.MonkeyPatch
 PROTECTIONS: dict[str, Callable[[Patch], None]] = {}
@@ -41,10 +41,10 @@ def protection(remove: Callable[[Patch], None]) -> None:
 
 def overlooked(patch: Patch, code: Code) -> None:
     """Findings with this code are not made."""
-    tell = audit._Auditor.note
+    tell = Findings.note
 
-    def silent(auditor: Any, error: LogError, *layer: Any) -> None:
+    def silent(findings: Findings, error: LogError, *layer: Any) -> None:
         if error.code is not code:
-            tell(auditor, error, *layer)
+            tell(findings, error, *layer)
 
-    patch.setattr(audit._Auditor, "note", silent)
+    patch.setattr(Findings, "note", silent)
