@@ -81,6 +81,7 @@ def test_only_what_was_compiled_of_these_sources_is_taken_again(
 ) -> None:
     monkeypatch.setattr(compiled_build, "OUT", tmp_path)
     monkeypatch.setattr(compiled_build, "WORK", tmp_path)
+    (tmp_path / "beside").mkdir()
     _, texts = compiled_build._made_from()
     (tmp_path / "core.whl").touch()
     assert compiled_build.made() is None
