@@ -56,8 +56,8 @@ LONG_IN_A_PAGE = 2
 """and this many in one page."""
 FROM_CODE = {"docs/reference/api.md", "docs/reference/commands.md"}
 """Made from comments and help texts, which have line ends where no sentence ends."""
-NOT_YET: dict[str, dict[str, int]] = {"docs/security.md": {"nobody": 4}}
-"""Pages that have some of this, how often at most. A number may only go down."""
+NOT_YET: dict[str, dict[str, int]] = {"docs/security.md": {"nobody": 3}}
+"""Pages that have some of this, how often at most: names of tests. A number may only go down."""
 
 
 def written(page: str) -> str:
