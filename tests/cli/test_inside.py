@@ -37,7 +37,7 @@ def test_every_command_starts(name: str) -> None:
 
 
 ENDS = [
-    pytest.param(["--version"], "", 0, "referee 0.", "", id="version"),
+    pytest.param(["--version"], "", 0, "referee 1.", "", id="version"),
     pytest.param([], "", 2, "Usage: referee", "", id="nothing"),
     pytest.param(["shuffle"], "", 2, "", "referee: No such command 'shuffle'. Try --help.\n", id="no command"),
     pytest.param(["show"], "", 2, "", "referee: Missing argument 'FILE'. Try --help.\n", id="no file"),
