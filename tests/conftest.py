@@ -1,4 +1,4 @@
-"""What holds for every test: no deadlines, as machines are as slow as they are."""
+"""Settings for every test: no deadlines, as machines differ in speed."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(autouse=True, scope="session")
 def garbage_at_the_end() -> Iterator[None]:
-    """What the last tests of a process left open is found before it ends: later nobody is told."""
+    """Collect what the last tests of a process left open, while its warnings still reach a report."""
     yield
     gc.collect()
 

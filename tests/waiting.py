@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 MOST_S = 300.0
-"""No test takes so long on a machine that does anything at all; half of what ``pyproject.toml`` gives a test."""
+"""Every test is faster on a machine that does anything at all; half of what ``pyproject.toml`` gives a test."""
 
 
 @asynccontextmanager
@@ -25,7 +25,9 @@ async def waiting_for(what: str) -> AsyncIterator[None]:
 
 
 async def until(holds: Callable[[], object], what: str, *, every_s: float = 0) -> None:
-    """Returns when it holds, of what nobody tells. ``every_s``: how often to look; 0: whenever anything happened."""
+    """Return when ``holds`` does, for conditions that send no signal.
+
+    ``every_s``: how often to look; 0: whenever anything happened."""
     async with waiting_for(what):
         while not holds():  # noqa: ASYNC110 - nobody is told
             await asyncio.sleep(every_s)

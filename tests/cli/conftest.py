@@ -1,4 +1,4 @@
-"""What a referee in this process logs is not what the command prints; and a game's file to show."""
+"""A game's file to show; and the logging of a referee in this process, kept out of the command's output."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ class Game:
         return str(self.created["game"])
 
     def by(self, who: str, key: str = "") -> list[object]:
-        """The words of whoever acts: where, with which token and key."""
+        """Return the options of an actor: the address, token and key."""
         token = self.club.path / f"{self.id}.{who}"
         if not token.exists():
             token.write_text(self.created[f"{who}_token"])

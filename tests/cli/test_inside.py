@@ -1,4 +1,4 @@
-"""What a command does in the tests' process is what it does in one of its own; every command is started once."""
+"""A command does the same in the tests' process as in one of its own; every command is started once."""
 
 from __future__ import annotations
 

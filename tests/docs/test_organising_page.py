@@ -21,7 +21,7 @@ FAILS = {
 }
 """Exit codes of what does not end with 0."""
 REMOTE = re.compile(r"referee (fetch(?! --all)|rule \S+|docket \S+(?<!\.gamelog))(?= |$)")
-"""What asks the referee where it usually listens; commands with ``--data`` find it."""
+"""Commands that ask the referee at its usual address; commands with ``--data`` find it."""
 
 
 @GATE

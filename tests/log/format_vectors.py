@@ -175,7 +175,7 @@ ALL = {
 
 
 def quoted() -> dict[str, str]:
-    """What the document states: the figures that fit on a line."""
+    """Return the figures that fit on a line, which the document states."""
     lines = {}
     for name, make in ALL.items():
         for key, value in make().items():

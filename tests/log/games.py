@@ -59,7 +59,7 @@ class Played:
     """The checkpoint after each entry, as receipts."""
     time_ms: int = 1_700_000_000_000
     drawn: Any = None
-    """What the players of a declared game draw, where there are too many outcomes to choose from."""
+    """The draws of the players of a declared game, where there are too many outcomes to choose from."""
 
     def clock(self) -> Clock:
         self.time_ms += 250
@@ -186,7 +186,7 @@ def join(played: Played, seats: list[int]) -> None:
 
 
 def reveal(played: Played, seats: list[int]) -> None:
-    """In a dealt game; then the referee goes on."""
+    """Reveal these seats' seeds in a dealt game; then the referee continues."""
     record = played.record
     if record.game.deal.is_dealt:
         for i in seats:

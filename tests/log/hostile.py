@@ -61,9 +61,9 @@ _SKIPPED = 0xFF
 
 SECONDS_A_MIB = 10
 MOST_BYTES = 256 << 20
-"""Of memory."""
+"""The most memory of the process."""
 _NO_MORE_BYTES = 2 << 30
-"""Of addresses: where the process ends that does not keep to the above."""
+"""The address space at which a process ends that breaks the limit above."""
 
 
 @cache
@@ -84,7 +84,7 @@ def beginning(played: Played) -> bytes:
 
 
 def _filled(start: bytes, frames: Iterable[bytes], size: int) -> bytes:
-    """Frames until the file has so many bytes, or there are no more."""
+    """Return frames until the file has ``size`` bytes or the frames end."""
     out, length = [start], len(start)
     for frame in frames:
         if length + len(frame) > size:
@@ -102,7 +102,7 @@ def _entries(payloads: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def tiny(size: int) -> bytes:
-    """As many entries as there may be, of a byte, and as many frames beside them."""
+    """Return the most entries allowed, of a byte each, and as many frames beside them."""
     pair = encode_frame(FrameType.ENTRY, b"\0") + encode_frame(0x83, b"\0")
     return _filled(MAGIC + _HEADER, repeat(pair, MAX_ENTRIES), size)
 
@@ -145,7 +145,7 @@ def descriptors(size: int) -> bytes:
 
 
 def signed(size: int) -> bytes:
-    """The same good signature again and again."""
+    """Repeat one good signature."""
     played = begun("alhambra")
     join = next(data for data in played.entries if decode_entry(data).HasField("signed"))
     return _filled(beginning(played), _entries(repeat(join)), size)
@@ -210,7 +210,7 @@ def recovered(size: int) -> bytes:
 
 
 def _attempts(played: Played, moves: Iterable[Any], size: int) -> bytes:
-    """The same position, asked about each of these moves."""
+    """Ask about one position with each of these moves."""
     start, first, tries = beginning(played), len(played.entries), iter(moves)
     length = len(start)
     while length < size and len(played.entries) < MAX_ENTRIES - 2:  # the end and the seed have to fit
@@ -234,7 +234,7 @@ def many_moves(size: int) -> bytes:
 
 
 def registered_anew(rules_id: str) -> Played:
-    """``begun``, for who goes on with it."""
+    """Return a fresh ``begun``, for callers that add to it."""
     begun.cache_clear()
     played = begun(rules_id)
     begun.cache_clear()
@@ -260,7 +260,7 @@ def _proofs(rules_id: str, certificates: Iterator[bytes], size: int) -> bytes:
 
 
 def claimed(played: Played) -> bool:
-    """Whether the last entry is a tile placed in Alhambra."""
+    """Return whether the last entry is a tile placed in Alhambra."""
     entry = decode_entry(played.entries[-1])
     act = log_pb2.Intent.FromString(entry.signed.intent)
     return (
@@ -301,7 +301,7 @@ def discards(size: int, dominoes: int = 23) -> bytes:
 
 
 def first_discards(size: int) -> bytes:
-    """The same of the smallest kingdoms, as many as fit into the file."""
+    """Fill the file with discards from the smallest kingdoms."""
     return discards(size, dominoes=2)
 
 
@@ -341,7 +341,7 @@ def distances(size: int) -> bytes:
 
 
 def _conducted(message: Callable[[Seated, int], TableAct], role: Role, size: int, *, turns: int = 31) -> bytes:
-    """The same act again and again in a game by the rules of the table, in which moves can be taken back."""
+    """Repeat an act in a game by the rules of the table, in which moves can be taken back."""
     terms = log_pb2.Terms(table_rules=1, clock=CLOCK, take_backs=True)
     game = Seated("kingdomino", seats=4, dealt=False, terms=terms)
     for _ in range(turns):
@@ -381,7 +381,7 @@ def rulings(size: int) -> bytes:
 
 
 def protests(size: int) -> bytes:
-    """As many protests as a seat has, then what else it can do: the rest of the file are rulings on nothing."""
+    """Make all the protests that a seat has, then its other acts: the rest of the file are rulings on nothing."""
     return _conducted(lambda game, first: log_pb2.Protest(against_seq=first, rule_id="TBL-1"), Role.SEAT, size)
 
 
@@ -396,7 +396,7 @@ _ALL: Final = (
     *(restores, rulings, protests, proposals),
 )
 FILES: Final[dict[str, Callable[[int], bytes]]] = {each.__name__: each for each in _ALL}
-"""By name: a file of at most so many bytes."""
+"""The makers by name: each returns a file of at most the given bytes."""
 
 
 # The auditor
@@ -409,7 +409,8 @@ def forbid(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 def held(path: Path, data: bytes, slower: int = 1) -> dict[str, Any]:
-    """What the audit of these bytes took, told by a process of its own. Raises ``AssertionError`` if it is too much.
+    """Audit these bytes in a process of its own; return the time and memory. Raises ``AssertionError`` if it is too
+    much.
 
     ``slower``: how many times as long a machine may take as one that is measured on, with nothing else to do.
     """

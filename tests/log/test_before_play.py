@@ -1,4 +1,4 @@
-"""Who does not come, who leaves before play, and whose key is changed (TBL-38 to TBL-40)."""
+"""Seats that do not come, seats that leave before play, and keys that are changed (TBL-38 to TBL-40)."""
 
 from __future__ import annotations
 

@@ -207,7 +207,7 @@ def test_any_mutation_gets_a_verdict(data: st.DataObject) -> None:
 
 
 def _only_clock(played: Played, leaves: list[bytes], at: int) -> bool:
-    """The referee's times are its own claim; after the last intent nobody else vouches for them."""
+    """The referee's times are its own claim; after the last intent they have no other witness."""
     last = log_pb2.Entry.FromString(leaves[at])
     good = log_pb2.Entry.FromString(played.entries[at])
     for name in ("referee_ms", "charged_ms", "lag_ms", "overhead_ms"):

@@ -30,7 +30,7 @@ FACTS = (
     *("seat", "scribe", "arbiter", "field", "version", "rules", "key", "seq"),
     *("bytes", "limit", "size", "entries", "seen", "positions"),
 )
-"""What messages of the verifier and of pages may name: pages have words for each."""
+"""Facts that messages of the verifier and of pages may name: pages have words for each."""
 TRUSTED = Policy(SIGNER.verifier)
 Job = tuple[bytes, Policy]
 
@@ -96,7 +96,7 @@ def found(theirs: dict[str, Any]) -> Found:
 
 
 def expected(ours: Report, theirs: dict[str, Any]) -> list[Found]:
-    """What somebody may say who does not look at the rules; mostly one thing."""
+    """Return the findings allowed for a verifier that ignores the rules; mostly one."""
     failures = [f for f in ours.findings if not f.is_shortfall]
     above = [f for f in failures if of_the_game(f) and f.layer is not Layer.PROOFS]
     below = [f for f in failures if not of_the_game(f) or f.code is Code.UNSUPPORTED]
@@ -147,7 +147,7 @@ def small() -> Played:
 
 
 def running(played: Played, entries: int) -> bytes:
-    """The file while the game went on."""
+    """Return the file of the running game."""
     frames = evil.frames(played.file())
     return MAGIC + b"".join(frames[: 1 + entries])
 
@@ -174,7 +174,7 @@ def swapped(at: int) -> evil.Edit:
 
 
 def edits(played: Played) -> Iterator[tuple[str, evil.Edit]]:
-    """What a referee without scruples may do, with names."""
+    """Yield edits of an unscrupulous referee, with names."""
 
     def field(at: int, name: str, value: Any) -> evil.Edit:
         def edit(entries: list[log_pb2.Entry]) -> None:

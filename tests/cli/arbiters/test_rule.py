@@ -252,7 +252,7 @@ def test_the_console_at_a_terminal(club: Club) -> None:
 
 
 def test_without_a_rule_the_ruling_names_its_usual_one(club: Club) -> None:
-    """As in the notation and at the console."""
+    """The notation and the console have the same default."""
     game = declared(club)
     arbiter = [*game.by("arbiter", "arbiter0"), "--yes"]
     for words, told in (

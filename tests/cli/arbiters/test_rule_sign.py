@@ -132,7 +132,7 @@ def test_what_may_not_stand_is_not_signed(game: Game, play: Play, tmp_path: Path
 
 
 def hostile(play: Play) -> list[tuple[Any, str]]:
-    """Return what a file may hold, and what is told of it."""
+    """Return contents for a file, each with the message about it."""
     place = play.record.place
     file, other = prepared(place), prepared(place, text="another")
     by_seat = {"seat": 0, "resign": log_pb2.Resign()}

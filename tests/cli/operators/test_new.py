@@ -94,7 +94,7 @@ def test_rules_that_are_not_known_whatever_else_is_given() -> None:
 
 
 def test_a_sheet_of_ones_own(tmp_path: Path) -> None:
-    """As JSON of its message; one that breaks a constraint is refused by the constraint's name."""
+    """The sheet is JSON of its message; one that breaks a constraint is refused by the constraint's name."""
     codec = wire("rollwrite", 1)
     own = rollwrite_pb2.Tables.FromString(codec.encode_components(None))
     own.sheet, own.coin_track = "mine-1", 12

@@ -243,7 +243,7 @@ async def test_on_without_what_is_lost_and_openly(a_copy: SetBackHere) -> None:
 
 @pytest.mark.parametrize(("steps", "first", "then"), [(1, "--continue", "--continue"), (3, "--continue", "--end")])
 async def test_stopped_between_the_entry_and_the_mark(a_copy: SetBackHere, steps: int, first: str, then: str) -> None:
-    """The disk of the marks is full: what was written is not written again, and the game goes on."""
+    """The disk of the marks is full: what was written is not written again, and the game continues."""
     case = await a_copy(steps=steps)
     lost = case.lost
     count = lost.record.size - case.before

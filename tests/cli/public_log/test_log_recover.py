@@ -38,7 +38,7 @@ async def set_back(tmp_path: Path) -> tuple[Play, Play]:
 
 
 async def test_what_the_log_knows_comes_back_and_so_do_the_games(tmp_path: Path) -> None:
-    """A game that was lost altogether, and one whose end was lost; then both, the log and games, go on."""
+    """One game was lost altogether, another lost its end; then the log and both games continue."""
     data, folder, backup = tmp_path / "data", tmp_path / "log", tmp_path / "backup"
     first, second = await set_back(tmp_path)
     head = (folder / "checkpoint").read_bytes()

@@ -74,7 +74,7 @@ async def games_of(client: Client) -> list[Any]:
 
 
 async def bots(client: Client, address: str, tokens: list[str], games: int) -> None:
-    """Play so many games with these tokens, one for each bot."""
+    """Play ``games`` games with these tokens, one for each bot."""
     left = asyncio.Semaphore(0)
     tasks = [
         asyncio.create_task(play_all(address, token, maker("greedy", seed), lambda _, __: left.release()))
@@ -476,7 +476,7 @@ async def test_a_command_that_is_killed_in_the_middle_of_opening_opens_the_rest_
 
 @pytest.mark.long
 async def test_bots_and_the_referee_are_killed_in_the_middle_of_a_round(tmp_path: Path) -> None:
-    """Both come back, and the event goes on to its end: no act and no game is lost, and none is there twice."""
+    """Both come back, and the event continues to its end: no act and no game is lost, and none is there twice."""
     address = free_address()
     server = ("--listen", address, "--solver-workers", "0")
     process = await serve(tmp_path / "data", tmp_path / "log", *server)

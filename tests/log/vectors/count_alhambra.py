@@ -14,7 +14,7 @@ LINES = (
     r"seats [2-6]|ages( \d)+|currencies( [a-z]+){4}|bag-empty|tiles( \S+){54}|cards( \S+)+"
     r"|layout( \S+@-?\d+,-?\d+)+|hand( \S+)+"
 )
-"""What an entry may have beside its id, moves and counts."""
+"""The lines that an entry may have beside its id, moves and counts."""
 
 
 # Whole games, slowly

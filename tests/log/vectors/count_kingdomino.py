@@ -13,7 +13,7 @@ LINES = (
     r"seats [2-4]|relative|mighty-duel|wider-offer|order( [0-3])+|dominoes( \d+)+"
     r"|frame [57]( [0-6],[0-6])?|kingdom( \d+@-?\d,-?\d/-?\d,-?\d)+|hand( \d+)+"
 )
-"""What an entry may have beside its id, moves and counts."""
+"""The lines that an entry may have beside its id, moves and counts."""
 DOMINO_SET = domino_set()
 
 

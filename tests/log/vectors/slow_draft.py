@@ -26,7 +26,7 @@ HALVES = _halves(DATA / "kingdomino" / "dominoes.txt")
 
 
 def cell(word: str) -> tuple[int, int]:
-    """Of ``-1,2``."""
+    """Return the cell of ``-1,2``."""
     x, y = word.split(",")
     return int(x), int(y)
 

@@ -28,7 +28,7 @@ ROUNDS = {3: 18, 4: 15, 5: 12}
 
 
 def pair(word: str) -> Pair:
-    """Of ``3,5``, blue first."""
+    """Return the pair of ``3,5``, blue first."""
     blue, yellow = word.split(",")
     return int(blue), int(yellow)
 
@@ -45,7 +45,7 @@ class SlowGame:
         self.coins = [3] * seats
         self.ever = [3] * seats
         self.dice: list[tuple[list[int], list[int]]] = [([], []) for _ in range(seats)]
-        """Of each seat the blue and the yellow ones."""
+        """Per seat: the blue and the yellow dice."""
         for seat in self.order:
             while len(self.buildings[seat]) < 3:
                 self.buildings[seat].add(next(self.rolls))
@@ -163,7 +163,7 @@ class SlowGame:
             colour.append(die)
 
     def pass_on(self, rest: Pair) -> None:
-        """After one building: the dice that were not used go on, the used ones are rolled for the next round."""
+        """Pass the turn after one building: unused dice move on, used ones are rolled for the next round."""
         seat = self.seat
         self.dice[seat] = ([], [])
         if not self.last_turn:
