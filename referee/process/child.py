@@ -1,4 +1,4 @@
-"""Starts child processes: each leads a session of its own, and can be killed whoever waits for its end."""
+"""Starts child processes: each leads a session of its own, and can be killed no matter which task waits for its end."""
 
 from __future__ import annotations
 
@@ -82,7 +82,8 @@ class Child:
     def send(self, how: signal.Signals) -> None:
         """Send the process a signal, unless it has ended.
 
-        Not by the transport: it looks first whether the process has ended, and takes its exit code from whoever waits.
+        The transport is not used: it first checks whether the process has ended, and takes its exit code from the task
+        that waits for it.
         """
         if self._handle is not None:
             with suppress(ProcessLookupError):

@@ -49,7 +49,7 @@ from referee.wire import strict
 _SCRIBE = 0
 NO_CLOCK = "this needs a clock, which a game that is recorded from a text does not have"
 _MOST_PENALTIES = 100
-"""How many penalties a seat gets from a text at the most."""
+"""The most penalties that a text can give a seat."""
 
 
 class Recorder:
@@ -71,11 +71,11 @@ class Recorder:
         self._scribe = scribe
         self._arbiters = arbiters
         self._seqs = [0]
-        """Of each line of a text the entry that it became."""
+        """The entry that each line of the text became."""
         self._proposal = 0
         """The entry of the newest proposal to take moves back."""
         self._stands: TableAct | None = None
-        """What the arbiter says of the next move, which stands."""
+        """The arbiter's words on the next move, which stands."""
         self._remarks: list[log_pb2.Remark] = []
         game, self._codec = installed().get(setup.rules_id, setup.version)
         hashes = players or [b""] * setup.seats
@@ -174,7 +174,7 @@ class Recorder:
 
     def end_line(self) -> None:
         """Note that a line has ended, of which acts of the table can name the newest entry from now on."""
-        # What is said of a move that stands is one entry with it, which comes next.
+        # An act about a move that stands is one entry with that move, which comes next.
         self._seqs.append(self.record.size - (self._stands is None))
 
     def enter(self, line: Any) -> None:
@@ -185,9 +185,9 @@ class Recorder:
             self._event(line)
 
     def end(self, contest: Contest) -> None:
-        """Enter what happened beside the moves and is not there yet, as rulings, and the end that the game then has.
+        """Enter as rulings what happened beside the moves and is not there yet, and then the end of the game.
 
-        If there is none, or an open protest holds it, the game goes on. ``obstacle`` has said that this can be, and
+        The game continues if there is no end, or an open protest holds it. ``obstacle`` has said that this can be, and
         ``has_rulings`` whether it takes an arbiter.
         """
         if self.record.game.is_over:

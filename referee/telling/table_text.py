@@ -72,7 +72,7 @@ class _Text:
     def __init__(self) -> None:
         self.lines: list[Any] = []
         self._after: list[int] = []
-        """For each entry how many lines there are."""
+        """The number of lines after each entry."""
 
     def add(self, told: Sequence[Any]) -> None:
         """Take the lines of the next entry."""
@@ -300,5 +300,5 @@ def fill(rule: log_pb2.Rule, act: TableAct, seqs: Sequence[int]) -> log_pb2.Rule
 
 
 def _entry(seqs: Sequence[int], line: int) -> int:
-    """Of a line that is not there the next entry, which the log refuses."""
+    """Return the entry of a line; for a missing line the next entry, which the log refuses."""
     return seqs[line] if line < len(seqs) else seqs[-1] + 1

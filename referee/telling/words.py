@@ -1,4 +1,4 @@
-"""What happened in words, for everything that shows a game."""
+"""Events and acts in words, for everything that shows a game."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a bulk run can take place: on this machine, or on a cluster of Dask's."""
+"""The places where a bulk run can happen: this machine, or a cluster of Dask's."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def inline() -> Iterator[Place]:
 
 @contextmanager
 def here(jobs: int) -> Iterator[Place]:
-    """Yield this machine, where so many tasks are done at one time. When it is left, no process of it is left."""
+    """Yield this machine, which does ``jobs`` tasks at one time. On exit no process of it is left."""
     keeper = isolated.Keeper()
     threads = ThreadPoolExecutor(jobs, "bulk", isolated.give, (keeper,))
     try:
@@ -66,7 +66,7 @@ def dask(address: str) -> Iterator[Place]:
     if find_spec("distributed") is None:
         raise BadOption("--on: Dask is not installed here; expected pip install 'tile-referee[cluster]' before")
     distributed = import_module("distributed")  # an extra; it takes a second
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what is wrong is said in one line
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # an error is reported in one line
     try:
         client = distributed.Client(address.replace(SCHEME, "tcp://", 1), timeout=_CONNECT_S, set_as_default=False)
     except (OSError, ValueError) as error:
