@@ -83,8 +83,7 @@ class Workers:
     async def ask(
         self, method: str, message: bytes, *, until_s: float, beat_s: float | None = None
     ) -> AsyncGenerator[bytes | None]:
-        """Yield the answers as they come; None after every ``beat_s`` without one. Close it if it is not read to the
-        end.
+        """Yield the answers as they come; None after every ``beat_s`` without one. Close it if not read to the end.
 
         ``until_s``: the time of the last answer, by the loop's clock; the worker gets a little less, to send by then
         what it has. Raise ``BadQuestion``, ``WorkerFailed``, ``WorkerFault``.

@@ -33,8 +33,7 @@ def report(
     completed: Callable[[Setup], Setup] = lambda setup: setup,
     say: Words = IN_ENGLISH,
 ) -> tuple[Audit, Report]:
-    """Return the audit of the file, and the report with it at the top; of a damaged file, only the part before the
-    damage.
+    """Return the audit of the file, and the report with it at the top; of a damaged file, only the whole part.
 
     ``verifier``: the referee's key; without it the report is not vouched for. ``completed``: adds what the log does not
     say of the tournament. ``say``: the language. Raise ``LogError`` if no part is whole, and what ``completed`` raises.
