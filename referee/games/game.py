@@ -1,4 +1,4 @@
-"""What every game is to the rest of the referee: a state machine with explicit chance.
+"""The contract of every game with the rest of the referee: a state machine with explicit chance.
 
 This module knows no game, and like every module below ``referee.games`` no I/O, clock, randomness, float or protobuf.
 """
@@ -20,7 +20,7 @@ Fact = str | int
 
 
 class Kind(Enum):
-    """What a rule is, and so what kind of test it must have."""
+    """The kind of a rule, which determines the kind of test that it must have."""
 
     CONSTRAINT = "constraint"
     """Forbids moves; ``check`` names it."""
@@ -115,7 +115,7 @@ class Ending(Enum):
 Pending = Decision | Chance | Forced | Over
 
 
-# What is awaited is asked before every event, and there is not much of it: each is made once.
+# The awaited values are asked for before every event, and there are few: each is made once.
 
 
 @lru_cache(maxsize=256)
@@ -189,7 +189,7 @@ class State(Protocol):
         """Return sentences on what no rule forbids, yet every report has to mention; often nothing."""
 
     def course(self) -> Mapping[str, Fact]:
-        """Return how far it has come, of an event, which nobody wins; of a game nothing: its result tells that."""
+        """Return how far an event has come, which has no winner; empty for a game, whose result says it."""
 
     def copy(self) -> State:
         """Return an independent state."""
@@ -218,10 +218,10 @@ class Game(Protocol):
     catalogue: Sequence[Rule]
     waivable: frozenset[str]
     """TBL-7: ids of the constraints that a move may break and still stand, if an arbiter rules so: ``apply`` takes an
-    event whose violations are all among them, and the game goes on from there."""
+    event whose violations are all among them, and the game continues."""
     declares_components: bool
-    """Whether a game may be opened with other components than ``default_components()``. They may have a
-    ``provenance``: where they are from, in words that every report repeats."""
+    """True if a game may be opened with other components than ``default_components()``. They may have a ``provenance``:
+    where they are from, in words that every report repeats."""
 
     def default_components(self) -> Any:
         """Return the version's own components: what its tiles, its dominoes or its sheet are."""

@@ -1,4 +1,4 @@
-"""Chance for whoever plays on in thought: uniform draws from a source that the caller brings."""
+"""Chance for simulated games: uniform draws from a source that the caller brings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _T = TypeVar("_T")
 
 
 def drawn(items: Sequence[_T], count: int, below: Below) -> list[_T]:
-    """Return so many of them in the order in which they were drawn, none twice."""
+    """Return ``count`` of them in the order in which they were drawn, none twice."""
     left = list(items)
     for place in range(count):
         other = place + below(len(left) - place)

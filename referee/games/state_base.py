@@ -1,4 +1,4 @@
-"""What a game in progress does in the same way in every game."""
+"""The part of a game in progress that is the same in every game."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from referee.games.values import Copied
 
 
 class StateBase(Copied):
-    """What the ``State`` of a game is in which nobody has a secret. The game gives ``copy`` and ``encode``."""
+    """The base of the ``State`` of a game without secrets. The game gives ``copy`` and ``encode``."""
 
     __slots__ = ()
 
@@ -24,7 +24,7 @@ class StateBase(Copied):
         return ()
 
     def course(self) -> Mapping[str, Fact]:
-        """Return nothing: how far a game has come is told by its result."""
+        """Return nothing: the game's result says how far it has come."""
         return {}
 
     def encode(self) -> bytes:

@@ -124,7 +124,7 @@ class Arbitration:
         """``rule_ids``: those of the game."""
         self.terms = opened.terms
         self.is_offered = self.terms.table_rules > 0
-        """Whether the game is played by the rules of the table."""
+        """True if the game is played by the rules of the table."""
         self.declared = opened.HasField("declared")
         self._scribed = [seat.scribed for seat in opened.seats]
         self._arbiters = len(opened.arbiter_keys)
@@ -137,7 +137,7 @@ class Arbitration:
         version = self.terms.table_rules
         self._rule_ids = {*rule_ids, *(rule.id for rule in table_rules.catalogue(version))}
         self.acts_before_play = version > 1
-        """Whether seats forfeit before play, too, and change keys (TBL-38 to TBL-40)."""
+        """True if seats may also forfeit before play and change keys (TBL-38 to TBL-40)."""
         self._named = [0] * len(opened.seats)
         """Keys that each seat has named itself."""
         self.out: Mapping[int, Ending] = {}
@@ -164,12 +164,12 @@ class Arbitration:
 
     @property
     def is_disputed(self) -> bool:
-        """Whether an arbiter has to rule before the game can end."""
+        """True if an arbiter has to rule before the game can end."""
         return any(dispute.ruled is None for dispute in self.disputes.values())
 
     @property
     def contest(self) -> Contest:
-        """What all this makes of the result."""
+        """The effect of all this on the result."""
         if self._contest is None:
             points_off = tuple(self.points_off) if any(self.points_off) else ()
             self._contest = Contest(self.out, points_off, self.ruled, self._overruled)

@@ -25,14 +25,14 @@ class Question:
     """Which file, and whom its reader trusts."""
 
     name: str
-    """As its reader calls it."""
+    """The name that the reader uses for the file."""
     path: str
     policy: Policy
     data: bytes | None = None
-    """What the file holds, where the path leads nowhere."""
+    """The content of the file, if the path leads nowhere."""
     auditor: Callable[[BinaryIO, Policy], Report] = audit
     about: dict[str, Any] = field(default_factory=dict)
-    """What its reader adds to the line: whatever else the verdict rests on."""
+    """The reader's additions to the line: everything else that the verdict rests on."""
 
 
 def audited(question: Question) -> dict[str, Any]:
@@ -65,7 +65,7 @@ def audited(question: Question) -> dict[str, Any]:
 
 
 def unreadable(problem: str, why: str = "file") -> dict[str, Any]:
-    """Return the line of a file that could not be audited, which is tried again when the run goes on."""
+    """Return the line of a file that could not be audited, which is tried again when the run is resumed."""
     return {"verdict": UNREADABLE, "problem": problem, LOST: why}
 
 

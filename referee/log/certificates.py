@@ -1,7 +1,7 @@
-"""Certificates in a game's file: which entry each is for, and whether it proves what the referee said of that entry.
+"""Certificates in a game's file: the entry that each is for, and whether it proves the referee's verdict on that entry.
 
-They are not signed and nobody has to be trusted for them; anybody can add some to a copy of a file, or take them out.
-Knows no game.
+They are not signed and need no trust in anyone; anybody can add some to a copy of a file, or take them out. Knows no
+game.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def decode_proof(data: bytes) -> log_pb2.Proof:
 
 
 class EntryVerdict(NamedTuple):
-    """What the referee, or an arbiter, said of an event of the game."""
+    """The verdict of the referee, or of an arbiter, on an event of the game."""
 
     event: Any
     """The engine's own: a move, an outcome, a pass."""
@@ -82,7 +82,7 @@ class _Claimed:
     def __init__(self, rule_ids: tuple[str, ...] | None, waiting: list[bytes], *, is_wanted: bool) -> None:
         self.leaf = b""
         self.rule_ids = rule_ids
-        """What the move breaks as the referee says; None: nothing."""
+        """The rules that the move breaks according to the referee; None: no rule."""
         self.claims = len(waiting)
         self.waiting = waiting
         """Claims without a certificate so far."""
@@ -109,7 +109,7 @@ class Proofs:
         self._failed = 0
         self._not_compared = 0
         self.failure: LogError | None = None
-        """The first that proves the opposite of what the referee said, else the first that proves nothing: whoever has
+        """The first that proves the opposite of the referee's verdict, else the first that proves nothing: anyone with
         the file can add any number of these, and they must not hide the other."""
 
     def look(self, event: Event, before: State) -> None:

@@ -23,10 +23,10 @@ DELAY_MS = 2_000
 
 
 class Delay(NamedTuple):
-    """The referee kept a seat waiting for so long that a reader should know; the seat's clock did not run."""
+    """A wait caused by the referee that a reader should know of; the seat's clock did not run."""
 
     seq: int
-    """Of the entry with which the decision ended."""
+    """The entry with which the decision ended."""
     seat: int
     ms: int
 
@@ -49,7 +49,7 @@ class Shown(NamedTuple):
     since_ms: int | None
     """Running since then; None: it stands."""
     free_ms: int
-    """So much of the decision at hand costs nothing any more (a delay)."""
+    """The time of the decision at hand that costs nothing any more (a delay)."""
 
 
 class Clocks:
@@ -153,7 +153,7 @@ class Clocks:
     # --- what an entry does -------------------------------------------------------------------------------
 
     def used(self, seat: int, clock: Clock) -> None:
-        """Charge the seat's act; its decision goes on."""
+        """Charge the seat's act; its decision continues."""
         self._take_use(seat, clock.charged_ms, clock.referee_ms)
 
     def decided(self, seat: int) -> None:
@@ -163,7 +163,7 @@ class Clocks:
         self._seats[seat] = SeatClock(min(left, MAX_BUDGET_MS))
 
     def await_seats(self, seats: Iterable[int], now_ms: int) -> None:
-        """Let those clocks run, and no others; those that run already go on."""
+        """Let those clocks run, and no others; those that run already keep running."""
         running = set(seats)
         for seat, clock in enumerate(self._seats):
             if seat in running and clock.since_ms is None:
@@ -200,7 +200,7 @@ _EVERY = 16
 
 
 class Moment(NamedTuple):
-    """What stood after an entry that changed the position, the clocks, or the seats in play."""
+    """The state of the game after an entry that changed the position, the clocks, or the seats in play."""
 
     seq: int
     event: Any
@@ -263,7 +263,7 @@ class Takebacks:
     def go_back(self, seq: int, now: int) -> tuple[State, Moment, tuple[int, ...]]:
         """Return the position after entry ``seq``, its moment, and the entries whose events are taken back by this.
 
-        It is gone on with from entry ``now``. After ``check``.
+        The game continues from it at entry ``now``. Call ``check`` first.
         """
         at = bisect_right(self._moments, seq, key=lambda moment: moment.seq) - 1
         moment = self._moments[at]

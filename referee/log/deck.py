@@ -18,7 +18,7 @@ COMMITMENT_BYTES = 32
 
 _DOMAIN = b"tile-referee/v1/"
 LABEL = re.compile(r"[a-z0-9-]+(/[a-z0-9-]+)*\Z")
-"""What a dealer may ask for."""
+"""The labels that a dealer may ask for."""
 _BLOCK_WORDS = 8
 _WORDS = 1 << 32
 

@@ -1,7 +1,7 @@
 """The game file: its frames, one streaming reader for every consumer, and one writer. Knows no entries.
 
 The reader is strict: it yields frames as long as they are in order and raises at the first that is not. Files are
-written whole from what the referee has stored; nothing repairs one or goes on with it.
+written whole from what the referee has stored; nothing repairs one or appends to it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ IGNORABLE = 0x80
 
 
 class FrameType(IntEnum):
-    """What a frame is: the byte after its length."""
+    """The kind of a frame: the byte after its length."""
 
     HEADER = 0x01
     ENTRY = 0x02
@@ -235,13 +235,13 @@ _BEFORE: dict[int, tuple[int | None, ...]] = {
 def read(stream: BinaryIO) -> Iterator[Frame]:
     """Yield every frame, one at a time. Raise ``LogError``: ``TORN``, ``FRAME``, ``LIMIT``, ``UNSUPPORTED``.
 
-    A file may stop after any whole frame: it is being written, or was cut. Who needs END looks for it.
+    A file may stop after any whole frame: it is being written, or was cut. Callers that need END look for it.
     """
     magic = _take(stream, len(MAGIC))
     if magic != MAGIC:
         if MAGIC.startswith(magic):
             raise LogError(Code.TORN, f"the file already ends after {len(magic)} bytes", offset=0)
-        # What it begins with is not repeated: it may be a file with tokens or keys.
+        # The first bytes are not in the message: they may belong to a file with tokens or keys.
         raise LogError(Code.FRAME, "this is not a game file", f"one that begins with {MAGIC.hex(' ')}", offset=0)
     order = Order()
     offset = len(MAGIC)
@@ -285,7 +285,7 @@ class Readings:
         self._start = stream.tell()
         self._kept: list[Frame] | None = None
         self._failure: LogError | None = None
-        """What ended the frames that are kept."""
+        """The failure that ended the frames that are kept."""
 
     def frames(self) -> Iterator[Frame]:
         """Yield every frame, from the beginning. Raise what ``read`` and ``check_size`` raise."""
@@ -296,7 +296,7 @@ class Readings:
                 return
             self._kept = []
             try:
-                # What comes before a failure counts: compiled, ``extend`` would keep nothing of it.
+                # Frames before a failure count: compiled, ``extend`` would keep none of them.
                 for frame in read(self._stream):
                     self._kept.append(frame)
             except LogError as error:
@@ -374,7 +374,7 @@ def regular(path: str | Path) -> BufferedReader:
 
     Raise ``OSError``.
     """
-    stream = open(path, "rb", opener=_at_once)  # noqa: SIM115 - for whoever calls
+    stream = open(path, "rb", opener=_at_once)  # noqa: SIM115 - for the caller
     if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
         stream.close()
         raise OSError(errno.EINVAL, "it is a pipe or a device; expected a file", str(path))

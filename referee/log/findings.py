@@ -11,7 +11,7 @@ from referee.text.notation.times import moment_utc
 from referee.text.words.catalogue import Phrase, phrase
 
 _MAX_REMARKS: Final = 20
-"""Of each kind that a file can cause any number of: they must not crowd out the others."""
+"""The most remarks of each kind that a file can cause any number of: they must not crowd out the others."""
 _LAST_MS: Final = 253_402_300_799_999
 """The end of the year 9999, in milliseconds since 1970."""
 

@@ -42,7 +42,7 @@ class Side:
     remark: str = ""
     """Why a file was not read to its end."""
     losses: tuple[Loss, ...] = ()
-    """What its entries declare lost."""
+    """The losses that its entries declare."""
 
     @property
     def checkpoint(self) -> Checkpoint:
@@ -78,7 +78,7 @@ class Fork:
     """A contradiction between two histories."""
 
     what: str
-    """What contradicts, in words, without the names of the two."""
+    """The contradiction in words, without the names of the two."""
     index: int | None = None
     """The first entry in which they are known to differ."""
     notes: tuple[bytes, bytes] | None = None
@@ -90,7 +90,7 @@ class Fork:
 def read_side(data: bytes, verifier: VerifierKey) -> Side:
     """Read a game file with a signed head, a tlog-proof or a checkpoint. Raise ``LogError``.
 
-    Entries of a file after its newest signed head do not count: nobody signed for them.
+    Entries of a file after its newest signed head do not count: no signature covers them.
     """
     if data.startswith(MAGIC):
         return read_file(data, verifier)

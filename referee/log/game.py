@@ -72,7 +72,7 @@ class Phase(Enum):
     """Nothing can follow."""
 
 
-# Of an enumeration a member is found as slowly as a method is called, and these are asked for with every entry.
+# A member of an enumeration is found as slowly as a method is called, and these are read for every entry.
 _PLAYING: Final = Phase.PLAYING
 _BEFORE_PLAY: Final = (Phase.JOINING, Phase.REVEALING)
 _SCRIBE: Final = Role.SCRIBE
@@ -121,7 +121,7 @@ class LoggedGame:
         self.last_ms = 0
         """When the newest entry was made; milliseconds since 1970."""
         self._reached: tuple[Result | None] | None = None
-        """What ``reached`` answers; None: it is to be worked out."""
+        """The answer of ``reached``; None: not computed yet."""
         self._deciding: tuple[tuple[int, ...], tuple[int, ...]] | None = None
         """The seats that have to decide: themselves, and those for which a stand-in moves; None: to be worked out."""
         self._go_on(0)
@@ -130,12 +130,12 @@ class LoggedGame:
 
     @property
     def is_over(self) -> bool:
-        """Whether GameEnd is there."""
+        """True if GameEnd is there."""
         return self.end is not None
 
     @property
     def goes_on(self) -> bool:
-        """Whether moves and chance are awaited: the game is in play, not suspended, and has no result."""
+        """True if moves and chance are awaited: the game is in play, not suspended, and has no result."""
         if self.phase is not _PLAYING or self.arbitration.suspended is not None:
             return False
         return self.reached() is None
@@ -150,12 +150,12 @@ class LoggedGame:
         if self.phase is not _PLAYING:
             decided = self.arbitration.contest.result(len(self.scribed), ())
             if self.arbitration.ruled is None and self.phase is Phase.JOINING and self.missing():
-                return None  # who is left has to come: nobody wins by being missed last
+                return None  # the seats left have to join: no seat wins by being missed last
             return Result(Ending.ABORTED) if decided is None and self._is_undealt() else decided
         return self.arbitration.contest.result(len(self.scribed), self.position.pending())
 
     def _is_undealt(self) -> bool:
-        """Whether no deck can be made any more (TBL-39)."""
+        """Return whether no deck can be made any more (TBL-39)."""
         if self.phase is not Phase.REVEALING:
             return False
         lost = [seat for seat in self.dealing if seat in self.arbitration.out and seat not in self.deal.seeds]
@@ -180,7 +180,7 @@ class LoggedGame:
         return self.missing()
 
     def result(self) -> Result | None:
-        """Return what the game has come to, entered or not: the one answer of every tool; None: it goes on."""
+        """Return the game's result, entered or not: the one answer of every tool; None: the game is not over."""
         return self.end if self.is_over else self.reached()
 
     def contest(self) -> Contest:
@@ -217,7 +217,7 @@ class LoggedGame:
         return None if self.arbitration.is_disputed else self.result_from_ms
 
     def awaited(self) -> tuple[int, ...]:
-        """Return the seats that have to move now, whoever enters it for them."""
+        """Return the seats that have to move now, whether they or others enter the move."""
         return self._deciders()[0]
 
     def due_stand_in(self) -> int | None:
@@ -242,7 +242,7 @@ class LoggedGame:
 
     @property
     def deck_unknown(self) -> bool:
-        """Whether every Reveal has fixed the deck, and chance was not compared with it."""
+        """True if every Reveal has fixed the deck, and chance was not compared with it."""
         return bool(self.dealing) and len(self.deal.seeds) == len(self.dealing) and self.deal.dealer is None
 
     def due(self, seq: int, now_ms: int) -> Message | None:
@@ -383,7 +383,7 @@ class LoggedGame:
         out = len(self.arbitration.out)
         match event:
             case Refused(author) if author.role is Role.SEAT:
-                # What a scribe mistypes is nobody's attempt.
+                # A scribe's typing error is no attempt of the seat.
                 self.arbitration.strike(seat)
                 if self.clocks is not None:
                     self.clocks.take(seat, self.arbitration.terms.penalty_ms)

@@ -8,7 +8,7 @@ from typing import Final
 
 GAME_ID_BYTES: Final = 16
 GAME_ID_TEXT: Final = f"{2 * GAME_ID_BYTES} lower-case hexadecimal digits"
-"""What an id is as text, for errors."""
+"""The text form of an id, for errors."""
 
 _TEXT: Final = re.compile(rf"[0-9a-f]{{{2 * GAME_ID_BYTES}}}\Z")
 

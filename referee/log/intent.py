@@ -54,7 +54,7 @@ TableAct = (
     | log_pb2.Rule
     | log_pb2.ChangeKey
 )
-"""What is done at the table beside moves."""
+"""The acts at the table beside moves."""
 _FIELD_OF: dict[type[TableAct], str] = {
     log_pb2.Resign: "resign",
     log_pb2.Consent: "consent",

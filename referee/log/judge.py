@@ -1,6 +1,6 @@
-"""Whether an event may stand as the next entry of a game: its order, its author, the rules, the deck, the times.
+"""The checks of an event as the next entry of a game: its order, its author, the rules, the deck, the times.
 
-``judge`` changes nothing; ``enter`` judges and applies, ``take`` says what happened as well. Raises ``LogError`` alone.
+``judge`` changes nothing; ``enter`` judges and applies, ``take`` also returns the changes. All raise only ``LogError``.
 """
 
 from __future__ import annotations
@@ -49,18 +49,18 @@ from referee.log.game import LoggedGame, Phase
 from referee.log.v1 import log_pb2
 from referee.text.words.catalogue import Phrase, phrase
 
-# Of an enumeration a member is found as slowly as a method is called, and these are asked for with every entry.
+# A member of an enumeration is found as slowly as a method is called, and these are read for every entry.
 _PLAYING: Final = Phase.PLAYING
 _SEAT, _SCRIBE = Role.SEAT, Role.SCRIBE
 
 
 class Judged(NamedTuple):
-    """What is known of an event that may stand."""
+    """The facts about an event that may stand."""
 
     seat: int | None = None
     """The seat whose act it is, or whom it is about."""
     broken: tuple[Violation, ...] = ()
-    """What a refused move breaks, or one that an arbiter lets stand."""
+    """The rules broken by a refused move, or by one that an arbiter lets stand."""
 
 
 class Happened(NamedTuple):
@@ -75,7 +75,7 @@ class Happened(NamedTuple):
     before: State
     after: State
     broken: tuple[Violation, ...]
-    """What a refused move breaks, or one that an arbiter lets stand."""
+    """The rules broken by a refused move, or by one that an arbiter lets stand."""
     taken_back: tuple[int, ...]
     """Entries whose moves, draws and passes stood until now."""
     in_play: bool

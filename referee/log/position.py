@@ -31,7 +31,7 @@ class Position:
         self.options = _decoded("options", self.codec.decode_options, opened.options)
         self.components = _decoded("tables", self.codec.decode_components, opened.tables)
         self.own_components = opened.tables == guarded(lambda: self.codec.encode_components(None))
-        """Whether they are those that the version has where nobody declares others."""
+        """True if they are the version's own, which count if none are declared."""
         if not (self.own_components or self.rules.declares_components):
             # Rules with other components are other rules, and need a version of their own.
             what = f"components that are not those of {opened.rules_id} version {opened.rules_version}"
@@ -150,7 +150,7 @@ class Deal:
         self.is_dealt = opened.HasField("dealt")
         self.secret = secret
         self.seeds: dict[int, bytes] = {}
-        """What seats have revealed, by seat."""
+        """The seeds revealed, by seat."""
         self.dealer: Dealer | None = None
         """The dealer of a dealt game whose deck is known."""
         self._commitment = opened.dealt.commitment
@@ -186,7 +186,7 @@ class Deal:
         return self._outcome
 
     def shuffle(self, position: Position) -> None:
-        """Shuffle: every seed is revealed, so the deck is fixed, and known to whoever knows the referee's secret."""
+        """Shuffle: every seed is revealed, so the deck is fixed, and known to the holder of the referee's secret."""
         if self.secret is None or referee_commitment(self.secret) != self._commitment:
             return
         stream = Deck(deck_key(self.secret, self._identity, [self.seeds[seat] for seat in sorted(self.seeds)]))

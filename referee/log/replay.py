@@ -56,7 +56,7 @@ class KeyChange(NamedTuple):
     seat: int
     key: PublicKey
     arbiter: int | None
-    """Who ruled so; None: the seat itself."""
+    """The arbiter who ruled so; None: the seat itself."""
 
 
 class Keyring:
@@ -113,7 +113,7 @@ class Keyring:
         self._seats[seat] = keys
 
     def keys_of(self, author: Author) -> Sequence[PublicKey]:
-        """Return the keys that can sign for the author, the newest last; none if nobody can, or not yet."""
+        """Return the keys that can sign for the author, the newest last; none if there are none, or none yet."""
         keys: Sequence[Sequence[PublicKey]] = self._seats
         if author.role is not _SEAT:
             keys = self._scribes if author.role is Role.SCRIBE else self._arbiters
@@ -276,18 +276,18 @@ class Record:
 
     @property
     def is_final(self) -> bool:
-        """Whether nothing can follow, or only what its writer cannot do: to disclose a secret that is lost."""
+        """True if nothing can follow, or only a step that its writer cannot take: to disclose a secret that is lost."""
         phase = self.game.phase
         return phase is Phase.CLOSED or (phase is Phase.ENDED and self.game.deal.secret is None)
 
     @property
     def counts_attempts(self) -> bool:
-        """Whether refused moves become entries."""
+        """True if refused moves become entries."""
         return self.opened.terms.illegal_moves == log_pb2.ILLEGAL_MOVE_POLICY_RECORDED
 
     @property
     def wants_proofs(self) -> bool:
-        """Whether the terms ask for certificates of some entries."""
+        """True if the terms ask for certificates of some entries."""
         return self.opened.terms.proofs != log_pb2.PROOF_POLICY_UNSPECIFIED
 
     def root(self) -> bytes:

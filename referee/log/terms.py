@@ -1,4 +1,4 @@
-"""What a game is played by beside its rules: time, illegal moves, protests; and that it makes sense."""
+"""The terms of a game beside its rules (time, illegal moves, protests), and checks that they make sense."""
 
 from __future__ import annotations
 

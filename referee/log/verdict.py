@@ -55,7 +55,7 @@ class Verdict(IntEnum):
 
 
 class Layer(StrEnum):
-    """What is checked, in the order in which the first failure decides."""
+    """The subject of a check, in the order in which the first failure decides."""
 
     LIMITS = "limits"
     FRAMES = "frames"
@@ -181,7 +181,7 @@ class SeatStanding:
 
 @dataclass(frozen=True, slots=True)
 class CertificateReport:
-    """What the certificates of a file come to."""
+    """The results of the certificates of a file."""
 
     policy: str = "NONE"
     """``NONE``, ``REFUSALS`` or ``ALL``: for which entries the terms of the game ask for them."""
@@ -215,7 +215,7 @@ class CertificateReport:
 
     @property
     def said(self) -> Said:
-        """What they come to."""
+        """The results in words."""
         failed = Said("certificates.failed", {"n": self.failed}) if self.failed else ""
         in_all = Said("certificates.in_all", {"policy": self.policy, "n": self.wanted})
         asked = in_all if self.wanted else self.policy
@@ -238,7 +238,7 @@ class CertificateReport:
 
 @dataclass(frozen=True, slots=True)
 class LoggedHead:
-    """A head of the file that a public log has, and who has seen it there."""
+    """A head of the file that a public log has, and the witnesses who have seen it there."""
 
     size: int
     """Entries of the file that it is of."""
@@ -294,22 +294,22 @@ class Report:
     course: Mapping[str, Fact]
     """How far an event has come that the file is of; empty: the file is of a game."""
     result: Result | None
-    """What the game has come to, entered or not; None: it goes on, or could not be followed so far."""
+    """The game's result, entered or not; None: the game is not over, or could not be followed so far."""
     contest: Contest
-    """What made of it more than its moves."""
+    """The effect on it of resignations, flags, penalties and rulings."""
     is_over: bool
     """The result is entered."""
     waits: Wait | None
-    """For what it waits, if it is not."""
+    """The reason why it is not entered yet, if there is one."""
     proofs: CertificateReport
     comments: tuple[str | Phrase, ...]
-    """What is odd, and not wrong. In English alone is what the rules of the game or its components say."""
+    """Oddities that are not wrong. Comments by the rules of the game or its components are in English alone."""
     logged: tuple[LoggedHead, ...] = ()
     """Heads of the file that the public log has, as far as somebody has shown it; the longest first."""
 
     @property
     def is_logged(self) -> bool:
-        """Whether somebody has shown that the public log has the file's last head."""
+        """True if somebody has shown that the public log has the file's last head."""
         return self.head is not None and any(each.size == self.head.size for each in self.logged)
 
     @property
@@ -340,7 +340,7 @@ class Report:
 
     @property
     def outcome(self) -> str:
-        """Who has won and why, in words."""
+        """The winner and the reason, in words."""
         return outcome(self.result, self.contest, waits=self.waits)
 
     @property

@@ -480,7 +480,7 @@ COURSE: Final = (
 )
 
 CATALOGUE: Final[tuple[Rule, ...]] = (*BUILDING, *WALL, *TURN, *REBUILD, *SCORING, *COURSE)
-"""Of the newest version."""
+"""The rules of the newest version."""
 
 _ADDED_IN_VERSION_2: Final = frozenset({"ALH-F14"})
 
@@ -525,4 +525,4 @@ CATALOGUES: Final = {
     1: tuple(_OF_VERSION_1.get(rule.id, rule) for rule in CATALOGUE if rule.id not in _ADDED_IN_VERSION_2),
     2: CATALOGUE,
 }
-"""By version. What a version says never changes: its hash stands in the headers of logs."""
+"""The rules by version. The rules of a version never change: their hash stands in the headers of logs."""

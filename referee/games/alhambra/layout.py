@@ -54,7 +54,7 @@ _RANKS: Final = tuple(index % STRIDE * STRIDE + index // STRIDE for index in ran
 """Numbers that ascend by column, then row: sooner compared than cells."""
 
 _LYING_BYTES: Final = 3
-"""Of a tile in the encoding."""
+"""The bytes of a tile in the encoding."""
 
 _UP, _RIGHT, _DOWN, _LEFT = -STRIDE, 1, STRIDE, -1
 _SIDES: Final = ((N, _UP, S), (E, _RIGHT, W), (S, _DOWN, N), (W, _LEFT, E))
@@ -67,9 +67,9 @@ _OUTLINE: Final[tuple[tuple[int, int, int, int, int], ...]] = (
 )
 """A clockwise walk along each side: the cell across the corner, the cell ahead, the sides inwards and around."""
 _EMPTY: Final = N | E | S | W
-"""Of an empty cell: nobody walks there."""
+"""The value of an empty cell, which has no way on foot."""
 _TILE: Final = 1 << _EMPTY.bit_length()
-"""Of a cell with a tile, with its walls; larger than ``_EMPTY``."""
+"""The bit of a cell with a tile, beside its walls; larger than ``_EMPTY``."""
 _WAYS: Final = tuple(
     tuple((step, meets) for side, step, meets in _SIDES if not walls & side) for walls in range(2 * _TILE)
 )
@@ -189,7 +189,7 @@ class Layout(Copied):
             if len(ways) == 1:
                 reached, cut = self._walked
                 beside = 1 << ways[0] - self.base
-                # Who can walk to the cell beside it can walk to the tile, and only through that cell.
+                # A walk to the cell beside the tile reaches the tile, and there is no other way to it.
                 new._walked = (reached | 1 << index - self.base, cut | beside) if reached & beside else self._walked
         return new
 
@@ -460,7 +460,7 @@ class Layout(Copied):
         here, walls = start, board[start]
         side, across, ahead, inwards, around = _OUTLINE[0]
         run = best = length = 0
-        first = -1  # the run before the first side without a wall, which goes on from the last one
+        first = -1  # the run before the first side without a wall, which continues the last one
         while True:
             length += 1
             if walls & side:

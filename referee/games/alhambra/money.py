@@ -97,7 +97,7 @@ def irredundant_payments(counts: bytes, cost: int) -> tuple[tuple[int, ...], ...
 def _extend(
     cards: list[tuple[int, int]], start: int, missing: int, way: tuple[int, ...], found: list[tuple[int, ...]]
 ) -> None:
-    """Find the ways that go on from ``way`` with cards from ``start`` on."""
+    """Find the ways that continue ``way`` with cards from ``start`` on."""
     before = 0
     for at in range(start, len(cards)):
         value, rest = cards[at]

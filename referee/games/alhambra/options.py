@@ -16,7 +16,7 @@ class LoopRule(StrEnum):
 
     FULL = "full"
     ONE_LESS = "one_less"
-    """As Board Game Arena counts."""
+    """The count of Board Game Arena."""
 
 
 class EndRule(StrEnum):

@@ -262,7 +262,7 @@ class Kingdom(Copied):
         apart = max(abs(left[0] - right[0]), abs(left[1] - right[1]))
         return (left, right) if apart >= self.frame_size else ()
 
-    # What it is worth
+    # Its value
 
     def areas(self) -> list[Area]:
         """Return the areas by terrain, then by first cell (KDO-20)."""

@@ -1,4 +1,4 @@
-"""Points and places. What a kingdom itself is worth is ``Kingdom.score``."""
+"""Points and places. ``Kingdom.score`` counts the points of one kingdom."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HARMONY_POINTS: Final = 5
 
 
 class Standing(NamedTuple):
-    """What a seat is ranked by, the first difference counts."""
+    """The values by which a seat is ranked; the first difference counts."""
 
     points: int
     """KDO-20, KDO-24: bonuses included."""

@@ -1,4 +1,4 @@
-"""What chance can bring: the outcomes of a roll with their weights."""
+"""The outcomes of a roll with their weights."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from referee.games.rollwrite.sheet import CELLS, START_BUILDINGS, dice_of
 from referee.games.sampling import Below, Expanded, Sampled
 
 ROLLS: Final[Rolls] = tuple(map(dice_of, range(CELLS)))
-"""What a pair of dice can show."""
+"""All rolls of a pair of dice."""
 
 MOST_AGAIN: Final = 3
 """Rolls that do not count, in the lists of outcomes."""
@@ -69,7 +69,7 @@ def _with_repeats(lists: Callable[[int], Iterable[Rolls]]) -> Iterator[tuple[Rol
 
 
 def _start_buildings(again: int, before: Rolls = ()) -> Iterator[Rolls]:
-    """RNW-1: every list that goes on like this until the third building, with so many rolls more that repeat one."""
+    """RNW-1: every list that continues this one to the third building, with ``again`` more rolls that repeat one."""
     built = len(set(before))
     if built == START_BUILDINGS:
         if not again:

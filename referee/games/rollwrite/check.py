@@ -49,7 +49,7 @@ def violations(position: Position, event: Any) -> tuple[Violation, ...]:
 
 
 def _not_awaited(phase: Phase) -> tuple[Violation, ...]:
-    """Check RNW-8: only what the game waits for; nobody passes."""
+    """Check RNW-8: only the awaited kinds of move are legal; passing is not."""
     return (Violation("RNW-8", facts={"awaited": CHANCE_KINDS.get(phase, phase.name.lower())}),)
 
 
@@ -160,7 +160,7 @@ def _faces(rule_id: str, rolls: Rolls) -> tuple[Violation, ...]:
 
 
 def _pairs(rule_id: str, rolls: Rolls, expected: int) -> tuple[Violation, ...]:
-    """So many pairs of dice are rolled."""
+    """Check the number of pairs rolled."""
     if len(rolls) != expected:
         return (Violation(rule_id, facts={"pairs": len(rolls), "expected": expected}),)
     return _faces(rule_id, rolls)

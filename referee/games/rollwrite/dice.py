@@ -8,7 +8,7 @@ from functools import cache
 from referee.games.rollwrite.sheet import index_of
 
 Two = tuple[int, ...]
-"""What the two dice of a colour show, ascending."""
+"""The values of the two dice of a colour, ascending."""
 
 
 def change_cost(old: Sequence[int], new: Sequence[int]) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from referee.games.game import ForcedPass
 
 Roll = tuple[int, int]
-"""What a blue and a yellow die show, 1 to 6 each, the blue one first."""
+"""The values of a blue and a yellow die, 1 to 6 each, the blue one first."""
 Rolls = tuple[Roll, ...]
 
 
@@ -52,7 +52,7 @@ class KeepPair:
 
 @dataclass(frozen=True, slots=True)
 class StartSeat:
-    """Who starts."""
+    """The starting player."""
 
     seat: int
 
@@ -75,7 +75,7 @@ class StartDice:
 
 @dataclass(frozen=True, slots=True)
 class Dice:
-    """What the seat on turn rolls when its action is over: one pair, or two."""
+    """The dice that the seat on turn rolls when its action is over: one pair, or two."""
 
     rolls: Rolls
 

@@ -61,7 +61,7 @@ class Position(StateBase):
         self.circled = [START_COINS] * seats
         """RNW-16: circled in all."""
         self.blue: list[tuple[int, ...]] = [()] * seats
-        """What the blue dice on each seat's sheet show, ascending. As many as yellow ones: none to two."""
+        """The values of the blue dice on each seat's sheet, ascending. As many as yellow ones: none to two."""
         self.yellow: list[tuple[int, ...]] = [()] * seats
         self.virtual = [[0] * len(TYPES) for _ in range(virtual)]
         """RNW-6: buildings of each virtual player by type."""
@@ -110,7 +110,7 @@ class Position(StateBase):
 
     @property
     def is_against(self) -> bool:
-        """Whether the virtual players score and get a bonus (RNW-44)."""
+        """True if the virtual players score and get a bonus (RNW-44)."""
         return self.options.solo is Solo.AGAINST
 
     def copy(self) -> Self:

@@ -1,7 +1,7 @@
-"""What proofs from the public log add to an audit: where the file's head is logged, or that the log says otherwise.
+"""Proofs from the public log as part of an audit: the place of the file's head in the log, or a contradiction.
 
-A proof that does not hold says nothing of the file: anyone can lay one beside it. So it is told, and only a demand for
-a proof makes it a verdict. What a proof that holds contradicts, weighs as a receipt does.
+A proof that does not hold says nothing of the file: anyone can lay one beside it. So it is a comment, and only a demand
+for a proof makes it a verdict. A contradiction by a proof that holds weighs as one by a receipt.
 """
 
 from __future__ import annotations

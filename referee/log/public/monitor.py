@@ -1,7 +1,7 @@
 """A monitor: follows a log from outside, keeps what it has seen, and says when two views do not fit together.
 
-It believes the log nothing but its leaves: it hashes every one itself, so that what it keeps is the log. That copy, one
-SQLite file, is what a second look is compared with, and from which lost heads can be told.
+It believes the log nothing but its leaves: it hashes every one itself, so that what it keeps is the log. A second look
+is compared with that copy, one SQLite file, and lost heads can be read from it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class StateFailed(Exception):
 
 
 class Unended(NamedTuple):
-    """A game of which there is one head only: it goes on, was abandoned, or its end is kept back."""
+    """A game with one head only: it is running, was abandoned, or its end is kept back."""
 
     game: str
     """Its name, such as ``club.example/g/…``."""
@@ -63,7 +63,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What one look at a log has found."""
+    """The findings of one look at a log."""
 
     witnessed: Witnessed
     note: bytes
@@ -83,7 +83,7 @@ class Look:
 
 
 class State:
-    """What a monitor has seen of one log."""
+    """The part of one log that a monitor has seen."""
 
     def __init__(self, path: Path) -> None:
         """Open the file, or make it. Raise ``StateFailed``."""
@@ -207,7 +207,7 @@ def look(source: Source, policy: LogPolicy, state: State, now_s: int, limits: Li
         except LogError as error:
             problems.append(error)
             fits = False
-    # In all that was ever seen: a contradiction stays one, however often it was told.
+    # Look through all that was ever seen: a contradiction stays one, however often it was reported.
     _look_for_contradictions(state, before, problems, comments)
     unended = tuple(state.unended())
     overdue = 0 if limits.open_s is None else _count_overdue(unended, now_s - limits.open_s)
@@ -233,7 +233,7 @@ def _check_age(witnessed: Witnessed, policy: LogPolicy, now_s: int, max_age_s: i
 
 
 def _compare(witnessed: Witnessed, state: State, before: int, tree: Tree, problems: list[LogError]) -> bool:
-    """Return whether the head may go on from what was seen; note why not."""
+    """Return whether the head may continue what was seen; note why not."""
     head = witnessed.head
     if head.size > before:
         return True
@@ -248,7 +248,7 @@ def _compare(witnessed: Witnessed, state: State, before: int, tree: Tree, proble
 
 
 def _grow(source: Source, witnessed: Witnessed, state: State, note: bytes, now_s: int) -> None:
-    """Read and keep the new leaves. Raise ``LogError``: ``FORK`` if they do not go on from what was seen."""
+    """Read and keep the new leaves. Raise ``LogError``: ``FORK`` if they do not continue what was seen."""
     known = state.seen()
     tree = known[1] if known is not None else Tree()
     head, start, old_root = witnessed.head, tree.size, tree.root()
@@ -313,10 +313,10 @@ def _reason(error: OSError | sqlite3.Error) -> str:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What one witness shows."""
+    """One witness's view of the log."""
 
     name: str
-    """As the policy has it."""
+    """The witness's name in the policy."""
     size: int | None = None
     """How many leaves it has signed for; None: it showed nothing that counts."""
     note: bytes = b""

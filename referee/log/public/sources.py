@@ -34,7 +34,7 @@ _KEEP_ALIVE_S = 4.0
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a server said."""
+    """A server's answer."""
 
     status: int
     body: bytes
@@ -187,9 +187,9 @@ class Folder:
         self.path = path
 
     def read(self, path: str, most: int = MAX_COSIGNED_BYTES) -> bytes | None:
-        """As ``Source`` has it. Raise ``LogError`` for a pipe or a device, which could be waited for without end."""
+        """Read as ``Source`` does. Raise ``LogError`` for a pipe or a device, which could block without end."""
         try:
-            # To open a pipe would wait for whoever writes into it.
+            # Opening a pipe would wait for its writer.
             descriptor = os.open(self.path / path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         except (FileNotFoundError, NotADirectoryError):
             return None

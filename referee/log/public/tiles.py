@@ -141,7 +141,7 @@ class Edge:
         return edge
 
     def copy(self) -> Edge:
-        """Return one that grows by itself."""
+        """Return an independent copy."""
         edge = Edge()
         edge.size, edge._bundle, edge._rows = self.size, [*self._bundle], [[*row] for row in self._rows]
         return edge
@@ -307,7 +307,7 @@ _MOST_NAMED = 10
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What was found."""
+    """The findings of ``check_log``."""
 
     tiles: int
     """How many were compared, bundles included."""
@@ -318,7 +318,7 @@ class Checked:
 
 
 def check_log(source: Source, head: TreeHead, progress: Callable[[int], None] = lambda _: None) -> Checked:
-    """Recompute a log. ``progress`` is told how many leaves are done. Raise ``OSError``."""
+    """Recompute a log. ``progress`` takes the number of leaves done. Raise ``OSError``."""
     return _Checker(source, head.size).run(head, progress)
 
 

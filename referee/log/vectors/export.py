@@ -104,7 +104,7 @@ def _written(frames: Sequence[Frame]) -> bytes:
 
 
 VERSION: Final = 1
-"""Of the layout of the folder and of the forms in it."""
+"""The version of the layout of the folder and of the forms in it."""
 MANIFEST: Final = "MANIFEST.json"
 
 

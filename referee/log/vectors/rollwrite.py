@@ -24,7 +24,7 @@ from referee.log.vectors.counting import Entry, Point, Words, happened, pair, pl
 
 
 class _Rolls:
-    """What the dice show, roll by roll."""
+    """The rolled dice, roll by roll."""
 
     def __init__(self, entry: Entry) -> None:
         self.pairs = [pair(word) for word in entry.words("rolls")]
