@@ -48,7 +48,7 @@ VERSION: Final = 1
 
 @dataclass
 class History:
-    """What a log has beside the event as it is now: the seed, why rounds were paired as they are, what was amended."""
+    """The past of an event, which its state lacks: the seed, the reasons for pairings, the amendments."""
 
     seed: bytes = b""
     pairs: dict[int, Pair] = field(default_factory=dict)
@@ -203,7 +203,7 @@ def _row(terms: Terms, row: Row) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Read:
-    """What a document says."""
+    """The contents of a document."""
 
     terms: Terms
     seed: bytes
@@ -211,10 +211,10 @@ class Read:
     opening: tuple[Act, ...]
     """Up to the draw."""
     rounds: tuple[tuple[Act, ...], ...]
-    """Of each round the acts up to its end, which is left to the reader."""
+    """Per round: the acts up to its end, which is left to the reader."""
     after: tuple[Act, ...]
     closed: tuple[bool, ...]
-    """Of each round."""
+    """Per round: True if it is closed."""
     is_over: bool
     names: Mapping[int, str]
     standings: tuple[Row, ...]
@@ -343,7 +343,7 @@ def _first_result(round_: int, table: Field) -> Iterator[Act]:
 
 
 def _changes(round_: Field, paired: int) -> Iterator[Act]:
-    """Yield what was amended and awarded in a round while so many rounds were paired."""
+    """Yield the amendments and awards of a round from the time when ``paired`` rounds were paired."""
     number = round_.at("round").number()
     for table in round_.at("tables").each():
         known = table.maybe("earlier")
@@ -464,4 +464,4 @@ class Field:
 
 
 _NOTHING = object()
-"""What a member is that is not there."""
+"""The value of a missing member."""

@@ -31,7 +31,7 @@ class Person:
 
     @property
     def player(self) -> bytes:
-        """What the log has."""
+        """The player's hash, as the log has it."""
         return player_hash(self.salt, self.name)
 
 

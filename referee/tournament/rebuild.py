@@ -35,7 +35,7 @@ def rebuild(log: EventLog, read: Read) -> None:
     if read.closed and read.closed[-1]:
         advance(log)
     for act in read.after:
-        # Who was missing in the knock-out has withdrawn already.
+        # A player who missed the knock-out has withdrawn already.
         if not (isinstance(act, Withdraw) and log.state.entrants[act.number].has_withdrawn):
             log.enter(act)
     if read.is_over:

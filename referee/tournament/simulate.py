@@ -27,7 +27,7 @@ from referee.tournament.rules.acts import (
 
 @dataclass(frozen=True, slots=True)
 class Chances:
-    """How often things go otherwise than planned, of one: per entrant and round, or per table."""
+    """The probabilities of unplanned things, per entrant and round, or per table."""
 
     absent: float = 0.0
     late: float = 0.0

@@ -106,7 +106,7 @@ def status_lines(state: State, names: Names) -> Iterator[str]:
 
 
 def possible_lines(players: int, sizes: Sequence[int]) -> Iterator[str]:
-    """Yield how many rounds so many can play without meeting twice, and which sizes of tables would give more."""
+    """Yield how many rounds these players can have without a repeat, and which sizes of tables would give more."""
     if players > 1:
         possible = rounds_possible(players, sizes)
         known = f"{possible.reached} are known, more than {possible.ceiling} cannot be"

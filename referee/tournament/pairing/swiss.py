@@ -52,20 +52,20 @@ _STEPS_OF_A_PLAYER: Final = 4_000
 _AT_ONCE: Final = 512
 """Exchanges between which it is not looked again which tables cost anything."""
 _HOT: Final = 64
-"""Players: with more, for each of whom there are fewer steps, the search starts cooler."""
+"""The number of players above which the search starts cooler, as it has fewer steps for each."""
 _REACH: Final = 24
 """Places between the two that are exchanged: who is further apart hardly ever belongs to one table."""
 _LEGS: Final = ((1, 4), (2, 4), (4, 4), (2, 2))
 """One after the other, from the best so far: what a repeat costs, in spreads of a table, and the heat at the start, in
 quarters of the least difference of points. Which is best differs with the situation; these were found by trial."""
 _FREE_LEGS: Final = ((8, 4), (8, 8), (8, 4), (8, 2))
-"""The same, from a round without repeats that does not care for points."""
+"""Legs like ``_LEGS``, from a round without repeats that does not care for points."""
 _COVERED: Final = 80
 """Players: with more, the legs find a round without repeats if there is one."""
 FEW: Final = 12
 """Players: with more there are too many rounds to look at each."""
 _CLASHES: Final = ("hard", "forbidden", "repeats", "again")
-"""What no round without clashes has."""
+"""The components that a round without clashes lacks."""
 _FLOAT_OF_POINTS: Final = 16
 """Places of float that are worth the least difference of points."""
 _FRACTION: Final = 16

@@ -75,7 +75,7 @@ def _reason(act: acts.Act) -> Iterator[Violation]:
 
 
 def _still_there(position: Position, number: int) -> Iterator[Violation]:
-    """EVT-P1: nobody has left, or come back, since the round was paired."""
+    """EVT-P1: no entrant has left, or come back, since the round was paired."""
     round_ = round_of(position, number)
     if round_ is not None and not round_.is_knock_out:
         changed = set(position.there(number)) ^ {*round_.seats, *round_.byes}

@@ -11,7 +11,7 @@ from referee.tournament.rules.bencode import bencode
 
 @dataclass(frozen=True)
 class Entrant:
-    """What is known of an entrant beside results."""
+    """The facts about an entrant beside results."""
 
     number: int
     player: bytes = b""
@@ -19,7 +19,7 @@ class Entrant:
     commitment: bytes = b""
     """To a share of the draw."""
     share: bytes = b""
-    """What opened it."""
+    """The share that was opened."""
     is_there: bool = False
     """Checked in."""
     first_round: int = 1

@@ -22,15 +22,15 @@ class Played:
     """One entrant's round at a table that counts."""
 
     points: Fraction
-    """As an arbiter left them."""
+    """The points, after an arbiter's changes."""
     relative: Fraction
-    """Own points over the mean of the table; 1 where nobody had any."""
+    """The own points over the mean of the table; 1 if all points are 0."""
     rank: Fraction
     """1 for the first place, 0 for the last; the mean of the places that a tie takes."""
     win: Fraction
     """The share of the first place."""
     score: Fraction | None
-    """Of the game; None if the sheet does not tell."""
+    """The score in the game; None if the sheet does not have it."""
     opponents: tuple[int, ...]
     where: tuple[int, int]
     """Round and table."""
@@ -66,7 +66,7 @@ def table_points(terms: Terms, result: Result) -> tuple[int, ...]:
 
 
 class Scores:
-    """Of all entrants, after these rounds before the cut."""
+    """The scores of all entrants, after these rounds before the cut."""
 
     def __init__(self, position: Position, rounds: Sequence[Round]) -> None:
         self._position = position
@@ -139,7 +139,7 @@ class Scores:
         return {who: _mean(each.rank for each in self.played[who] if each.where in shared) for who in tied}
 
     def standings(self) -> tuple[Row, ...]:
-        """EVT-S14: return the rows, best first. Who is expelled is in none (EVT-R6)."""
+        """EVT-S14: return the rows, best first. An expelled entrant is in none (EVT-R6)."""
         position = self._position
         numbers = [number for number, entrant in position.entrants.items() if not entrant.is_expelled]
         groups = _split([numbers], {who: Fraction(self.points[who]) for who in numbers})

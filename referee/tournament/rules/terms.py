@@ -21,7 +21,7 @@ COMMITMENT_BYTES: Final = 32
 
 
 class TieBreak(IntEnum):
-    """What decides among equal points; each is a fraction, and more is better. The values are the schema's."""
+    """The tie-breaks among equal points; each is a fraction, and more is better. The values are the schema's."""
 
     WINS = 1
     RELATIVE = 2
@@ -47,12 +47,12 @@ class Options:
 
 @dataclass(frozen=True)
 class Terms:
-    """What is fixed before anybody enters. Raise ``SetupError`` for what cannot be (EVT-S2, EVT-S4)."""
+    """The terms that are fixed before the first entry. Raise ``SetupError`` for impossible ones (EVT-S2, EVT-S4)."""
 
     game: str = "kingdomino"
     """The rules id of the game that is played."""
     sizes: tuple[int, ...] = (4, 3)
-    """Of tables, best first."""
+    """The sizes of tables, best first."""
     rounds: int = 5
     points: tuple[tuple[int, ...], ...] = ((5, 3, 2, 1), (5, 3, 1))
     """By size, in the order of ``sizes``: whole points by place."""
@@ -67,7 +67,7 @@ class Terms:
     """In 60ths, for each round before it."""
     forfeit_keeps_points: bool = False
     cut: int = 0
-    """As many go on to the knock-out; 0: there is none."""
+    """The number of entrants who reach the knock-out; 0: there is none."""
     cut_size: int = 0
     cut_advance: int = 0
 
@@ -97,7 +97,7 @@ class Terms:
 
     @property
     def called(self) -> str:
-        """What reports call such components."""
+        """The name of such components in reports."""
         return "terms"
 
     @property
@@ -106,7 +106,7 @@ class Terms:
         return f"{self.game}, {self.rounds} rounds"
 
     def place_points(self, size: int) -> tuple[int, ...] | None:
-        """Return the whole points by place at a table of so many; None if there is no such table."""
+        """Return the whole points by place at a table of this size; None if there is no such table."""
         return dict(zip(self.sizes, self.points, strict=True)).get(size)
 
     def comments(self) -> tuple[str, ...]:
