@@ -1,4 +1,4 @@
-"""Clients and referees of two generations of the API: each is told in plain words who has to update."""
+"""Clients and referees of two generations of the API: each learns in plain words which side has to update."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Other:
 
     @property
     def words(self) -> str:
-        """What its clients are told, whoever notices."""
+        """Return the message that its clients get, whichever side notices."""
         ours = f"this referee speaks version {self.number} of its API, the client version {api.GENERATION}"
         return f"{ours}: {self.mend}"
 
@@ -81,7 +81,7 @@ async def a_game(referee: Referee, monkeypatch: pytest.MonkeyPatch) -> Opened:
 
 
 async def test_a_client_of_another_generation(other: Other, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever plays or asks: no log is blamed, and nothing was entered."""
+    """Players and readers alike: no log is blamed, and nothing was entered."""
     opened = await a_game(other.referee, monkeypatch)
     for verifier in (opened.verifier, str(CheckpointSigner("referee.local", PrivateKey.generate()).verifier)):
         with pytest.raises(Denied) as denied:
@@ -108,7 +108,7 @@ async def test_the_bot_in_javascript(other: Other, tmp_path: Path, monkeypatch: 
 async def test_a_referee_that_names_none_is_not_accused_without_that(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What its log contradicts is told, after what may be the whole reason."""
+    """A contradiction of its log is shown, after the likely reason."""
     with serving(tmp_path, SILENT) as referee:
         opened = await a_game(referee, monkeypatch)
         other = str(CheckpointSigner("referee.local", PrivateKey.generate()).verifier)

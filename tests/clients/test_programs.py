@@ -196,7 +196,7 @@ def test_a_program_that_takes_too_much_memory_is_ended(tmp_path: Path) -> None:
 
 
 def test_a_program_that_stops_reading_does_not_hold_up_the_end(tmp_path: Path) -> None:
-    """A pipe holds less than it was to be told."""
+    """A pipe holds less than the program would get."""
     bot = Program(python(tmp_path, FIRST.replace("print('{\"move\":0}', flush=True)", "import time; time.sleep(1000)")))
     _begun(bot)
     bot.meet()

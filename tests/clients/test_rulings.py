@@ -1,4 +1,4 @@
-"""Rulings that mean one position, in a game that goes on meanwhile: never for another, and after a pause for sure."""
+"""Rulings that mean one position, in a game that continues meanwhile: never for another, and after a pause for sure."""
 
 from __future__ import annotations
 

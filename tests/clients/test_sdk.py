@@ -243,7 +243,7 @@ class Watched:
     commits: list[pb.WatchGameResponse]
 
     def ledger(self, count: int, game_id: str = "") -> Ledger:
-        """One that has read so many of them."""
+        """Return a ledger that has read the first ``count`` commits."""
         ledger = Ledger(game_id or self.opened.game_id, VerifierKey.parse(self.opened.verifier))
         for commit in self.commits[:count]:
             ledger.read(commit)
@@ -369,7 +369,7 @@ async def test_a_token_that_is_none_plays_nothing(referee: Referee) -> None:
 
 @pytest.mark.long
 async def test_a_store_that_fails_now_and_then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same bytes again, on another stream, though the referee tells no turn while its table is not read back."""
+    """The client sends the same bytes on another stream, though no turn is announced until the table is read back."""
     async with running(tmp_path / "data", heartbeat_s=0.1) as (server, client):
         created = await client.create(2, options=Options(max_turns=6).SerializeToString())
         store, calls = server.data.store, 0

@@ -65,7 +65,7 @@ def options_for(rng: random.Random, name: str, seats: int) -> Options:
 
 
 def watch(state: State) -> None:
-    """What holds before every event of a legal game."""
+    """Check the invariants before every event of a legal game."""
     in_play = [state.bag, state.bought, state.neutral, *state.reserves, *state.won]
     tiles = [tile for bits in in_play for tile in tiles_of(bits)]
     tiles += [tile for tile in state.market if tile != FREE]

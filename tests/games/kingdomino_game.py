@@ -36,7 +36,7 @@ CHOICES: dict[str, Choose] = {"evenly": evenly, "greedy": greedy, "cramped": cra
 
 
 def watch(state: Any) -> None:
-    """What holds before every event of a legal game."""
+    """Check the invariants before every event of a legal game."""
     where = [number for made in state.kingdoms for number, _, _ in made.dominoes]
     where += [number for numbers in state.discarded for number in numbers]
     where += [number for number, _ in state.kings]

@@ -33,7 +33,7 @@ def names(piece: Domino) -> tuple[str, str]:
 def kingdom(
     placed: Iterable[Placed] = (), size: int = 5, castle: Cell | None = MIDDLE, domino_set: DominoSet = DOMINO_SET
 ) -> Kingdom:
-    """As laid; nobody asks whether it could have been."""
+    """Return a kingdom with these dominoes, without a check that it is legal."""
     made = Kingdom(size, castle)
     for number, left, right in placed:
         made = made.placed(domino(number, domino_set), left, right)
@@ -41,7 +41,7 @@ def kingdom(
 
 
 def slow(made: Kingdom, domino_set: DominoSet = DOMINO_SET) -> SlowKingdom:
-    """The same kingdom for the slow checker."""
+    """Return the kingdom for the slow checker."""
     copied = SlowKingdom(made.frame_size, made.castle)
     for number, left, right in made.dominoes:
         copied.lay(names(domino(number, domino_set)), left, right)
@@ -49,7 +49,7 @@ def slow(made: Kingdom, domino_set: DominoSet = DOMINO_SET) -> SlowKingdom:
 
 
 def random_kingdom(rng: random.Random, dominoes: int, size: int, castle: Cell | None) -> Kingdom:
-    """As many of some dominoes as fit, each placed at random."""
+    """Return a kingdom with as many of some dominoes as fit, each placed at random."""
     made = Kingdom(size, castle)
     for number in rng.sample(range(1, 49), dominoes):
         places = made.placements(domino(number))

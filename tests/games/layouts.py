@@ -138,5 +138,5 @@ SHAPES: Final[dict[str, set[Cell]]] = {
 
 
 def engine_layout(board: Board, tile_set: TileSet = REAL) -> Layout:
-    """The same layout for the engine."""
+    """Return the layout for the engine."""
     return Layout.of(tile_set, {cell: tile_set.numbers[name] for cell, name in board.items() if cell != oracle.HOME})

@@ -1,4 +1,4 @@
-"""What a game of each rules can be opened with: every combination of options, components of one's own."""
+"""The options of each game: every combination, and components of one's own."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def mismatched(board: Board) -> frozenset[Cell]:
 
 
 def unreachable(board: Board) -> frozenset[Cell]:
-    """ALH-A4: cells to which nobody can walk from the fountain."""
+    """ALH-A4: return the cells without a way from the fountain."""
 
     def passage(here: Cell, there: Cell, side: str) -> bool:
         return there in board and side not in walls(board[here]) and OPPOSITE[side] not in walls(board[there])
@@ -142,7 +142,7 @@ def swapping(board: Board, tile: str, cell: Cell) -> Faults:
 
 
 def margin(board: Iterable[Cell], width: int = 1) -> list[Cell]:
-    """All cells of the rectangle around the board, and so much more on every side."""
+    """Return all cells of the rectangle around the board, and ``width`` more on every side."""
     cells = list(board)
     xs, ys = [x for x, _ in cells], [y for _, y in cells]
     return list(
@@ -220,7 +220,7 @@ def majority(prizes: Sequence[int], owned: Mapping[str, int]) -> dict[str, int]:
 def round_points(
     round_: int, alhambras: Sequence[Iterable[str]], wall_points: Sequence[int], neutral: Iterable[str]
 ) -> list[int]:
-    """What each seat gets in a round, from the names of the tiles in each Alhambra and of the neutral player."""
+    """Return each seat's points in a round, from the names of the tiles in each Alhambra and of the neutral player."""
     points = list(wall_points)
     piles = {str(seat): list(tiles) for seat, tiles in enumerate(alhambras)} | {"neutral": list(neutral)}
     for type_ in TYPES:

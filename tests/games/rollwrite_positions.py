@@ -122,7 +122,7 @@ AWAITED = {
 
 
 def awaited(state: State) -> Words:
-    """What is awaited, as the slow game has it."""
+    """Return the awaited act in the slow game's words."""
     name = AWAITED[state.phase]
     match name:
         case "start_seat" | "over":
@@ -151,7 +151,7 @@ def table_of(state: State) -> dict[str, Any]:
 
 
 def slow_table_of(game: SlowGame) -> dict[str, Any]:
-    """The same of the slow game."""
+    """Return the slow game's table in the same form."""
     return {
         "awaited": game.awaited,
         "round": game.round,

@@ -1,4 +1,4 @@
-"""What the tests of Roll & Write's rules share: the register, and the beginning of positions."""
+"""Helpers for the tests of Roll & Write's rules: the register, and the beginning of positions."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def play(
     options: Any = None,
     follow: Callable[[Any, Any], None] = lambda state, event: None,
 ) -> Any:
-    """A whole game; its last state. Counts the rules that were broken. ``follow`` is told every event, once applied."""
+    """Play a whole game; return its last state. Counts the broken rules. ``follow`` gets every event, once applied."""
     game = registry.get(rules_id)
     state, dealer = game.new(seats, options, None), game.dealer(seats, options, None, Shuffler(rng))
     while not isinstance(awaited := state.pending()[0], Over):
@@ -113,7 +113,7 @@ def stand(state: Any, event: Any, hits: Counter[str]) -> None:
 
 
 def look(state: Any, rng: random.Random) -> None:
-    """Whatever can be asked of a position has its answer, in one that nobody could have reached as well."""
+    """Ask every question about a position, also one that no game could have reached."""
     (awaited,) = state.pending()
     assert state.digest() == sha256(state.encode()).digest() == state.copy().digest()
     assert len(state.scores) == state.seats

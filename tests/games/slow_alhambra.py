@@ -72,7 +72,7 @@ class SlowGame:
         self.awaited: Event = next(self._course)
 
     def happen(self, event: Event) -> None:
-        """The course goes on with what was awaited."""
+        """Continue the course with the awaited event."""
         try:
             self.awaited = self._course.send(event)
         except StopIteration:

@@ -16,7 +16,7 @@ CASTLE = (0, 0)
 
 
 def square(name: str) -> Square:
-    """Of ``wheat``, ``mine:2``."""
+    """Return the square of ``wheat`` or ``mine:2``."""
     terrain, *crowns = name.split(":")
     return terrain, int(crowns[0]) if crowns else 0
 

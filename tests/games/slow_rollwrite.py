@@ -49,12 +49,12 @@ def text_of(cell: Cell) -> str:
 
 
 def shared(points: Sequence[int], better: int, equal: int) -> int:
-    """What one of ``equal`` players gets who have ``better`` ahead of them, of the places' points that are left."""
+    """Return each share of ``equal`` players with ``better`` ahead of them, of the places' points that are left."""
     return sum(points[place] for place in range(better, better + equal) if place < len(points)) // equal
 
 
 def type_points(type_: str, owned: Mapping[str, int], awarded: Mapping[str, int]) -> dict[str, int]:
-    """What each player gets for a type in all: for its completion, or at the end."""
+    """Return each player's points for a type in all: for its completion, or at the end."""
     left = TABLE[type_][len(awarded) :]
     points = dict(awarded)
     running = {player: own for player, own in owned.items() if own > 0 and player not in awarded}
@@ -113,9 +113,9 @@ class SlowGame:
         self.circled = dict.fromkeys(self.seats, 3)
         self.crossed = dict.fromkeys(self.seats, 0)
         self.dice: dict[str, list[tuple[str, int]]] = {seat: [] for seat in self.seats}
-        """What lies on the sheet: (colour, value)."""
+        """Per seat: the dice on the sheet, as (colour, value)."""
         self.awards: dict[str, list[tuple[str, int]]] = {type_: [] for type_ in TABLE}
-        """Who completed it, in order, and the points."""
+        """Per type: the seats that completed it, in order, and the points."""
         self.changed = False
         self.rest: list[tuple[str, int]] = []
         """Dice that this turn's building has not used."""
@@ -260,7 +260,7 @@ class SlowGame:
         self._four(seat)
 
     def _turns_follow(self) -> bool:
-        """Whether any seat has a turn after this one."""
+        """Return True if any seat has a turn after this one."""
         return self.round < self.rounds or any(kind == "action" for kind, *_ in self.queue)
 
     def _four(self, seat: str) -> None:

@@ -1,4 +1,4 @@
-"""What is made once is kept up to a bound: a referee may run for months."""
+"""Objects that are made once are kept up to a bound: a referee may run for months."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FINITE = {
     "referee.text.report.text.",
     "referee.wire.kingdomino.",
 }
-"""Modules with functions that keep every result: of games, rules or dice, of which there are only so many."""
+"""Modules with functions that keep every result: of games, rules or dice, which are finite in number."""
 NOT_LOADED = "referee.server.service.solver_worker"
 """By worker processes only."""
 

@@ -22,7 +22,7 @@ def declared(name: str = "mine", **other: Any) -> Sheet:
 
 
 def counted(*boxes: int) -> dict[str, Any]:
-    """A grid with so many cells of each type, and boxes for them."""
+    """Return a grid with this many cells of each type, and boxes for them."""
     grid = tuple(type_ for type_, count in enumerate(boxes) for _ in range(count))
     return {"grid": grid, "boxes": boxes}
 

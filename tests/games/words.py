@@ -141,7 +141,7 @@ def table_of(state: State) -> dict[str, Any]:
 
 
 def slow_table_of(game: SlowGame) -> dict[str, Any]:
-    """The same of the slow game."""
+    """Return the slow game's table in the same form."""
     return {
         "bag": game.bag,
         "deck": _ordered(game.deck),

@@ -1,4 +1,4 @@
-"""The arbiter's console, driven by keys, at a real referee with games that go on."""
+"""The arbiter's console, driven by keys, at a real referee with running games."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class Console:
         await until(lambda: words in self.text("said"), words)
 
     async def look(self) -> None:
-        """As the console does every two seconds."""
+        """Refresh, as the console does every two seconds."""
         await self.shows(Games)
         assert isinstance(self.app.screen, Games)
         await self.app.screen.refresh_games()

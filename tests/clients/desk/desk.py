@@ -69,7 +69,7 @@ class Desk(Table[DeskApp]):
         await self.pilot.pause()
 
     async def games(self, at_least: int) -> list[str]:
-        """What the first screen lists, when it does."""
+        """Return the games of the first screen, once they are listed."""
         await until(lambda: len(self.listed()) >= at_least, f"{at_least} options")
         await self.pilot.pause()
         return self.listed()

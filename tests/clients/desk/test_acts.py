@@ -1,4 +1,4 @@
-"""What happened beside the moves, entered at the desk, with a real referee."""
+"""Acts other than moves, entered at the desk, with a real referee."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a line that is typed means in a position, and how it can go on; no terminal and no referee."""
+"""The meaning of a typed line in a position, and its possible continuations; no terminal and no referee."""
 
 from __future__ import annotations
 

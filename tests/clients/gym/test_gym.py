@@ -85,7 +85,7 @@ def positions(transcript: Transcript) -> Iterator[Any]:
 
 @pytest.mark.parametrize("transcript", TRANSCRIPTS, ids=lambda transcript: transcript.name)
 def test_the_mask_is_what_the_rules_allow(transcript: Transcript) -> None:
-    """Of every position; of fixed numbers every number is asked about in a part of them."""
+    """All positions are tested; of fixed numbers every number is asked about in a part of them."""
     play = Play(transcript.rules_id, transcript.seats, transcript.options, None, "places")
     part = registry.part("referee_clients.gym", transcript.rules_id)
     view, every = part.View(transcript.seats, play.state.options), 7
@@ -161,7 +161,7 @@ def test_rewards_are_places_points_or_wins() -> None:
 
 
 def test_the_observer_comes_first() -> None:
-    """What two seats see of one position differs by who is first, and by nothing else."""
+    """Two seats' observations of one position differ by who is first, and by nothing else."""
     play = Play("kingdomino", 2, None, None, "places")
     play.begin(1)
     for _ in range(20):
@@ -207,7 +207,7 @@ def test_a_seat_is_chosen_or_another_in_every_game() -> None:
 
 
 class Heard:
-    """Writes down what it is told."""
+    """A listener that keeps what it gets."""
 
     told: list[Any]
 

@@ -1,4 +1,4 @@
-"""Kills a match at any moment and resumes it: ``python -m tests.clients.match.kills [KILLS [SEED]]``; 200 by itself."""
+"""Kill a match at any moment and resume it: ``python -m tests.clients.match.kills [KILLS [SEED]]``; default 200."""
 
 from __future__ import annotations
 

@@ -142,7 +142,7 @@ class First(Good):
         """Do something in another game."""
 
     def is_enough(self) -> bool:
-        """Whether three later games are over."""
+        """Return True if three later games are over."""
         return len(list(Path(os.environ["WAITS"]).rglob("*.gamelog"))) >= 3
 
 

@@ -157,7 +157,7 @@ def test_a_bot_that_is_not_there_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_match_is_not_resumed_without_its_bots(tmp_path: Path) -> None:
-    """As when it is called from another folder: otherwise they would lose all that is left."""
+    """A call from another folder does not find them: without the check they would lose all that is left."""
     made = Match("kingdomino", ("greedy", "elsewhere:bot"), 1, Limits())
     with Journal.create(tmp_path / "x", Config(made, 2, 4).to_json()) as journal:
         before = journal.path.read_bytes()

@@ -68,7 +68,7 @@ async def rule(game: Clocked, step: str, number: int) -> None:
 
 
 async def do(game: Clocked, step: str, number: int, other: int | None) -> None:
-    """What a step is; what the rules of the table do not allow now changes nothing."""
+    """Take a step; one that the rules of the table do not allow now changes nothing."""
     seat = Author(Role.SEAT, number % 3)
     if step in ("move", "attempt", "wait", "resign", "pause", "resume", "come", "leave"):
         game.time.advance(number)

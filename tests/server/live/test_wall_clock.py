@@ -1,4 +1,4 @@
-"""A wall clock that is set to anything before, during and after a restart: nobody gains or loses time by it."""
+"""A wall clock that is set to anything before, during and after a restart: no player gains or loses time by it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Watched:
         self.used_ms = 0.0
         """While the referee was running."""
         self.charged_ms = 0
-        """Of that by interruptions."""
+        """The part of it that interruptions account for."""
 
     @property
     def flag_ms(self) -> int:

@@ -28,7 +28,7 @@ class Case(NamedTuple):
     store: MemoryStore
     folder: Path
     files: dict[str, bytes]
-    """As they were published, the checkpoint with them."""
+    """The published files, the checkpoint among them."""
 
     def sound(self) -> bool:
         return self.files == read(self.folder)

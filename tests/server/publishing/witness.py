@@ -30,7 +30,7 @@ class SmallWitness:
         """The newest checkpoint, as the log signed it; empty: it shows none."""
         self.requests: list[bytes] = []
         self.answer: Callable[[bytes], Answer] = self.honest
-        """What it does; tests put something else here."""
+        """The witness's behaviour; tests put something else here."""
         self.url = ""
 
     def honest(self, body: bytes) -> Answer:
@@ -74,7 +74,7 @@ def serving(witness: SmallWitness) -> Iterator[SmallWitness]:
             self.wfile.write(data)
 
         def log_message(self, *_: object) -> None:
-            """Nobody reads it."""
+            """Log nothing."""
 
         def handle(self) -> None:
             with suppress(OSError):  # who asked has had enough

@@ -58,7 +58,7 @@ async def with_principal(client: Client, token: str, seat: int = 0) -> Play:
 
 
 class LateAnswer:
-    """A store that has read a token but tells nobody until ``told`` is set."""
+    """A store that has read a token but does not answer until ``told`` is set."""
 
     def __init__(self, server: Server) -> None:
         self._grant = server.data.store.grant

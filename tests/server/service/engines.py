@@ -22,13 +22,13 @@ from tests.server.store.postgres import USER, Postgres
 
 
 class Engine(ABC):
-    """Of the referees of one test; what is asked and done is of the one whose directory is ``data``."""
+    """The database of the referees of one test; methods act on the one whose directory is ``data``."""
 
     chosen: ClassVar[Engine | None] = None
-    """That of the test that runs; None: games are where a referee puts them by itself."""
+    """The engine of the running test; None: games are where a referee puts them by default."""
 
     locked: str
-    """What the referee says when somebody else has had a lock for too long."""
+    """The referee's message when another process holds a lock for too long."""
 
     def __init__(self, data: Path) -> None:
         self._data = data
@@ -55,7 +55,7 @@ class Engine(ABC):
 
     @abstractmethod
     def back_up(self) -> None:
-        """Of a referee that is stopped."""
+        """Back up a referee that is stopped."""
 
     @abstractmethod
     def restore(self) -> None:

@@ -94,7 +94,7 @@ async def watched(client: Client, game_id: str, after_seq: int | None = None) ->
 
 
 async def rest(stream: Any) -> list[pb.WatchGameResponse]:
-    """What is still to be read, heartbeats left out."""
+    """Return the unread messages, without heartbeats."""
     messages = []
     while (message := await stream.read()) is not grpc.aio.EOF:
         messages += [] if message.HasField("heartbeat") else [message]

@@ -88,7 +88,7 @@ def in_service(answer: pb.AdjudicateRecordResponse) -> list[object]:
 
 
 def in_adjudication(found: Adjudication) -> list[object]:
-    """The same of what the service gets them from."""
+    """Return the same fields from the adjudication that the service reads."""
     return [
         (
             *(each.line, each.column, each.words, each.seat),
@@ -105,7 +105,7 @@ def in_adjudication(found: Adjudication) -> list[object]:
 @in_parts(2)
 @pytest.mark.parametrize("setup", PLAIN, ids=name_of)
 async def test_fields_are_those_of_the_adjudication(setup: Setup, part: Part, tmp_path: Path) -> None:
-    """Of records spoilt at random that can be read."""
+    """The records are spoilt at random and readable."""
     ends: Counter[object] = Counter()
     async with judging(tmp_path) as (_, _, _, adjudicator):
         for text, policy in product(part.of(records(setup, 5, seed=6)), Policy):
@@ -136,7 +136,7 @@ def check_lines(answer: pb.AdjudicateRecordResponse, lines: list[str]) -> None:
 
 @pytest.mark.parametrize("setup", PLAIN, ids=name_of)
 async def test_what_cannot_be_read_is_where_the_adjudication_finds_it(setup: Setup, tmp_path: Path) -> None:
-    """Whatever is to become of illegal moves; of records cut off in the middle of a line."""
+    """Records are cut off in the middle of a line; the treatment of illegal moves makes no difference."""
     text = write(text_of(setup, play(setup, seed=6)))
     cut = text[: text.index("\n0: ") + len("\n0: ")]
     async with judging(tmp_path) as (_, _, asker, _):

@@ -30,7 +30,7 @@ def begun(client: Client, method: str) -> Any:
 
 
 async def test_calls_without_a_request_are_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All but a few, whatever their method, and whether or not they say that none will come; others go on meanwhile."""
+    """All but a few calls end, of every method, announced as empty or not; other calls continue meanwhile."""
     monkeypatch.setattr(admission, "MOST_WAITING", 6)
     async with running(tmp_path / "data") as (server, client):
         play = await client.play()

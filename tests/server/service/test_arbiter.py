@@ -383,7 +383,7 @@ async def test_a_call_for_an_arbiter_is_in_the_docket_and_not_in_the_log(client:
 
 
 async def test_calls_that_are_not_taken(client: Client) -> None:
-    """Of strangers, of seats of other games and of arbiters; in a game without an arbiter; of two lines."""
+    """Calls of strangers, of seats of other games and of arbiters; in a game without an arbiter; of two lines."""
     table, other = await Table.dealt(client), await Table.dealt(client)
     lonely = await client.play(2, rules_id="kingdomino")
     assert (await refused(table.calls.CallArbiter(pb.CallArbiterRequest()))).reason == "UNAUTHENTICATED"

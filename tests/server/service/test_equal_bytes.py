@@ -1,4 +1,4 @@
-"""What lies in the deck shows nowhere: games that differ in nothing else send everybody the same bytes."""
+"""The deck's order shows nowhere: games that differ in nothing else send the same bytes to every reader."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ from tests.sizes import campaign, sample_of
 
 MOST_ACTS = 200
 EVERYBODY_ASKS, ERRORS_ARE_MADE = 8, 20
-"""Every so many acts."""
+"""Intervals, in acts."""
 
 
 def errors_at(game: Game) -> set[int]:
@@ -293,7 +293,7 @@ async def play_both(one: Twin, other: Twin, acts: int = MOST_ACTS) -> set[str]:
     ],
 )
 async def test_games_that_differ_in_their_decks_alone_send_equal_bytes(name: str, acts: int, tmp_path: Path) -> None:
-    """The campaign goes on until something was drawn that the other game has not."""
+    """The campaign continues until something was drawn that the other game has not."""
     async with twins(tmp_path, GAMES[name]) as (one, other):
         assert one.secrets["r"] != other.secrets["r"]
         heard = await play_both(one, other, acts)
@@ -340,7 +340,7 @@ class InTheLog(GameService):
 
 
 class InAnError(GameService):
-    """What is wrong with a request is explained too well."""
+    """A service that explains too well why a request is wrong."""
 
     async def SubmitIntent(self, request: pb.SubmitIntentRequest, caller: Caller) -> pb.SubmitIntentResponse:  # noqa: N802
         if request.game_id == "?":

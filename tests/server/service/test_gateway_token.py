@@ -1,4 +1,4 @@
-"""What a gateway may: say for whom a call is, and nothing else."""
+"""A gateway's only right: to name the caller of a call."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ async def until_limited(client: Client, metadata: Metadata) -> None:
 
 
 async def is_full(client: Client, metadata: Metadata, request: pb.WatchGameRequest) -> bool:
-    """Whether there is no room for another stream."""
+    """Return True if there is no room for another stream."""
     try:
         await client.games.WatchGame(request, metadata=metadata).read()
     except grpc.aio.AioRpcError as error:

@@ -1,4 +1,4 @@
-"""What games, streams and tokens leave behind when they are over: nothing, beside what is kept up to a bound."""
+"""Games, streams and tokens leave nothing behind when they are over, beside what is kept up to a bound."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.server.service.streams import Stream, play_seat, watched
 from tests.sizes import campaign
 
 KEPT = 2
-"""Of what is over, so that the bounds are reached in a few games."""
+"""The number of kept games that are over: the bounds are reached in a few games."""
 LOOKS = 200
 RULES: dict[str, dict[str, Any]] = {"alhambra": {"options": SHORT}, "kingdomino": {}, "rollwrite": {}}
 OURS = (
@@ -116,9 +116,9 @@ async def settled() -> Counter[str]:
 
 
 async def grown(before: Counter[str], rounds: int) -> dict[str, int]:
-    """What grew with every round, once nothing more goes away: calls that were cancelled end a moment later.
+    """Return the growth with every round, once nothing more goes away: calls that were cancelled end a moment later.
 
-    What belongs to the last round may be there still.
+    Objects of the last round may be there still.
     """
     more: dict[str, int] = {}
     for _ in range(LOOKS):
@@ -148,7 +148,7 @@ async def test_what_is_over_leaves_nothing_behind(tmp_path: Path, rounds: int, m
 
 @pytest.fixture
 def uncollected() -> Iterator[list[Any]]:
-    """What only the garbage collector frees, filled in by ``gc.collect``; meanwhile it comes on its own no more."""
+    """Yield what only the garbage collector frees, filled in by ``gc.collect``; it does not run on its own meanwhile."""
     gc.collect()
     gc.disable()
     gc.set_debug(gc.DEBUG_SAVEALL)
@@ -179,7 +179,7 @@ async def test_refused_calls_leave_the_garbage_collector_nothing_of_ours(
 
 
 def is_of_a_served_call(found: Any) -> bool:
-    """Whether this is gRPC's state of a call at the server, or what our code made for one; the client is here, too."""
+    """Return True for gRPC's state of a call at the server, or what our code made for one; the client is here, too."""
     if isinstance(found, FrameType):
         return "/referee/" in found.f_code.co_filename
     return type(found).__name__ in {"RPCState", "_ServicerContext", "AbortError", "Caller", "ResponseStream"} or (

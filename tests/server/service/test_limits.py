@@ -1,4 +1,4 @@
-"""What everybody may do, nobody may do without limit."""
+"""Every right that all callers have is limited."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Hall:
 
 
 async def test_no_caller_takes_all_places_of_watchers_and_strangers_leave_half(tmp_path: Path) -> None:
-    """Of one game and in all; who shows a token gets in after them, and so does a gateway, for whom it shows it to."""
+    """Places of one game and of all. After strangers, a token still gets in, as do callers whose token a gateway shows."""
     async with running(tmp_path / "data", max_watchers_of_game=20, max_watchers=50) as (server, client):
         game, other, third = [await client.create(4) for _ in range(3)]
         gateway, hall, what = server.gateway_token(), Hall(client), "watchers of this game"
@@ -156,7 +156,7 @@ async def test_a_stream_lasts_until_it_was_read(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("nothing_refills")
 async def test_an_account_for_each_caller(tmp_path: Path) -> None:
-    """Who has used up its own has used up nobody else's."""
+    """A caller that has used up its own account has used up no other's."""
     async with running(tmp_path / "data", requests_per_s=SPARSE) as (_, client):
         created = await client.create()
         callers = [bearer(created.seat_tokens[0]), bearer(created.seat_tokens[1]), ()]
@@ -243,7 +243,7 @@ async def test_acts_that_are_accepted_cost_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("nothing_refills")
 async def test_an_act_without_a_token_costs_its_address(tmp_path: Path) -> None:
-    """Nobody may send them, so they are not free; with a token for something else likewise."""
+    """Without a token the act is refused, but not free; with a token for something else it is the same."""
     async with running(tmp_path / "data", requests_per_s=SPARSE) as (_, client):
         created = await client.create()
         request = pb.SubmitIntentRequest(game_id=created.game.id)
@@ -340,7 +340,7 @@ def test_whom_an_address_stands_for(peer: str, host: str) -> None:
 
 
 async def test_so_many_connections(tmp_path: Path) -> None:
-    """What is beyond is closed at once; who is there plays on, and who leaves makes room."""
+    """A connection beyond the limit is closed at once; the others play on, and one that ends makes room."""
     async with running(tmp_path / "data", max_connections=3) as (server, client):
         play = await client.play()
         held, beyond = (

@@ -1,4 +1,4 @@
-"""Whatever happens to a revocation under way: once it is durable, the token is good for nothing."""
+"""A revocation under way survives all faults: once it is durable, the token is good for nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must not be told before its time: r, what a seat has not revealed, and every token, ever."""
+"""Secrets until their time: r, unrevealed seeds, and every token, ever."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ async def test_what_is_lost_is_found_when_a_seat_comes_back(tmp_path: Path) -> N
 
 
 async def continued(path: Path, play: Play, file: bytes = b"") -> None:
-    """Have the organiser go on with the game, from a file if there is one."""
+    """Have the organiser continue the game, from a file if there is one."""
     opened = open_data(path, origin_of(path, None), alone=True)
     try:
         context = Context(opened.store, opened.signer, installed(), time=opened.time)
@@ -104,7 +104,7 @@ async def continued(path: Path, play: Play, file: bytes = b"") -> None:
 @of_sqlite
 @pytest.mark.parametrize("mended", [False, True])
 async def test_who_comes_back_first_need_not_have_the_newest(mended: bool, tmp_path: Path) -> None:
-    """What is shown is lost for sure, and more may be: the declaration covers all of it, and a file brings back all."""
+    """Entries shown are lost for sure, more may be: the declaration covers all of them, and a file brings back all."""
     play, before = await gone_back(tmp_path, 6)
     middle = sorted(size for size in play.notes if size > before)[1]
     async with running(tmp_path / "data") as (server, client):
@@ -291,7 +291,7 @@ def joined(address: str, created: pb.CreateGameResponse, keys: list[Path]) -> li
 
 
 async def played(address: str, created: pb.CreateGameResponse, keys: list[Path], until: int) -> None:
-    """Both seats' bots play until there are so many entries. What stops one of them before that is raised."""
+    """Have both seats' bots play until there are ``until`` entries. Raises the error of one that stops before."""
     enough = asyncio.Event()
 
     def grown(ledger: Ledger) -> None:

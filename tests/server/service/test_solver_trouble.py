@@ -66,7 +66,7 @@ LESS_S = 100.0
 
 
 async def test_a_worker_that_hangs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It cannot be told from one that is at work, but by the time."""
+    """Only time tells it from a worker that is busy."""
     believing_in_less(monkeypatch, LESS_S)
     async with solving(tmp_path) as (server, _, asker):
         (pid,) = server.workers.pids

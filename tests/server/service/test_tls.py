@@ -210,7 +210,7 @@ async def test_a_certificate_that_is_revoked_ends_its_streams(office: Office) ->
 
 
 async def test_a_certificate_is_no_token(tmp_path: Path) -> None:
-    """What is known of a certificate is public: its digest admits nobody, nor does a token's."""
+    """All knowledge of a certificate is public: its digest admits no caller, nor does a token's."""
     ani = Authority(tmp_path).issue("ani")
     async with running(tmp_path / "data") as (_, client):
         admitting = access_service_pb2_grpc.AccessServiceStub(client.channel)

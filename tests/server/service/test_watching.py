@@ -108,7 +108,7 @@ async def test_draining(tmp_path: Path) -> None:
 
 
 async def test_too_slow(tmp_path: Path) -> None:
-    """A watcher that stops reading is cut off, told where to go on, and misses nothing when it does."""
+    """A watcher that stops reading is cut off, learns where to resume, and misses nothing when it does."""
     async with running(tmp_path / "data", queue_items=16) as (server, client):
         token = client.organiser
         # So that little fits between a writer and a reader that does not read.

@@ -136,7 +136,7 @@ class MemoryStore:
         self.observer = observer
 
     def when_taken_over(self, told: Callable[[TakenOver], None]) -> None:
-        """Nobody ever does."""
+        """No other process takes it over."""
 
     @property
     def waiting(self) -> int:

@@ -122,7 +122,7 @@ class Postgres:
         return said
 
     def own(self, name: str) -> None:
-        """Give what is in this folder to whoever runs the server."""
+        """Give the content of this folder to the user that runs the server."""
         for path in [self.folder / name, *(self.folder / name).rglob("*")]:
             if self._other is not None:
                 os.chown(path, *self._other, follow_symlinks=False)
@@ -155,7 +155,7 @@ class Postgres:
 
     @property
     def is_running(self) -> bool:
-        """Return whether nobody stopped it, and it did not end by itself."""
+        """Return True unless it was stopped or ended on its own."""
         return self._process is not None and self._process.poll() is None
 
     def stop(self, how: signal.Signals = signal.SIGQUIT) -> None:
