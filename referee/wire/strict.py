@@ -79,7 +79,7 @@ def decode(message_class: type[_M], data: bytes, *, max_bytes: int = MAX_BODY_BY
 
 
 class _Reader:
-    """What the fast path needs of a class: its own methods, which take longer to find than the schema to check."""
+    """The members of a class that the fast path needs: its methods take longer to find than the schema to check."""
 
     __slots__ = ("bounded", "counts", "discard_unknown", "enums", "parse", "serialize")
 

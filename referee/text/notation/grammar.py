@@ -25,7 +25,7 @@ from referee.text.words.catalogue import Said
 
 COMMON: Final = Path(__file__).with_name("text.lark")
 MAX_CHARACTERS: Final = 1 << 19
-"""Of a text; ten times what a long game takes."""
+"""The most characters of a text; ten times the length of a long game."""
 MAX_LINE: Final = 1 << 13
 """Characters of a line; twice what the longest position takes."""
 
@@ -44,10 +44,11 @@ _TERMINALS: Final = {
 _OF_THE_TABLE: Final = frozenset(
     {"RESIGN", "AGREE", "PROTEST", "APPEAL", "SCRIBE", "REFEREE", "ORGANISER", "ARBITER", "BACK"}
 )
-"""What can begin an act of the table in place of every move: said only where nothing else is expected."""
+"""The terminals that can begin an act of the table in place of every move: listed only if nothing else is expected."""
 _WORD: Final = re.compile(r'"[^"\r\n]*"?|[^\s"\[\](){};:]+|.', re.DOTALL)
 _HIDDEN: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
-"""What does not show, or makes a line look like two, or turns it around: no reader would see what the parser reads."""
+"""The characters that do not show, or make a line look like two, or turn it around: readers would not see what the
+parser reads."""
 _WORD_BEFORE: Final = re.compile(r"[^\s\"\[\](){};:]*\Z")
 _LONGEST_WORD: Final = 40
 """Characters before a fault in which its word is looked for to begin."""

@@ -1,11 +1,11 @@
-"""A text's headers: the game, its seats and options, and what happened beside the moves. Knows no game.
+"""A text's headers: the game, its seats and options, and the acts beside the moves. Knows no game.
 
 Headers that every game has begin with a capital letter. The others are the game's options, by their names. Names of
 players are for reports alone: no log has them. Old names of headers are still read.
 
     [Forfeits "1 resigned, 0 flag"]     seats that forfeited and how, in that order
     [Penalties "2 0 0"]                 points that an arbiter took off, by seat
-    [Result "…"]                        * while the game goes on; the points where its rules ended it; else the ending
+    [Result "…"]                        * while the game runs; the points where its rules ended it; else the ending
     [Points "9 1 5"]                    of an adjudication with points
     [Places "1 3 2"]                    by seat, wherever the points alone do not give them
     [Waits "protests"]                  the result is not entered yet: there is time to protest; or for "a ruling"
@@ -34,20 +34,20 @@ _NUMBERS: Final = {EVENT: (1 << 64) - 1, ROUND: (1 << 32) - 1, TABLE: (1 << 32) 
 """Numbers that the organiser chose, and the most of each that is read: no log has a larger one."""
 
 COMPONENTS = "Components"
-"""What is played with, in place of the version's own: see ``write_components`` of each game that has such."""
+"""The components, in place of the version's own: see ``write_components`` of each game that has such."""
 
 POSITION, BOARDS = "Position", "Boards"
-"""Which make a text that of a position, or of boards alone."""
+"""The headers that make a text that of a position, or of boards alone."""
 
 PLAYER, MAX_NAME = "Player", 100
-"""``Player0`` has the name of who sits at seat 0, and so on; and how many characters it may have."""
+"""``Player0`` has the name of the player at seat 0, and so on; and the most characters of a name."""
 
 FORFEITS, PENALTIES, RESULT, POINTS, PLACES = "Forfeits", "Penalties", "Result", "Points", "Places"
 WAITS = "Waits"
 OF_THE_CONTEST: Final = (FORFEITS, PENALTIES, RESULT, POINTS, PLACES, WAITS)
-"""What happened beside the moves, which ``read_contest`` reads when it knows the position."""
+"""The headers on events beside the moves, which ``read_contest`` reads when it knows the position."""
 RUNNING: Final = "*"
-"""The result of a game that goes on."""
+"""The result of a game that is not over."""
 
 _NUMBER: Final = re.compile(r"(0|[1-9][0-9]{0,19})\Z", re.ASCII)
 _GAME: Final = re.compile(r'(?:[ \t\r\n]|;[^\r\n]*|\{[^{}]*\})*(?P<header>\[[ \t]*Game[ \t]*"(?P<name>[^"\r\n]*)")?')
@@ -55,7 +55,7 @@ _GAME: Final = re.compile(r'(?:[ \t\r\n]|;[^\r\n]*|\{[^{}]*\})*(?P<header>\[[ \t
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What a game is opened with."""
+    """The setup with which a game is opened."""
 
     rules_id: str
     version: int
@@ -227,7 +227,7 @@ class Headers:
 
 
 _RULED: Final = (Ending.ADJUDICATED, Ending.VOIDED, Ending.ABORTED, Ending.REFEREE_FAULT)
-"""What can end a game whatever it has come to by its moves and forfeits."""
+"""The endings that are possible whatever the moves and forfeits result in."""
 _ENDINGS: Final = {ending.words: ending for ending in Ending}
 _WAITS: Final = {"protests": Wait.PROTESTS, "a ruling": Wait.RULING}
 _SIGNED: Final = re.compile(r"(?:0|-?[1-9][0-9]{0,8})\Z", re.ASCII)
@@ -235,7 +235,7 @@ _FORFEIT: Final = re.compile(r"(?P<seat>0|[1-9][0-9]?) (?P<how>[a-z ]+)\Z", re.A
 
 
 def result_words(result: Result | None) -> str:
-    """Return what the header Result says: ``51 43``, an ending's words, or ``*`` for a game that goes on."""
+    """Return the text of the header Result: ``51 43``, an ending's words, or ``*`` for a game that is not over."""
     if result is None:
         return RUNNING
     if result.scores and result.ending is not Ending.ADJUDICATED:
@@ -340,7 +340,7 @@ class _ContestReader:
             return played
         endings = [*_RULED] if played.ruled is None else []
         if reached is None:
-            # Of an end at the table an older text, or one by hand, may not say whose it was.
+            # An older text, or one by hand, may not say whose the end at the table was.
             endings += [Ending.STALLED, *(table_rules.ENDINGS if not played.out else ())]
         ending = _ENDINGS.get(told)
         if ending not in endings:

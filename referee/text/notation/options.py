@@ -21,7 +21,7 @@ Plain = bool | int | str | list[int] | list[str]
 """A value as JSON has it."""
 
 _MOST: Final = (1 << 32) - 1
-"""Of a number: the messages have 32 bits for it."""
+"""The largest number: the messages have 32 bits for it."""
 _NUMBER: Final = re.compile(r"(0|[1-9][0-9]{0,9})\Z", re.ASCII)
 
 
@@ -35,12 +35,12 @@ class OptionError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option of a game: its name, and what it can be."""
+    """One option of a game: its name, and its possible values."""
 
     name: str
     default: Any
     type: Any
-    """Of the value or, of a list, of each: ``bool``, ``int`` or an enumeration."""
+    """The type of the value or of each item of a list: ``bool``, ``int`` or an enumeration."""
     is_list: bool
 
     @property
@@ -50,7 +50,7 @@ class Option:
 
     @property
     def expected(self) -> str:
-        """What it can be, such as ``fixed or relative``."""
+        """The possible values, such as ``fixed or relative``."""
         if self.is_list:
             return f"a list of {', '.join(self._words) or 'numbers'}"
         return either(self._words) if self._words else "a number"

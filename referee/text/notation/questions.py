@@ -1,7 +1,7 @@
 """Questions of ``referee inspect`` and ``prove``: JSON, one object a line, read strictly; and their answers.
 
-A question names its ``game``; everything else in it is the game's own. An ``id``, any JSON scalar, comes back with the
-answer. What cannot be answered gets ``{"error": "…"}`` in its place. Duplicate keys, NaN and the like are refused.
+A question names its ``game``; the other keys are the game's own. An ``id``, any JSON scalar, comes back with the
+answer. A question without an answer gets ``{"error": "…"}`` in its place. Duplicate keys, NaN and the like are refused.
 Knows no game.
 """
 

@@ -9,7 +9,7 @@ from referee.games.game import State
 
 
 class Notation(Protocol):
-    """What a game's module of this package offers."""
+    """The functions that a game's module of this package offers."""
 
     def describe(self, event: Any, state: Any) -> str:
         """Return the event on one line; ``state``: the position before it."""

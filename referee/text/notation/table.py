@@ -53,7 +53,7 @@ class ActKind(StrEnum):
     REINSTATE = "reinstate"
     SKIP = "skip"
     STANDS = "stands"
-    """Of the marked move of the next line: what the arbiter says with it."""
+    """An arbiter's ruling about the marked move of the next line."""
     RESTORE = "restore"
     RESULT = "result"
     VOID = "void"
@@ -86,7 +86,7 @@ ENDINGS: Final = {ending.words: ending for ending in table_rules.ENDINGS}
 
 @dataclass(frozen=True, slots=True)
 class TableAct:
-    """One such line. What its kind does not have is as it is by default."""
+    """One such line. Fields that its kind does not have keep their defaults."""
 
     kind: ActKind
     seat: int = -1
@@ -108,17 +108,17 @@ class TableAct:
 
     @property
     def is_ruling(self) -> bool:
-        """Whether an arbiter does it."""
+        """True if an arbiter does it."""
         return self.kind in RULINGS
 
     @property
     def needs_clock(self) -> bool:
-        """Whether only a game with a clock can have it."""
+        """True if only a game with a clock can have it."""
         return self.kind is ActKind.CLOCK or self.time_ms > 0
 
     @property
     def needs_arbiter(self) -> bool:
-        """Whether a log can have it only of a game with an arbiter, who signs it or has to rule on it."""
+        """True if a log can have it only in a game with an arbiter, who signs it or has to rule on it."""
         return self.is_ruling or self.kind in (ActKind.FELL, ActKind.PROTEST, ActKind.APPEAL)
 
     def __str__(self) -> str:
@@ -266,7 +266,7 @@ class TableError(Exception):
 
 
 class Due(NamedTuple):
-    """What has to come next, as a seat makes no move itself (TBL-2)."""
+    """The event that has to come next, as a seat makes no move itself (TBL-2)."""
 
     seat: int
     event: Any
@@ -302,11 +302,11 @@ class Table:
     _skipped: int | None = None
     _is_suspended: bool = False
     _played: list[tuple[int, Any]] = field(default_factory=list)
-    """What led to the position: each event with its line, or with the line that it came before."""
+    """The events that led to the position, each with its line, or with the line that it came before."""
     _kept: list[tuple[int, State]] = field(init=False)
     """Positions, each with the number of events before it."""
     _out: list[Mapping[int, Ending]] = field(default_factory=lambda: [{}])
-    """Who was out after each line."""
+    """The seats that were out after each line, and how."""
     _gone: list[tuple[int, int]] = field(default_factory=list)
     """First and last line of what was taken back, ascending."""
 
@@ -417,7 +417,7 @@ class Table:
                 self.ruled = Result(Ending.ABORTED)
         changed = act.kind in (ActKind.TAKE_BACK, ActKind.AGREE) or len(self.out) > len(out)
         if self._proposal is not None and changed and act.kind is not ActKind.RESTORE:
-            # Whoever had not agreed may have left with this line.
+            # A seat that had not agreed may have left with this line.
             still = set(range(self.setup.seats)) - set(self.out)
             if self._proposal.agreed >= still:
                 self._go_back(self._proposal.to)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 UNITS: Final = {"d": 86_400_000, "h": 3_600_000, "m": 60_000, "s": 1000, "ms": 1}
-"""Of time, in milliseconds."""
+"""The units of time, in milliseconds."""
 _TIME: Final = re.compile(
     r"(?:(\d{1,9})d)?(?:(\d{1,9})h)?(?:(\d{1,9})m(?!s))?(?:(\d{1,9})s)?(?:(\d{1,9})ms)?", re.ASCII
 )

@@ -49,7 +49,7 @@ def original(rule: Rule, say: Words) -> str:
 
 
 def _fact(name: str, fact: Fact, say: Words) -> str:
-    """Return ``found: not in hand``. What the catalogue does not have is a name or a number in any language."""
+    """Return ``found: not in hand``. A value that the catalogue does not have is a name or a number in any language."""
     value: Fact
     if name == _SIDES and say.language != ENGLISH:  # of which they are the initials
         value = ", ".join(say(f"side.{letter}") for letter in str(fact))
@@ -59,7 +59,7 @@ def _fact(name: str, fact: Fact, say: Words) -> str:
 
 
 _MOST_CHARACTERS: Final = 2000
-"""Of what an error says: rules have long texts, a line of mistakes is longer."""
+"""The most characters of an error: rules have long texts, a line of mistakes is longer."""
 
 
 class Kind(StrEnum):
@@ -88,9 +88,9 @@ class NotationError(Exception):
         is_unfinished: bool = False,
         said: Said | None = None,
     ) -> None:
-        """``words``: of the text, which it is about. ``is_unfinished``: only that the text does not go on is wrong.
+        """``words``: the words of the text that it is about. ``is_unfinished``: the text is wrong only because it ends.
 
-        ``said``: of what kind it is, where ``what`` is in English alone.
+        ``said``: its kind, if ``what`` is in English alone.
         """
         super().__init__(kind, where, what, expected)
         self.kind = kind
@@ -106,7 +106,7 @@ class NotationError(Exception):
 
     @property
     def rule_ids(self) -> tuple[str, ...]:
-        """Of what is illegal, the rules that it breaks: ascending, without repeats; none where it is no rule's."""
+        """The rules that an illegal line breaks: ascending, without repeats; none if it breaks no rule."""
         return tuple(sorted({violation.rule_id for violation in self.violations}))
 
     def moved(self, line: int, column: int) -> NotationError:
@@ -156,4 +156,4 @@ class BadWord(Exception):
         self.word = word
         self.what = str(what)
         self.phrase = phrase("{word}{what}", word=word, what=what) if isinstance(what, Phrase) else None
-        """What is wrong, with the name before it, where that can be said in other languages."""
+        """The error with the name before it, if it can be said in other languages."""

@@ -234,7 +234,7 @@ def _layouts(about: Claim) -> list[Mapping[Cell, str]]:
 
 _FOOT: Final = 62
 _MIN_WIDTH: Final = 580
-"""What the line at the bottom needs."""
+"""The width of the line at the bottom."""
 _BAR: Final = 11
 """Thickness of a wall."""
 _CHIP: Final = 72

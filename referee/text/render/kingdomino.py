@@ -313,7 +313,7 @@ _CHIP: Final = 78
 _SIDE: Final = 36
 """Side of the small landscapes in the legend."""
 _MIN_WIDTH: Final = 7 * _CHIP + 40
-"""What the line at the bottom needs."""
+"""The width of the line at the bottom."""
 
 
 def svg(kingdom: Kingdom, domino_set: DominoSet, title: str = "Kingdomino", *, bonus: int = 0) -> str:

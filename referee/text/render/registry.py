@@ -10,7 +10,7 @@ from referee.games.game import Cell
 
 
 class Renderer(Protocol):
-    """What a game's package offers."""
+    """The functions that a game's package offers."""
 
     def position_text(
         self,

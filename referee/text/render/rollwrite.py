@@ -100,7 +100,7 @@ def _completed(state: State) -> Iterable[str]:
 def _award(award: Award, *, against: bool) -> str:
     seats = [f"seat {seat}" for seat in award.seats]
     players = [*seats, *(f"virtual {player}" for player in award.virtual)]
-    # Of boards alone the round need not be known.
+    # Boards alone need not say the round.
     when = f" in round {award.round}" if award.round else ""
     words = f"completed{when}: {TYPES[award.type]} by {' and '.join(players)}"
     paid = players if against else seats

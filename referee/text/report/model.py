@@ -1,4 +1,4 @@
-"""What a report of a game has, whatever it was made from: plain values to be rendered. Knows no game or file."""
+"""The content of a report of a game, from any source: plain values to be rendered. Knows no game or file."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Tone(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """Who sits there, as far as it is known."""
+    """The player at a seat, as far as known."""
 
     number: int
     name: str = ""
@@ -54,7 +54,7 @@ class Seat:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """What the organiser says about the game; empty: nothing."""
+    """The organiser's statements on the game; empty: none."""
 
     date: str = ""
     """When it was played, as in ``2026-11-22``."""
@@ -70,7 +70,7 @@ class Row:
     """A line of what happened."""
 
     number: int | None
-    """Of the entry, or of the record's line, which what was entered beside it does not have."""
+    """The number of the entry, or of the record's line; an act that was entered beside the record has none."""
     time: str
     """By the referee's clock, UTC; empty if there is none."""
     words: str
@@ -121,18 +121,18 @@ class Report:
     wrong: tuple[Wrong, ...]
     rows: tuple[Row, ...]
     numbered: str
-    """What the numbers of the rows are: ``line`` or ``entry``."""
+    """The kind of the rows' numbers: ``line`` or ``entry``."""
     pictures: tuple[tuple[str, str], ...]
     """Titles and SVG."""
     hashes: Facts
     signatures: tuple[str, ...] = ()
-    """Who signs the printed page; nobody where there are none."""
+    """The signatories of the printed page; empty: none."""
     say: Words = IN_ENGLISH
     """The language of all of it."""
 
     @property
     def has_times(self) -> bool:
-        """Whether any row has one."""
+        """True if any row has one."""
         return any(row.time for row in self.rows)
 
     def name_of(self, player: str) -> str:
@@ -205,7 +205,7 @@ def signatures(seats: Sequence[Seat], heading: Heading, say: Words = IN_ENGLISH)
 def pictures(
     rules_id: str, state: State, seats: Sequence[Seat], say: Words = IN_ENGLISH
 ) -> tuple[tuple[str, str], ...]:
-    """Return every seat's board. The name is not in the picture, which is the same whoever played."""
+    """Return every seat's board. The picture is the same for all players: it has no name."""
     draw = renderer(rules_id)
     drawn = []
     for seat in seats:

@@ -22,7 +22,7 @@ _MOST_MOVES: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """One way in which the game may have gone on."""
+    """One way in which the game may have continued."""
 
     event: Any
     """None: the line is taken as if it were not there."""

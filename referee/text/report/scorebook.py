@@ -61,7 +61,7 @@ class Transcript:
 
 
 class Scorebook:
-    """What is entered: the table, the log and the outcome, which agree after each call."""
+    """The record as entered: the table, the log and the outcome, which agree after each call."""
 
     def __init__(self, setup: Setup, policy: Policy, log: Log | None, say: Words) -> None:
         """``log``: by which acts of the table are judged; None: each is as the record has it."""
@@ -166,7 +166,7 @@ class SkippedSeat:
         self.seat: int | None = None
         """None: no move is missing."""
         self._open: list[int] = []
-        """Of the illegal lines, those of which it is not yet known what is played instead."""
+        """The illegal lines whose replacement is not known yet."""
         self.lost = False
         """The line before was skipped, as something else is awaited."""
 

@@ -3,11 +3,11 @@
 A text has ``{places}``. Where its wording depends on a number it is an object of forms: ``of`` names the place whose
 number decides, the other keys are the plural categories of CLDR that the language has, such as ``one`` and ``other``.
 
-What is said in English where it is made, as of an act why it is refused, is a ``Phrase``: its English text is the key.
+A text that is made in English, such as the reason for a refusal, is a ``Phrase``: its English text is the key.
 
 English is what the others are translated from, and it decides. A translation says in ``_state`` whether it is a
-``draft`` or was ``read`` by somebody who speaks the language; what it lacks is said in English. ``_again`` lists the
-keys whose English has changed since they were translated.
+``draft`` or was ``read`` by a speaker of the language; missing texts are said in English. ``_again`` lists the keys
+whose English has changed since they were translated.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Said:
 class Phrase:
     """A text that is in English where it is made, and can be said in another language: as text, it is the English.
 
-    ``text`` has the places, and is the key of its translations in the part ``phrases``. What is in a place may be a
+    ``text`` has the places, and is the key of its translations in the part ``phrases``. The value of a place may be a
     phrase, too.
     """
 
@@ -136,7 +136,7 @@ class Words:
     language: str
     texts: Mapping[str, Text]
     is_draft: bool
-    """Nobody who speaks the language has read it."""
+    """True if no speaker of the language has read it."""
 
     def __call__(self, key: str, /, **places: object) -> str:
         """Return the text of a key, with its places filled. Raise ``KeyError``: no such key, or a place is missing."""
@@ -164,7 +164,7 @@ def load(part: str, language: str = ENGLISH) -> Words:
 
 
 def load_or_english(part: str, language: str) -> Words:
-    """Return a part in a language; in English, where nobody has translated it."""
+    """Return a part in a language; in English, if there is no translation."""
     return load(part, language if language in languages(part) else ENGLISH)
 
 

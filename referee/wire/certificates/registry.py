@@ -49,7 +49,7 @@ def provable(rules_id: str, version: int) -> Provable | None:
     return found.get(version)
 
 
-# What the certificates of all games have in common: how they are read, and what an accepted one proves. No solver.
+# The common part of all games' certificates: how to read them, and the result of an accepted one. No solver.
 #
 # Each game has its own messages and its own checker, ``solver.<game>.certificate``.
 
@@ -64,7 +64,7 @@ class BadCertificate(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What a certificate proves."""
+    """The result of an accepted certificate."""
 
     claim: Any
     """One of the game's ``claims``."""

@@ -65,7 +65,7 @@ class _Judged(NamedTuple):
     """With its illegal tiles as an arbiter let them stand."""
     violations: list[dict[str, Any]]
     is_whole: bool
-    """More than its counts can be told: no tile is apart from the others."""
+    """True if more than its counts can be said: no tile is apart from the others."""
     counts: dict[str, int]
     removable: list[Cell]
     """Empty unless ``is_whole``."""
@@ -73,7 +73,7 @@ class _Judged(NamedTuple):
 
 def _layout(question: dict[str, Any]) -> dict[str, Any]:
     given = an_object(question.get("layout", {}), "layout")
-    # What else may stand in place of a name is refused anyway, and some of it can be no key.
+    # Other values in place of a name are refused anyway, and some of them cannot be keys.
     judge = _judged if set(map(type, given.values())) <= {str} else _judged.__wrapped__
     layout, violations, is_whole, counts, removable = judge(tuple(given), tuple(given.values()))
     tile = tile_number(question["tile"], "tile") if "tile" in question else None

@@ -67,7 +67,7 @@ def scored(state: State, seat: int) -> str:
 
 
 def _domino(number: int, state: State) -> str:
-    """Of a number that the set does not have, the number alone: refused events are told, too."""
+    """Return the domino, or the number alone if the set does not have it: refused events have words, too."""
     return str(state.domino_set.get(number) or number)
 
 

@@ -147,11 +147,11 @@ class Scored:
 
     names: Sequence[str]
     counts: Sequence[Sequence[int]]
-    """Of each player, its buildings by type."""
+    """Each player's buildings by type."""
     coins: Sequence[int]
-    """Of each seat."""
+    """Each seat's coins."""
     awarded: Sequence[Mapping[int, int]]
-    """Of each type, who completed it in the game, and the points for it."""
+    """By type, the players who completed it in the game, and the points for it."""
     losers: Collection[int]
     """Virtual players that take places and get no points."""
     scores: Sequence[Score]

@@ -1,6 +1,6 @@
-"""What can be asked to be proved about Alhambra's rules of building, as values.
+"""The provable claims about Alhambra's rules of building, as values.
 
-The messages of ``referee/alhambra/v1/proof.proto`` say the same to others; ``referee.wire.certificates.alhambra.wire``
+The messages of ``referee/alhambra/v1/proof.proto`` are their external form; ``referee.wire.certificates.alhambra.wire``
 turns one into the other.
 """
 

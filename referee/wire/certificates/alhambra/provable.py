@@ -17,7 +17,7 @@ from referee.wire.certificates.alhambra import certificate
 from referee.wire.certificates.alhambra.claims import Claim, HandOutClaim, Place, Remove, Slot, Step, StepClaim, Swap
 from referee.wire.certificates.alhambra.wire import message_of
 
-# What an event of a game of Alhambra claims, from the position before it.
+# The claim of an event of a game of Alhambra, from the position before it.
 #
 # Nothing is decided here: the claims are the referee's, and what they are worth is shown by what proves them.
 

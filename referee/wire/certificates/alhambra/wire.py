@@ -1,4 +1,4 @@
-"""Claims about Alhambra's rules of building <-> protobuf. What a claim says is not judged here."""
+"""Claims about Alhambra's rules of building <-> protobuf. No claim is judged here."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from referee.wire.certificates.kingdomino.certificate import check_legal
 from referee.wire.certificates.kingdomino.claims import Claim, DiscardClaim, Frame, Kingdom, Placed, PlacementClaim
 from referee.wire.certificates.kingdomino.wire import message_of
 
-# What an event of a game of Kingdomino claims, from the position before it.
+# The claim of an event of a game of Kingdomino, from the position before it.
 #
 # Nothing is decided here: the claims are the referee's, and what they are worth is shown by what proves them.
 

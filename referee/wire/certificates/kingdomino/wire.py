@@ -1,4 +1,4 @@
-"""Claims about Kingdomino's rules of placement <-> protobuf. What a claim says is not judged here."""
+"""Claims about Kingdomino's rules of placement <-> protobuf. No claim is judged here."""
 
 from __future__ import annotations
 
