@@ -79,7 +79,7 @@ class Calls:
                 open_ = phrase("your call before this one is still open")
                 raise NotAwaited(open_, "an arbiter's answer to it; then you can call again")
         wait_ms = self._last_ms.get(who, now_ms - AGAIN_MS) + AGAIN_MS - now_ms
-        if 0 < wait_ms <= AGAIN_MS:  # a clock that was set back holds nobody up
+        if 0 < wait_ms <= AGAIN_MS:  # a clock that was set back delays nothing
             raise LimitReached(phrase("calls for an arbiter"), retry_s=wait_ms / 1000)
         self._numbers += 1
         self._last_ms[who] = now_ms

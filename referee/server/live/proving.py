@@ -1,6 +1,6 @@
 """Certificates for games whose terms ask for them: made after the verdicts, one at a time, in spare time.
 
-What there is to prove is read from the store, as it was entered: so a referee that was stopped goes on where it was.
+The entries to prove are read from the store: so a restarted referee continues where it stopped.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Prover:
         self._task = asyncio.create_task(self._run())
 
     async def close(self) -> None:
-        """Stop. What is not made is made after the next start. Call before the store is closed."""
+        """Stop. The other certificates are made after the next start. Call before the store is closed."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
@@ -112,7 +112,7 @@ class Prover:
             await asyncio.sleep(self._pause_s)
             self._pause_s = min(2 * self._pause_s, MAX_RETRY_S)
             self._tell(game_id)
-        except Exception as error:  # noqa: BLE001 - it is told
+        except Exception as error:  # noqa: BLE001 - it is reported
             self._give_up(game_id, error)
 
     def _give_up(self, game_id: bytes, error: Exception) -> None:

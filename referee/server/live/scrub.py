@@ -1,7 +1,7 @@
-"""Games that are over, read again though nobody asks: what a disk or somebody did to one is known before it is wanted.
+"""Games that are over, read again unasked: damage by a disk or a person is found before the game is wanted.
 
 A round reads all of them, and rounds follow one another. Each begins at a game that is drawn by lot, so that a referee
-which is often started anew comes to all of them as well.
+with frequent restarts reaches all of them as well.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ class Scrub:
         self._store = live_games.context.store
         self._task: asyncio.Task[None] | None = None
         self._begun_s = 0.0
-        """When the rows of this slice were begun."""
+        """The time when the rows of this slice were begun."""
         self._rows = 0
         self.games = 0
         """Games that were checked since the start."""
         self.round_ended_ms = 0
-        """When the last whole round ended, by the referee's clock, in milliseconds since 1970; 0: none has."""
+        """The end of the last whole round by the referee's clock, in milliseconds since 1970; 0: there was none."""
 
     def start(self) -> None:
         """Go round after round until it is closed."""

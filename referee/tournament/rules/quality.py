@@ -27,8 +27,7 @@ def pair(a: int, b: int) -> Pair:
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """The facts before a round on which a pairing depends. Players are positive integers; values that a mapping lacks
-    are 0.
+    """The facts before a round on which a pairing depends. Players are positive integers; missing values are 0.
 
     Raises ``InputError`` for a standing that is none and for pairs the wrong way round.
     """
