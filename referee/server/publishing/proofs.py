@@ -16,7 +16,7 @@ from referee.server.store.store import Store, StoreFailed
 
 
 class Missing(StrEnum):
-    """Why there is no proof of a head."""
+    """The reason why there is no proof of a head."""
 
     LOG = "log"
     """The referee has no public log."""
@@ -56,7 +56,7 @@ class Proved(NamedTuple):
 
 
 async def prove(store: Store, folder: Folder, verifier: VerifierKey, game_id: bytes, size: int) -> Proved:
-    """Return the proof of the game's head with so many entries; 0: of the newest one that is to be logged.
+    """Return the proof of the game's head with ``size`` entries; 0: of the newest one that is to be logged.
 
     ``verifier``: the log's. Raise ``NotLogged``, ``StoreFailed``.
     """

@@ -1,8 +1,8 @@
 """The witnesses of a log: each is shown how the log grew, and signs that it saw it grow (C2SP tlog-witness).
 
-A slow witness holds up none of the others, and a line counts only if its key signed the very text that was shown. What
-else a witness says is a claim: that it has seen more of the log, or another log, counts once it shows a checkpoint that
-the log's own key has signed. Then the log halts. Knows no store.
+A slow witness holds up none of the others, and a line counts only if its key signed the very text that was shown. A
+witness's other statements are claims: that it has seen more of the log, or another log, counts once it shows a
+checkpoint that the log's own key has signed. Then the log halts. Knows no store.
 """
 
 from __future__ import annotations
@@ -25,20 +25,21 @@ from referee.log.public.checkpoint import LogPolicy, Peer, cosigned_at, open_log
 from referee.log.public.sources import Answer, Web
 
 PATIENCE_S = 5.0
-"""For one witness's answer, all of it."""
+"""The time for one witness's whole answer."""
 GRACE_S = 0.5
-"""How long a quorum waits for the others' answers."""
+"""The time that a quorum waits for the others' answers."""
 _MOST_BYTES = 64 * 1024
 _MOST_DIGITS = 19
 
 _log = structlog.get_logger("referee.log")
 
 Prove = Callable[[int], Collection[bytes]]
-"""Returns the hashes that prove that the tree of so many leaves grew into the one that is shown. Reads files."""
+"""Returns the hashes that prove that the tree with this number of leaves grew into the one that is shown. Reads
+files."""
 
 
 class Outcome(StrEnum):
-    """What became of a question to a witness."""
+    """The outcome of a question to a witness."""
 
     COSIGNED = "cosigned"
     AHEAD = "ahead"
@@ -65,7 +66,7 @@ _SAID = {
 
 
 class Head(NamedTuple):
-    """What witnesses are shown."""
+    """The head that witnesses are shown."""
 
     tree: TreeHead
     note: bytes
@@ -93,7 +94,7 @@ class _Refused(Exception):
 
 
 class Witness:
-    """One of them. Asked one thing at a time, in a thread of its own: it can hold up nobody but itself."""
+    """One witness. It is asked one thing at a time, in a thread of its own: it can hold up only itself."""
 
     def __init__(self, name: str, peer: Peer, policy: LogPolicy) -> None:
         """``policy``: has the log's key. Raise ``ValueError`` if its address is none."""
@@ -262,7 +263,7 @@ class Witnesses:
         self._all: list[Witness] = []
         self._grace_s = PATIENCE_S
         self.outcomes: Counter[tuple[str, Outcome]] = Counter()
-        """How often each was asked and what came of it, since the start."""
+        """The number of questions to each witness by outcome, since the start."""
         for name, peer in policy.witnesses.items():
             if not peer.url:
                 continue

@@ -1,6 +1,6 @@
-"""AdjudicationService: records judged, positions scored, games on paper, by a process of its own.
+"""AdjudicationService: records judged, positions scored, games on paper, in a separate process.
 
-Nobody who plays waits for it.
+Players never wait for it.
 """
 
 from __future__ import annotations

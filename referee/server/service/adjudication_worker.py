@@ -1,4 +1,4 @@
-"""What a worker of AdjudicationService answers, from a method and its question. Touches nothing outside."""
+"""The answers of an AdjudicationService worker, from a method and its question. Touches nothing outside."""
 
 from __future__ import annotations
 

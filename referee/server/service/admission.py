@@ -1,10 +1,10 @@
 """The ports of the referee: admission of calls whose request has not come yet, reflection, the port for other nodes.
 
-gRPC asks for a handler when a call begins and calls it when the whole request is there, which may be never; of that no
-handler hears, and gRPC has no time limit for it. So such calls are counted here. While there are few, as ever, a method
-is handled as gRPC does it best; while there are many, further ones read their request themselves, and those are
-streams of who calls: so many, and each for so long. Whoever has a token is known by it before that, and so not shut out
-by what others at the same address do.
+gRPC asks for a handler when a call begins and calls it when the whole request is there, which may be never; a handler
+does not hear of that, and gRPC has no time limit for it. So such calls are counted here. While they are few, the usual
+case, gRPC handles a method in its fastest way. While they are many, further ones read their request themselves, and
+count as streams of the caller: limited in number and time. A token is known before that, so its caller is not shut out
+by others at the same address.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ async def _request(handler: Handler, context: Context) -> Any:
 
 
 class ForeignServices:
-    """Services of others, such as health and reflection: served like ours, and charged to who calls."""
+    """Services of others, such as health and reflection: served like ours, and charged to the caller."""
 
     def __init__(self, gate: Gate) -> None:
         self._gate = gate

@@ -104,7 +104,7 @@ class ArbiterService:
 
 
 def _with_words(request: pb.SubmitActRequest) -> Callable[[Act], Act]:
-    """Add the words to the act, if there are some. What it returns raises ``BadField``."""
+    """Return a function that adds the request's words, if any, to an act. It raises ``BadField``."""
 
     def finished(act: Act) -> Act:
         if act_name(act.intent) not in TABLE_ACTS:

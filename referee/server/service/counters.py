@@ -1,4 +1,4 @@
-"""What is counted while the referee runs: plain numbers, changed and read on the event loop alone, so without locks."""
+"""The counts of a running referee: plain numbers, changed and read on the event loop alone, so without locks."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _log = structlog.get_logger("referee.server.store")
 
 
 class Distribution:
-    """How many values lay below each bound, and their sum."""
+    """The number of values below each bound, and their sum."""
 
     __slots__ = ("_bounds", "_counts", "total")
 
@@ -63,7 +63,7 @@ class Distribution:
 
 
 class CallsOf(NamedTuple):
-    """What one caller did, or all of them."""
+    """The counts of one caller, or of all."""
 
     calls: int
     """The refused ones included."""
@@ -71,10 +71,10 @@ class CallsOf(NamedTuple):
 
 
 class Callers:
-    """Who called in the last minute, and what. Of many callers those are kept who call most.
+    """The callers of the last minute, and their calls. If they are many, the busiest are kept.
 
-    Slices of ten seconds each, of which six count. Who calls once only is dropped from a slice that is full, so that
-    somebody with many addresses takes no memory, nor hides anybody.
+    Slices of ten seconds each, of which six count. A caller with one call is dropped from a slice that is full, so that
+    a person with many addresses takes no memory, and hides no other caller.
     """
 
     def __init__(self, most: int = MOST_COUNTED, now: Callable[[], float] = monotonic) -> None:
@@ -223,7 +223,7 @@ class Arrival:
 
 
 class Commits:
-    """What the store did. The store calls ``done``."""
+    """The counts of the store's commits. The store calls ``done``."""
 
     def __init__(self, slow_s: float = SLOW_COMMIT_S) -> None:
         """``slow_s``: from when on the operator is warned."""

@@ -1,4 +1,4 @@
-"""Who may call what: one row for each method. A method without a row cannot be served."""
+"""The permissions to call: one row for each method. A method without a row cannot be served."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from referee.v1 import (
 
 
 class Scope(StrEnum):
-    """What a token allows, beside reading, which needs none."""
+    """The rights of a token, beside reading, which needs none."""
 
     ORGANISE = "organise"
     """Open and abort games."""
@@ -33,7 +33,7 @@ class Scope(StrEnum):
     ADMIN = "admin"
     """Issue and revoke tokens."""
     GATEWAY = "gateway"
-    """Say for whom a call is, so that it is charged to them; no right of its own."""
+    """Name the caller that a call is for and is charged to; no right of its own."""
 
 
 EVERYBODY: Final = frozenset[Scope]()

@@ -49,7 +49,7 @@ _log = structlog.get_logger("referee.solver")
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How much of the solver one question may have."""
+    """The limits of one question to the solver."""
 
     rlimit: int = RLIMIT
     search_s: float = SEARCH_S
@@ -59,7 +59,7 @@ class Bounds:
 
 
 class Disagreement(Exception):
-    """The engine and the solver do not say the same of a move: one of them is wrong, and it has to be found out."""
+    """The engine and the solver disagree on a move: one of them is wrong, and it has to be found out."""
 
 
 class SolverService:

@@ -42,7 +42,7 @@ class Tls:
 
 
 class Certificates:
-    """What is shown in the next handshake."""
+    """The certificates for the next handshake."""
 
     def __init__(self, tls: Tls) -> None:
         """Raise ``TlsError``."""
@@ -69,7 +69,7 @@ class Certificates:
 
     @property
     def of_clients(self) -> bool:
-        """Whether clients have to show one, too."""
+        """True if clients have to show a certificate, too."""
         return self._tls.client_ca is not None
 
     def _fetch(self) -> grpc.ServerCertificateConfiguration | None:
@@ -85,7 +85,7 @@ class Certificates:
         key = _key(tls.key, certificates[0], tls.certificate)
         trusted = _certificates(tls.client_ca)[0] if tls.client_ca is not None else None
         self.expires = min(found.not_valid_after_utc for found in certificates)
-        """When the first certificate of what is shown expires."""
+        """The time when the first of the certificates expires."""
         self.name = _name(certificates[0])
         """A name, or an address, that the referee's own certificate is for; empty if it has none."""
         return grpc.ssl_server_certificate_configuration([(key, chain)], root_certificates=trusted)
@@ -138,11 +138,11 @@ def _bytes(path: Path) -> bytes:
 
 
 NODE_NAME = "node.tile-referee.internal"
-"""Of every node's certificate: who has one is a node, and which one is known by its address."""
+"""The name in every node's certificate: its holder is a node, and the address tells which one."""
 NODE_SECRET_BYTES = 48
 """16 more than the order has: so no key is likelier than another (FIPS 186-4, B.4.1)."""
 _ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
-"""Of P-256 (FIPS 186-4, D.1.2.3)."""
+"""The order of P-256 (FIPS 186-4, D.1.2.3)."""
 _ENDS = datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)
 """No well-defined end (RFC 5280, 4.1.2.5): the secret decides who is in."""
 
@@ -155,7 +155,7 @@ class NodeCredentials:
     """
 
     def __init__(self, secret: bytes) -> None:
-        """``secret``: ``SECRET_BYTES`` that all nodes have, and nobody else."""
+        """``secret``: ``SECRET_BYTES`` that all nodes have, and only they."""
         authority = derive_private_key(int.from_bytes(secret, "big") % (_ORDER - 1) + 1, SECP256R1())
         issuer = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "nodes of a tile referee")])
         ca = x509.BasicConstraints(ca=True, path_length=0)
