@@ -1,4 +1,4 @@
-"""What a terminal can show, and what it must not be shown."""
+"""The characters that a terminal can show, and those that it must not get."""
 
 from __future__ import annotations
 

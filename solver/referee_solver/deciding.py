@@ -1,8 +1,8 @@
-"""Whether anybody but the leader can still end on the first place, whatever is drawn and however everybody plays.
+"""The question whether any seat but the leader can still end on the first place, for every draw and every play.
 
-Each game bounds how far another seat can end ahead of the leader; here the bounds are put together. "However" takes in
-the leader, which may play as badly as the rules allow. A bound may be more than what can be reached, never less: so a
-game that is found decided is decided, and one that is found open may be decided all the same.
+Each game bounds how far another seat can end ahead of the leader; here the bounds are put together. "Every play"
+includes the leader's, as bad as the rules allow. A bound may be more than can be reached, never less: so a game that is
+found decided is decided, and one that is found open may be decided all the same.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Part:
     """One reason for a gap."""
 
     what: str
-    """What the report says: "majorities that seat 1 can still gain"."""
+    """The words of the report: "majorities that seat 1 can still gain"."""
     points: int
     """Below 0 for what speaks for the leader."""
 
@@ -43,7 +43,7 @@ class Gap:
 
     @property
     def is_closed(self) -> bool:
-        """Whether the seat always ends behind the leader."""
+        """True if the seat always ends behind the leader."""
         return self.most < 0 or (self.most == 0 and self.loses_ties)
 
     def __post_init__(self) -> None:
@@ -67,12 +67,12 @@ class Bounds:
 
     @property
     def are_closed(self) -> bool:
-        """Whether the leader ends alone on the first place."""
+        """True if the leader ends alone on the first place."""
         return all(gap.is_closed for gap in self.gaps)
 
 
 class Decider(Protocol):
-    """What a game's ``deciding`` has: a module of ``referee_solver.<game>``."""
+    """The functions of a game's ``deciding``: a module of ``referee_solver.<game>``."""
 
     def bounds(self, state: Any, leader: int, budget: int) -> Bounds:
         """Return bounds that are sound for every continuation. Less budget means wider gaps, never an error."""

@@ -135,7 +135,7 @@ class _Checker:
             self.contradiction |= not self._propagate(len(self._trail) - 1)
 
     def delete(self, clause: list[int]) -> None:
-        """Delete a clause. What is a unit by now stays, as in every DRAT checker; deleting only ever weakens."""
+        """Delete a clause. A unit clause stays, as in every DRAT checker; deleting only ever weakens."""
         found = self._clauses.get(tuple(sorted(clause)))
         if not found or any(self._value[literal] > 0 for literal in clause):
             return

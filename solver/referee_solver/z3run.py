@@ -37,7 +37,7 @@ class SolverFailed(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What Z3 says to one question."""
+    """Z3's answer to one question."""
 
     satisfiable: bool
     true: frozenset[str] = frozenset()
@@ -82,7 +82,7 @@ class Budget:
 
     @property
     def spent(self) -> bool:
-        """Whether no work or no time is left."""
+        """True if no work or no time is left."""
         return self.left <= 0 or self.seconds_left() <= 0
 
     def seconds_left(self) -> float:
@@ -114,7 +114,7 @@ class Budget:
         except z3.Z3Exception as error:
             raise SolverFailed(f"Z3 failed: {_first_line(error)}") from None
         self.left -= done
-        # What it says of a limit depends on where the limit was met.
+        # The reason for a limit depends on where the limit was met.
         if (
             result == z3.unknown
             and (reason := solver.reason_unknown()) not in _LIMITS
@@ -185,7 +185,7 @@ class SmtFile:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What was found out about a claim."""
+    """The result for a claim."""
 
     claim: Any
     """One of the game's ``claims``."""

@@ -129,7 +129,7 @@ class _Search:
         self.value = (-1, -1)
         self.moves: tuple[TurnMove, ...] = ()
         self.complete = False
-        """Whether every layout that may be better was looked at. The first turn to it may be unknown all the same."""
+        """True if every layout that may be better was looked at. The first turn to it may still be unknown."""
         self._seen: set[tuple[Change, int]] = set()
 
     @property

@@ -114,7 +114,7 @@ class _Question:
         self.there: dict[Cell, int] = {FOUNTAIN: TRUE}
         self.wall: dict[tuple[Cell, int], int] = {(FOUNTAIN, side): FALSE for side in range(4)}
         self.by: dict[Cell, list[int]] = {FOUNTAIN: [TRUE] * (len(bought) + 1)}
-        """Whether a tile lies on the cell after the rebuild and after each time."""
+        """Literals by cell: a tile lies on it after the rebuild, and after each placement."""
         for cell in layout:
             self._old(cell)
         for cell in self.free:

@@ -310,7 +310,7 @@ def _box(box: Box) -> Iterator[Cell]:
 # Evidence that no layout of some tiles has a wall of a given length. Checked without a solver: imports none.
 #
 # The claim is split by places, so that each layout lies in one. For each place there is a proof that the clauses which
-# every such layout satisfies have no model. The clauses are not taken from whoever made the evidence: ``wall_clauses``
+# every such layout satisfies have no model. The clauses are not taken from the evidence: ``wall_clauses``
 # states them again from tiles, target, place and cuts, so what was proven is the claim.
 
 
@@ -321,7 +321,7 @@ class Part:
     where: Box | int
     """A box, width and height, that the tiles fill from side to side; or the steps from the fountain."""
     cuts: tuple[Cut, ...]
-    """What was added to the clauses, in this order."""
+    """The cuts that were added to the clauses, in this order."""
     drat: str
     """Proof, in the DRAT format, that they have no model."""
 

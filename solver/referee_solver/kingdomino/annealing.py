@@ -85,7 +85,7 @@ class _State:
         """Restore what ``copy`` returned."""
         self._slots, self._held, self._free = before
 
-    # What it is worth
+    # Its worth
 
     def points(self) -> int:
         """Return the points of the dominoes that can be laid."""
@@ -228,11 +228,11 @@ def tiling(size: int, castle: Cell, rng: random.Random) -> list[tuple[Cell, Cell
             return slots
 
 
-# What no kingdom of some dominoes can exceed, from the dominoes alone.
+# A bound on every kingdom of some dominoes, from the dominoes alone.
 #
 # If all squares of a terrain were one area, it would be worth squares × crowns: the sum over the terrains is a bound,
 # attained more often than not. If the frame does not hold all dominoes, some have to be left out, and the best choice
-# of so many is the bound. It is found by branch and bound over the numbers of squares of each terrain, box by box, the
+# of as many is the bound. It is found by branch and bound over the numbers of squares of each terrain, box by box, the
 # best box first. In a box no crown is worth more than the most squares of its terrain, so a domino is worth the sum of
 # its crowns' and the best choice is that of the best dominoes; that its squares are as many as the box says is paid for
 # by Lagrange multipliers, a price for each square, and whatever they are, the bound holds.

@@ -22,13 +22,13 @@ _STEPS = 700
 _FIRST_RUNS = 3
 """Annealings for each domino, before Z3 is asked; filling has as much work, and Z3 later, too."""
 _STEP = 120
-"""What a step of annealing is charged, in Z3's unit of work: they take about as long."""
+"""The charge for a step of annealing, in Z3's unit of work: they take about as long."""
 _FIRST_BOXES = 1_000
 """Boxes of numbers of squares that are split before annealing begins; about a second."""
 _BOX = 4_000
-"""What splitting a box is charged."""
+"""The charge for splitting a box."""
 _FILLING_STEP = 20
-"""What a step of the search for a filling is charged."""
+"""The charge for a step of the search for a filling."""
 _BREATH = 1_000
 """Steps of that search after which the caller gets a turn."""
 _SLICE = 2_000_000
@@ -40,7 +40,7 @@ _MOST_PLACES = 2_500
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What is known of the best kingdom."""
+    """The bounds on the best kingdom so far."""
 
     best: int
     """Points of the kingdom, without bonuses."""
@@ -57,11 +57,11 @@ class Found:
 def best_kingdom(
     dominoes: Sequence[Domino], frame: Frame, *, seconds: float | None = None, rlimit: int | None = None, seed: int = 0
 ) -> Iterator[Found]:
-    """Yield every improvement of the kingdom or of the bound, and at the end, with ``done``, what is known then.
+    """Yield every improvement of the kingdom or of the bound, and at the end, with ``done``, the last result.
 
     Any of the dominoes may be left out. ``rlimit`` limits the work, in Z3's unit: with it alone, and a seed, the
-    answers are the same every time. ``seconds`` is a fuse. Without either the search goes on until the kingdom is
-    proven. Closing the iterator ends the search.
+    answers are the same every time. ``seconds`` is a fuse. Without either the search runs until the kingdom is proven.
+    Closing the iterator ends the search.
 
     Raise ``InputError`` (a domino or a frame that cannot be, a domino twice).
     """

@@ -120,14 +120,14 @@ def _gap(state: State, seat: int, leader: int, pair: _Pair) -> Gap:
 # (TBL-7), what is to come obeys the rules all the same, and lies in the room that is left.
 
 _NODE: Final = 25
-"""What a node is charged, in Z3's unit of work."""
+"""The charge for a node, in Z3's unit of work."""
 
 _Choice = tuple[int, ...]
 """Sorts of the dominoes that were chosen, ascending."""
 
 
 class End(NamedTuple):
-    """What a kingdom comes to; or a bound that none exceeds, or that none falls short of."""
+    """The final value of a kingdom; or a bound that none exceeds, or that none falls short of."""
 
     standing: Standing
     bonuses: int
@@ -142,7 +142,7 @@ class End(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """What the seat gets of a line, placed by the numbers (KDO-6)."""
+    """The seat's dominoes of a line, placed by the numbers (KDO-6)."""
 
     sure: tuple[int, ...]
     chosen: int
@@ -311,10 +311,10 @@ def _chosen(prospect: Prospect, node: _Node) -> Iterator[_Node]:
 
 @lru_cache(maxsize=64)
 def sorts(domino_set: DominoSet, pool: int) -> dict[int, int]:
-    """Return, for every number of the pool, the first one that it cannot be told from: equal halves, also of all in
+    """Return, for every number of the pool, the first one that is alike: equal halves, also of all in
     between.
 
-    In between, because the numbers settle who is next.
+    The ones in between count, because the numbers settle who is next.
     """
     found: dict[int, int] = {}
     first = last = None
@@ -328,7 +328,7 @@ def sorts(domino_set: DominoSet, pool: int) -> dict[int, int]:
     return found
 
 
-# What a kingdom can still grow to, at the most: from its areas, the room that is left and the dominoes to come.
+# The most that a kingdom can still grow: from its areas, the room that is left and the dominoes to come.
 #
 # An area of S squares and C crowns that gets n more squares and c more crowns has n·C + c·(S + n) more points. So a
 # square with k crowns is worth C + k·(S + N) at the most, where N is all that may come of its terrain: a sum over the

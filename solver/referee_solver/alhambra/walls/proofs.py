@@ -51,8 +51,8 @@ def part(question: Question, budget: Budget, seed: int = 0) -> Part:
 def _proof(dimacs: str) -> str:
     """Return a proof that the clauses have no model, each step of which follows.
 
-    Z3 leaves out steps now and then. What does not follow without them is dropped, and the rest is kept: with it among
-    the clauses Z3 is asked again, until its proof holds to the end.
+    Z3 leaves out steps now and then. Steps that do not follow without them are dropped, and the rest is kept: with it
+    among the clauses Z3 is asked again, until its proof holds to the end.
     """
     steps: list[str] = []
     for attempt in range(_ATTEMPTS):

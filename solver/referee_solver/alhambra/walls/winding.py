@@ -42,7 +42,7 @@ def _rim(wide: int) -> int:
 _EDGE, _MARGIN = _rim(1), _rim(2)
 
 _SPREAD = 0.05
-"""What a step from the first tile, squared, weighs against a tile that is owed."""
+"""The weight of a step from the first tile, squared, against a tile that is owed."""
 _NOISE = 5.0, 30.0
 """The most that chance weighs, from search to search: much, as what is best for a while is seldom best in the end."""
 
@@ -109,7 +109,7 @@ class Beam:
         """Lay one tile after another in every way, whatever the width; yield how many were tried, and the rows of all
         tiles.
 
-        The last time ``full`` tells whether there were too many to go on. Otherwise there is no other row.
+        The last time ``full`` says that there were too many to continue. Otherwise there is no other row.
         """
         states = self._first()
         while states and not self.full:
@@ -280,7 +280,7 @@ def _outside(taken: int) -> int:
     return found
 
 
-# Is there a wall that lacks so many of the tiles' walls? Every row is laid that could be one. No solver, no chance.
+# Is there a wall that lacks ``lacking`` of the tiles' walls? Every row is laid that could be one. No solver, no chance.
 #
 # A wall that lacks a few of the tiles' walls is a row that wastes nothing of what is left of them. Of a tile it may
 # lack
@@ -294,7 +294,7 @@ def _outside(taken: int) -> int:
 # wall. What lies there is enclosed, so not each end of the wall has an empty cell (ALH-A5, ALH-A6). So no tile lacks
 # the middle one of three alone. Nor does a tile have walls on two sides that lie across and on no other.
 #
-# What the walls that are lacking do to the layout is said only in part, so a row that is found need not be a wall. If
+# The effect of the lacking walls on the layout is stated only in part, so a row that is found need not be a wall. If
 # no row is found, there is no wall. Ways to lack walls that leave the same to the row are held against the same rows.
 
 
@@ -303,7 +303,7 @@ class Loss:
     """Which walls are lacking."""
 
     left: tuple[int, ...]
-    """What each tile that the row winds round still has of its walls."""
+    """The walls left to each tile that the row winds round."""
     gone: tuple[int, ...]
     """Walls of the tiles that lack all of theirs."""
     cut: tuple[tuple[int, int], ...]
@@ -327,7 +327,7 @@ class Losing:
         self._plain = 1 + sum(not mask for mask in masks)
 
     def run(self) -> Iterator[tuple[int, Masks]]:
-        """Yield how many tiles were tried since, and now and then a layout, which need be neither legal nor so long."""
+        """Yield how many tiles were tried since, and now and then a layout, which need be neither legal nor as long."""
         for (left, plain), alike in self._rows():
             beam = Beam([*left, *[0] * plain], Random(0), self._width, whole=True)  # noqa: S311
             possible = False
@@ -460,7 +460,7 @@ def _sides(mask: int) -> list[int]:
 
 
 def losses(masks: Sequence[int], lacking: int) -> Iterator[Loss]:
-    """Yield every way in which the tiles can lack so many walls; tiles with the same walls are the same."""
+    """Yield every way in which the tiles can lack ``lacking`` walls; tiles with the same walls are the same."""
     kinds = sorted((mask, count) for mask, count in Counter(masks).items() if mask)
     for chosen in _chosen(kinds, lacking):
         lost = Counter(side for mask, kept in chosen for side in range(4) if (mask & ~kept) >> side & 1)
