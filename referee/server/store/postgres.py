@@ -1,10 +1,10 @@
 """The store in PostgreSQL: one statement for every batch, which finds its referee alive or writes nothing.
 
-Of a batch nothing is let out unless the server said, without a warning, that it is done. Whatever else happens, the
-outcome is unknown: the connection is given up, and with the next one something is written before anything is read.
-That waits until the old one can write no more, and, being a commit of its own, until a standby has whatever is read
-afterwards. One referee writes, unless the database is a cluster's, which ``organiser`` says: then several do, each the
-games that it owns.
+Nothing of a batch is let out unless the server said, without a warning, that it is done. Otherwise the outcome is
+unknown: the connection is given up, and with the next one something is written before anything is read. That waits
+until the old one can write no more, and, being a commit of its own, until a standby has whatever is read afterwards.
+One referee writes, unless the database is a cluster's, which ``organiser`` says: then several do, each the games that
+it owns.
 """
 
 from __future__ import annotations
@@ -97,20 +97,20 @@ class PostgresStore(SqlStore):
         self._url, self._busy_s, self._lease_s = url, busy_s, lease_s
         self._alone, self._connect_s = alone, connect_s(url)
         self._lock = threading.Lock()
-        """Of the connection that writes: batches, changes beside them and signs of life take it in turn."""
+        """The lock of the connection that writes: batches, changes beside them and signs of life take it in turn."""
         self._write_side: PostgresSession | None = None
         """None: it was given up, as what was last asked of it has an unknown outcome."""
         self._read_side: PostgresSession | None = None
         self._referee = secrets.token_bytes(16)
         self._read_of = self._given_up = 0
-        """How many connections that write were given up, now and when the one that reads was made: what is read must be
-        no older than what was written, and another server may write by now."""
+        """The numbers of connections that write which were given up, when the one that reads was made and now. Reads
+        must be no older than what was written, and another server may write by now."""
         self._node: int | None = None
         """The number of this referee among the nodes."""
         self._looker: Looker | None = None
-        """What this referee can have seen of the others; None: it has not begun."""
+        """The limits of what this referee can have seen of the others; None: it has not begun."""
         self._beat_s, self._orphans_s = monotonic(), 0.0
-        """When it last gave a sign of life, and last asked for games of nobody."""
+        """The times of its last sign of life, and of its last look for games without a node."""
         self._mark_path = cluster_mark or marks.with_name(CLUSTER_MARK_FILE)
         self._mark: ClusterMark | None = None
         self._database_id = self._doubted = b""
@@ -153,7 +153,7 @@ class PostgresStore(SqlStore):
             raise WentBack(f"{self._url}: {what}, so nothing is signed; see referee recover --accept-rollback")
 
     def _check_held(self, session: PostgresSession) -> None:
-        """Raise ``WentBack`` if another server is asked now, which lacks entries of games that go on here.
+        """Raise ``WentBack`` if another server answers now, which lacks entries of games in play here.
 
         It was promoted, and was behind. Where several referees run, another one takes these games over, whose marks may
         not know that: so they are in doubt.
@@ -174,7 +174,7 @@ class PostgresStore(SqlStore):
         def save(beside: Path) -> None:
             save_marks(session, beside)
             with closing(SqliteMarks(beside)) as made:
-                # Before the file is there: a start that fails in between must not leave marks that nobody knows.
+                # Before the file is there: a start that fails in between must not leave unknown marks.
                 keep_fact(session, f"marks {made.id.hex()}", b"")
             session.heed()
 
@@ -290,7 +290,7 @@ class PostgresStore(SqlStore):
                 raise
 
     def _heed(self, session: PostgresSession) -> None:
-        """Raise ``StoreFailed`` unless what was committed is done: nobody may be told of anything before."""
+        """Raise ``StoreFailed`` unless the commit is done: callers may not learn of it before."""
         session.heed()
         if self._require_standby:
             await_standby(session, self._url)
@@ -332,7 +332,7 @@ class PostgresStore(SqlStore):
             return self._note_alive(session)
 
     def _remember(self, beats: int) -> None:
-        """Remember the sign of life, which is durable. A disk that takes nothing is told of by who looks at disks."""
+        """Remember the sign of life, which is durable. The watch over disks reports a disk that takes nothing."""
         if self.nodes.shares:
             self._mark = ClusterMark(self._database_id, self._referee, beats, self._doubted)
             with suppress(OSError):
@@ -346,7 +346,7 @@ class PostgresStore(SqlStore):
         if beat is None:
             raise self._taken_over()
         if not self._is_fresh and self._looker is not None:
-            # Whatever kept this referee from it, such as the database, may have kept the others.
+            # The cause of its silence, such as the database, may have kept the others silent, too.
             self._looker = self._looker._replace(since=nodes.now(session))
         self._beat_s = monotonic()
         if shared is not None:
@@ -394,7 +394,7 @@ class PostgresStore(SqlStore):
     def _look(self) -> None:
         """See who lives; bury the dead, and share their games."""
         shared, looker = self.nodes, self._looker
-        assert isinstance(shared, PostgresNodes)  # noqa: S101 - otherwise nobody looks
+        assert isinstance(shared, PostgresNodes)  # noqa: S101 - only a cluster looks
         assert looker is not None  # noqa: S101 - it is connected before anybody looks
         living, revoked = self._reading.submit(self._ask, nodes.seen, (looker.since,)).result()
         shared.seen(living, revoked)
@@ -423,7 +423,8 @@ class PostgresStore(SqlStore):
             session.close()
 
     def _bury(self, session: PostgresSession, node: int) -> list[Moved]:
-        """Look again, in turn: whoever waited for that has seen nobody meanwhile, and gives a sign of life first."""
+        """Look again, in turn: a node that waited for that has seen no others meanwhile, and gives a sign of life
+        first."""
         return nodes.look(session, node, self._looker) if self._is_fresh and self._looker is not None else []
 
     async def close(self) -> None:
@@ -449,7 +450,7 @@ class PostgresStore(SqlStore):
                 self._write_side = None
 
     def _end(self, session: PostgresSession) -> None:
-        """Have others go on at once; if that fails, they do when they miss this node's session."""
+        """Have others continue at once; if that fails, they do when they miss this node's session."""
         if self._node is not None:
             with suppress(psycopg.Error):
                 _log_moved(nodes.end(session, self._node, plays=not self._alone), by_its_owner=True)
@@ -505,7 +506,7 @@ class PostgresStore(SqlStore):
         """Put every game in doubt that is not over, as the database went back. Raise ``StoreFailed``, ``OSError``.
 
         It is done once after each going back, however many referees accept it: some games may have been decided since.
-        What this referee's mark knows of earlier times shows whether it was done. Return when, in milliseconds since
+        This referee's mark shows by its record of earlier times whether it was done. Return when, in milliseconds since
         1970, if it was; 0 if it was done now.
         """
         try:
@@ -554,7 +555,7 @@ class PostgresStore(SqlStore):
                 self._read_side = None
                 if not was_there:
                     raise
-            # Whoever ended the connection may be gone: a read that is asked twice does no harm.
+            # The server that ended the connection may be gone: to repeat a read does no harm.
             return query(self._reader(), *arguments)
 
     def _reader(self) -> PostgresSession:
@@ -575,7 +576,7 @@ class PostgresStore(SqlStore):
 
 
 _WATCH_S = 1.0
-"""How often it is asked who follows the database."""
+"""The interval of questions about the servers that follow the database."""
 
 
 class _SharedMarks(SqliteMarks):
