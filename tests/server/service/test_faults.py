@@ -1,4 +1,4 @@
-"""Faults in the middle of an act: memory is never ahead of the store, no caller waits for ever, no watcher has a gap."""
+"""Faults in the middle of an act: memory is never ahead of the store, no call hangs, watchers have no gap."""
 
 from __future__ import annotations
 

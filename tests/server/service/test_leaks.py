@@ -148,7 +148,7 @@ async def test_what_is_over_leaves_nothing_behind(tmp_path: Path, rounds: int, m
 
 @pytest.fixture
 def uncollected() -> Iterator[list[Any]]:
-    """Yield what only the garbage collector frees, filled in by ``gc.collect``; it does not run on its own meanwhile."""
+    """Yield what only the garbage collector frees, filled in by ``gc.collect``; meanwhile it does not run otherwise."""
     gc.collect()
     gc.disable()
     gc.set_debug(gc.DEBUG_SAVEALL)

@@ -77,7 +77,7 @@ class Hall:
 
 
 async def test_no_caller_takes_all_places_of_watchers_and_strangers_leave_half(tmp_path: Path) -> None:
-    """Places of one game and of all. After strangers, a token still gets in, as do callers whose token a gateway shows."""
+    """Places of one game and of all. After strangers, a token still gets in, also one that a gateway sends."""
     async with running(tmp_path / "data", max_watchers_of_game=20, max_watchers=50) as (server, client):
         game, other, third = [await client.create(4) for _ in range(3)]
         gateway, hall, what = server.gateway_token(), Hall(client), "watchers of this game"

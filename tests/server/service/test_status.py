@@ -218,7 +218,7 @@ async def callers(client: Client, token: str = "", **fields: Any) -> status_pb.G
 
 
 async def test_who_calls_most_is_named_with_what_was_refused(tmp_path: Path) -> None:
-    """The callers: a principal, a game's token, an address, one that a gateway names; most first, and no token is shown."""
+    """The callers: a principal, a game's token, an address, one that a gateway names; most first. No token is shown."""
     async with running(tmp_path) as (server, client):
         play = await client.play()
         get = pb.GetGameRequest(game_id=play.id)

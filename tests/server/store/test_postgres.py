@@ -320,7 +320,7 @@ async def test_of_many_that_make_the_tables_at_once_one_does(postgres: Postgres,
 async def test_who_has_another_key_is_refused_while_somebody_else_writes(
     store: PostgresStore, url: str, tmp_path: Path
 ) -> None:
-    """The answer is not to wait: it could never continue these games, and must not take over from a holder of the key."""
+    """The answer is not to wait: it could never continue these games, nor may it take over from a holder of the key."""
     with pytest.raises(StoreFailed, match=r"signed by club.example\+1, not by other"):
         on_postgres(url, tmp_path, verifier="other.example+2", lease_s=0)
     await committed(store, Change(identity(1), [row(1)], root=A))
