@@ -184,7 +184,7 @@ def _list(record: Path, say: Words) -> NoReturn:
 def _signers(
     out: Path | None, key: Path | None, referee_key: Path | None, arbiter_keys: Sequence[Path], *, rules: bool
 ) -> list[PrivateKey]:
-    """Of the scribe, the referee and the arbiters; none without ``out``. Raise ``Failure``."""
+    """Return the keys of the scribe, the referee and the arbiters; none without ``out``. Raise ``Failure``."""
     given = {"--key": key, "--referee-key": referee_key, "--arbiter-key": next(iter(arbiter_keys), None)}
     given |= {f"--arbiter-key ({number})": path for number, path in enumerate(arbiter_keys) if number}
     if out is None:

@@ -1,4 +1,4 @@
-"""``referee desk``: a game at a physical table is entered as it goes on."""
+"""``referee desk``: the entry of a game at a physical table while it is played."""
 
 from __future__ import annotations
 

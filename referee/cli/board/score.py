@@ -26,7 +26,7 @@ from referee.text.report.text import sheet_lines
 from referee.text.words.catalogue import ENGLISH, Words
 
 _NAME_BYTES = 4
-"""Of MAGIC; the others tell of versions and of damage."""
+"""The part of MAGIC that names the kind of file; the other bytes show versions and damage."""
 
 
 def score(

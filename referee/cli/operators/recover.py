@@ -1,4 +1,4 @@
-"""``referee recover``: games that the referee cannot go on with."""
+"""``referee recover``: games that the referee cannot continue."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def recover(  # noqa: PLR0917 - typer reads options from the signature
     _check_words(game, {"--from": copy is not None, "--continue": go_on, "--end": end, "--give-up": give_up})
     if not ((data / STORE_FILE).exists() or (data / STORE_ADDRESS_FILE).exists()):
         raise Failure(f"{data / STORE_FILE}: No such file; expected --data with a referee's directory")
-    logs.configure("text", "critical")  # what it would log it prints
+    logs.configure("text", "critical")  # the command prints what would be logged
     try:
         opened = open_data(
             data,
@@ -139,7 +139,7 @@ def recover(  # noqa: PLR0917 - typer reads options from the signature
                 return await _decide(context, data, end=end)
             if game is None:
                 return await _look(context, data)
-            # Of every game a mark is kept, also of one that the database has lost.
+            # Every game has a mark, also one that the database has lost.
             known = [identity.hex() for identity in opened.store.marks.all()]
             meant = game if parse_game_id(game) else the_one(game, [each for each in known if each.startswith(game)])
             return await _recover(context, bytes.fromhex(meant), copy, end=end, give_up=give_up), False
@@ -183,7 +183,7 @@ def _heed_rollback(opened: Data, *, accept: bool) -> None:
 
 
 async def _look(context: Context, data: Path) -> tuple[list[str], bool]:
-    """Return the games that cannot go on or are in doubt, in words, and whether there are any."""
+    """Return the games that cannot continue or are in doubt, in words, and whether there are any."""
     doubts = await recovery.in_doubt(context)
     unsound = sorted(await recovery.find(context), key=lambda error: error.game_id)
     lines = [*map(str, unsound), *in_doubt_words(doubts, data, named=bool(unsound))]

@@ -1,4 +1,4 @@
-"""What ``serve`` and ``web`` are told beside their options: by a file, and by the environment.
+"""The settings of ``serve`` and ``web`` beside their options: from a file, and from the environment.
 
 An option counts before the environment, that before the file, and the file before the default. Lists do not merge.
 """

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from referee.log.public.witness import Witness
 
 _REQUESTS_PER_S = 20
-"""Of one address."""
+"""The limit for one address."""
 _AT_ONCE = 256
 """Connections; what comes then is answered 503."""
 

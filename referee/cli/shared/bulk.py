@@ -35,7 +35,7 @@ GRAVITY: Final = (
     Verdict.PREFIX,
     Verdict.UNLOGGED,
 )
-"""Of several verdicts the first of these decides the exit code."""
+"""Verdicts by weight: the first of these that was found decides the exit code."""
 _LIST_SUFFIX: Final = ".txt"
 ShardWord = Annotated[
     str | None,

@@ -44,7 +44,7 @@ def read(stream: BinaryIO, most: int = _PIECE) -> bytes:
 
 
 def read_all(stream: BinaryIO, most: int) -> bytes:
-    """Return everything, or so many bytes of it. Raise ``Failure``."""
+    """Return everything, or the first ``most`` bytes. Raise ``Failure``."""
     data = b""
     while len(data) < most and (piece := read(stream, most - len(data))):
         data += piece
@@ -52,7 +52,7 @@ def read_all(stream: BinaryIO, most: int) -> bytes:
 
 
 def batches(stream: BinaryIO, most: int = MAX_LINE_BYTES) -> Iterator[list[bytes]]:
-    """Yield its lines, as they come together; of those longer than ``most`` only so much. Raise ``Failure``."""
+    """Yield its lines, as they come together, each cut at ``most`` bytes. Raise ``Failure``."""
     lines = Lines(most)
     while piece := read(stream):
         yield lines.feed(piece)

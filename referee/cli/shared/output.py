@@ -23,7 +23,7 @@ def write(text: str) -> None:
 
 
 def leave_quietly() -> NoReturn:
-    """Nobody reads any more, as after ``| head``: that is no failure, and nothing is left to be said."""
+    """End without a failure and without a message: the reader has left, as after ``| head``."""
     discard()
     raise typer.Exit(EXIT_OK)
 

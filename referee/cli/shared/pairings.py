@@ -64,7 +64,7 @@ class Pairing:
 
     @property
     def file_name(self) -> str:
-        """For its join strings."""
+        """The name of the file for its join strings."""
         event, round_, table = self.key
         return f"event-{event}-round-{round_}-table-{table}.txt"
 

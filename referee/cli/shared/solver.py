@@ -33,11 +33,11 @@ Rlimit = Annotated[
 _MODULE: Final = "referee.server.service.solver_worker"
 _MEMORY_MIB: Final = 4096
 _FUSE_SECONDS: Final = 3600.0
-"""For what has its budget in work, not in time."""
+"""The time limit of questions whose budget is work, not time."""
 _BEAT_SECONDS: Final = 0.1
-"""How often a search gives a sign while it has nothing new."""
+"""The interval of a search's signs of life while it has nothing new."""
 _SLACK_SECONDS: Final = 1.0
-"""That a worker is told less than there is."""
+"""The time that is kept back from the worker's limit."""
 
 _Answer = TypeVar("_Answer", bound=Message)
 

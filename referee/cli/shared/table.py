@@ -81,7 +81,7 @@ class Admitted:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Remote(Admitted):
-    """Which game, at which referee."""
+    """A game at a referee."""
 
     game: GameId
 
@@ -195,7 +195,7 @@ def composed(common: type[_T], make: Callable[..., Any], run: Callable[[_T, dict
     def command(**words: Any) -> None:
         run(common(**{p.name: words[p.name] for p in shared}), {p.name: words[p.name] for p in own})
 
-    # How the referee is reached comes last, as ever.
+    # The options of reaching the referee come last, as ever.
     remote = {field.name for field in fields(Admitted)}
     first, *others = sorted(shared, key=lambda parameter: parameter.name in remote)
     ordered = [first, *own, *others]

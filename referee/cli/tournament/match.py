@@ -340,7 +340,7 @@ def _say(words: str) -> None:
 
 
 class _Shown:
-    """What is shown on standard error meanwhile: a bar at a terminal, a line now and then elsewhere; and each fault."""
+    """The display on standard error: a bar at a terminal, a line now and then elsewhere; and each fault."""
 
     def __init__(self, course: Course, console: Console, progress: Progress | None) -> None:
         self._course = course
