@@ -15,7 +15,7 @@ from referee.process import child as processes
 from referee.process.lifetime import ending
 
 STOP_S = 5.0
-"""A child that was asked to stop may take so long; then it is killed."""
+"""The most seconds that a child may take to stop; then it is killed."""
 LAST_LINES = 12
 
 

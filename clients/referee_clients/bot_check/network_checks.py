@@ -1,4 +1,4 @@
-"""The checks over gRPC: the bot plays, and goes on after faults of the network, of the referee and of its process."""
+"""The checks over gRPC: the bot plays, and continues after faults of the network, of the referee and of its process."""
 
 from __future__ import annotations
 
@@ -347,7 +347,7 @@ class NetworkChecks:
 
     @staticmethod
     async def _is_ended_early(play: Play) -> bool:
-        """Return whether the game goes on without it: the opponent learns a little later that it is over."""
+        """Return whether the game continues without it: the opponent learns a little later that it is over."""
         if play.result is not None:
             await asyncio.wait((play.result,), timeout=_NEWS_S)
         return play.result is None or not play.result.done()

@@ -283,7 +283,7 @@ class _Stranger(Program):
 
 
 class _Watched(Program):
-    """Knows whether it ended by itself."""
+    """A program that knows whether it ended on its own."""
 
     had_to_be_killed = False
 

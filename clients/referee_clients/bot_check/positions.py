@@ -39,7 +39,7 @@ class Position:
 def random_game(
     rules_id: str, seats: int, seed: int, chosen: Callable[[Position], Any] = lambda _: None
 ) -> Iterator[Position]:
-    """Yield every decision of a game, which goes on from each as ``chosen`` says, or at random where that is None.
+    """Yield every decision of a game, which continues from each as ``chosen`` says, or at random where that is None.
 
     The state is the game's own, and so are the events: copy them to keep them.
     """

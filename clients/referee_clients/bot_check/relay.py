@@ -33,7 +33,7 @@ class Relay:
         self._channel: grpc.aio.Channel
 
     async def __aenter__(self) -> str:
-        # Who stands behind it is to see a referee that is back as soon as it is.
+        # Clients are to see a referee that is back as soon as it is.
         quick = [
             (f"grpc.{which}_reconnect_backoff_ms", ms) for which, ms in (("initial", 100), ("min", 100), ("max", 300))
         ]
@@ -151,7 +151,7 @@ class Relay:
     # --- SubmitIntent --------------------------------------------------------------------------------------
 
     async def _submit(self, data: bytes, context: Any) -> bytes:
-        """One message up, one down. What comes down is not flipped: a refusal has no signature to notice it by."""
+        """Pass one message up, one down. The answer is not flipped: a refusal has no signature to notice it by."""
         party, metadata = self._party(context)
         call: Any = self._channel.unary_unary(f"/{SERVICE}/SubmitIntent")
         up = party.next(Way.UP)
@@ -246,14 +246,15 @@ class Stream:
 
     client: str
     resume: int | None
-    """The entry after which it was to go on; None: nothing came at all."""
+    """The entry after which it was to resume; None: no message came at all."""
     entries: list[bytes] = field(default_factory=list)
     seqs: list[int] = field(default_factory=list)
     """The newest entry so far, as each message gave it."""
 
 
 Meddle = Callable[[Way, bytes], Awaitable[tuple[tuple[bytes, ...], tuple[bytes, ...]]]]
-"""From a message of PlayGame, beside its fault, to the messages that go on, and those that go back to its sender.
+"""From a message of PlayGame, beside its fault, to the messages that are passed on, and those that go back to its
+sender.
 
 It may wait, and raise ``Broken``."""
 
@@ -286,7 +287,7 @@ class Party:
     """The stream ends, once, after what goes to the client now."""
 
     async def passed(self, way: Way, data: bytes) -> tuple[tuple[bytes, ...], tuple[bytes, ...]]:
-        """Return what goes on in place of a message, and what goes back. Raise ``Broken``."""
+        """Return the messages passed on in place of one, and those that go back. Raise ``Broken``."""
         return await self.meddle(way, data) if self.meddle is not None else ((data,), ())
 
     def next(self, way: Way) -> Fault | None:

@@ -369,7 +369,7 @@ async def bring(
         for event in events:
             match state.pending()[0]:
                 case _ if isinstance(event, ForcedPass):
-                    pass  # the referee enters it by itself
+                    pass  # the referee enters it unasked
                 case Decision(seat):
                     move = codec.encode_move(event, components)
                     signed = intent.move(stage.place, Author(Role.SEAT, seat), keys[seat], move)

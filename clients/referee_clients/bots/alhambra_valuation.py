@@ -36,7 +36,7 @@ class Weights:
     next_exact: float = 0.35
     """Part of the worth of a market tile that could be paid exactly in the next turn; others may take it first."""
     next_over: float = 0.2
-    """The same as ``next_exact``, for a tile that could be paid, but not exactly."""
+    """Like ``next_exact``, for a tile that could be paid, but not exactly."""
     rival_exact: float = 0.35
     """Part of a market tile's worth to the next rival who can pay it exactly."""
     rival_over: float = 0.2

@@ -109,11 +109,11 @@ class Proposal:
 
 
 class Bot(Protocol):
-    """A player. The one method is all that an author has to write.
+    """A player. An author has to write only this one method.
 
     Three more are called where they are there: ``begin(table)``, with a ``Table``, before anything else;
-    ``end(ending)``, with an ``Ending``, when the seat is left for whatever reason, ``None`` if the game goes on; and
-    ``agrees(proposal)``, with a ``Proposal``, when another seat wants to take moves back: True consents. They are
+    ``end(ending)``, with an ``Ending``, when the seat is left for whatever reason, ``None`` if the game is not over;
+    and ``agrees(proposal)``, with a ``Proposal``, when another seat wants to take moves back: True consents. They are
     called one at a time for one game.
     """
 

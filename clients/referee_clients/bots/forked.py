@@ -1,7 +1,7 @@
-"""A bot in Python in a process of its own: it can hang, leak, print or die, and the game goes on without it.
+"""A bot in Python in a process of its own: it can hang, leak, print or die, and the game continues without it.
 
 The process is a fork, so that it has all of the referee imported, and imports the bot itself: every game has a new one.
-It runs as whoever starts it; that is no sandbox. What it answers is read strictly, as bytes.
+It runs as the user who starts it; that is no sandbox. Its answers are read strictly, as bytes.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Forked:
         self._table: Table | None = None
         self._is_ready = False
         self._hears = False
-        """Whether it asks what happened."""
+        """True if it asks for the story of the game."""
         self._told = bytearray()
         self._weighed_s = 0.0
 
@@ -301,7 +301,7 @@ def _be_the_bot(
         code = _serve(kept, name, table)
     except SystemExit as error:
         code = error.code if isinstance(error.code, int) else int(error.code is not None)
-    except BaseException:  # noqa: BLE001 - it must not go on as the process that it was
+    except BaseException:  # noqa: BLE001 - it must not continue as the process that it was
         with suppress(Exception):
             traceback.print_exc()
     finally:

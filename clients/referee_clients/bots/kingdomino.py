@@ -24,7 +24,7 @@ class Weights:
     growth: float = 0.42
     """Part of the points that an area would gain if the squares that may be expected all came to it."""
     crowns: float = 0.5
-    """The same as ``growth``, for the crowns on them."""
+    """Like ``growth``, for the crowns on them."""
     preference: float = 1.3
     """How much more of a terrain comes than chance brings, as dominoes are chosen."""
     border: float = 1.2

@@ -1,6 +1,7 @@
 """A bot that is a program, in any language: it is asked in lines of JSON, and answers in them (docs/exec-bots.md).
 
-It runs as whoever starts it, in a process group of its own, which is killed when the game is over. That is no sandbox.
+It runs as the user who starts it, in a process group of its own, which is killed when the game is over. That is no
+sandbox.
 """
 
 from __future__ import annotations
@@ -36,9 +37,9 @@ MEMORY_MIB: Final = 2048
 MOST_PROCESSES: Final = 256
 """In its group, itself included; counted with the memory."""
 LINE_BYTES: Final = 64 << 10
-"""Of an answer."""
+"""The most bytes of an answer."""
 TOLD_BYTES: Final = 1 << 20
-"""Of its standard error that is passed on; the rest is read and dropped."""
+"""The most bytes of its standard error that are passed on; the rest is read and dropped."""
 _TAIL_BYTES: Final = 1000
 _LOOK_S: Final = 0.2
 _WEIGH_S: Final = 0.5
@@ -75,7 +76,7 @@ class Program:
     """One game of a program, which is started when the game begins and ended with it."""
 
     kind: ClassVar = "bot"
-    """What messages call it."""
+    """Its name in messages."""
 
     def __init__(
         self,
@@ -159,7 +160,7 @@ class Program:
             process.stdin.close()
         with suppress(subprocess.TimeoutExpired):
             process.wait(END_S)
-        # Whatever it has started goes with it.
+        # All that it has started ends with it.
         signal_group(process.pid)
         process.wait()
         assert process.stdout is not None  # noqa: S101 - a pipe
@@ -216,7 +217,8 @@ class Program:
             raise ProgramLate(f"{self._shown} did not read for {patience.seconds:.3g} s")
 
     def _written(self, process: subprocess.Popen[bytes], line: bytes, patience: Patience) -> bool:
-        """Return whether it has read so much by then. Raise ``ProgramFailed`` if it takes too much, and ``OSError``."""
+        """Return whether it has read the line by then. Raise ``ProgramFailed`` if it takes too much, and
+        ``OSError``."""
         assert process.stdin is not None  # noqa: S101 - a pipe
         while line:
             if not _is_ready(process.stdin, selectors.EVENT_WRITE, _LOOK_S):
@@ -249,7 +251,7 @@ class Program:
         return line
 
     def _read(self, seconds: float) -> None:
-        """Take what there is, after at most so long. Raise ``ProgramFailed`` if it has ended, or takes too much."""
+        """Take what there is, after at most ``seconds``. Raise ``ProgramFailed`` if it has ended, or takes too much."""
         process = self._running()
         assert process.stdout is not None  # noqa: S101 - a pipe
         if time.monotonic() > self._weighed_s + _WEIGH_S:

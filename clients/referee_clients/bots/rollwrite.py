@@ -36,14 +36,14 @@ class Outlook:
     """The rest of the game as a seat sees it."""
 
     def __init__(self, state: State, seat: int | None = None, *, to_move: bool = False) -> None:
-        """``seat``: None is the one on turn. ``to_move``: the turn that goes on now is still to come."""
+        """``seat``: None is the one on turn. ``to_move``: the present turn is still to come."""
         self._state = state
         self._seat = state.seat if seat is None else seat
         self.turns = state.rounds - state.round
         """Turns of each seat after this round."""
         self._counts = state.all_counts()
         self._chances = [
-            # Who sits after the seat on turn has a turn more.
+            # Seats after the seat on turn have a turn more.
             _rounded(
                 BUILT_A_TURN * (self.turns + (to_move if seat == state.seat else self._is_after(seat))),
                 CELLS - built.bit_count(),

@@ -1,4 +1,4 @@
-"""The story of a game since a seat's last decision, as its bot is told. The module knows no network."""
+"""The story of a game since a seat's last decision, for its bot. The module knows no network."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ _PLACE: Final = _DISCARD + 1
 
 
 class Fixed:
-    """The same number for the same move in every position.
+    """A numbering with one number for a move in every position.
 
     0 to 48: the castle at column c, row r is 7r + c. 49 to 96: choose domino n, 48 + n. 97: discard. From 98 on: the
     left half at (x, y), the right one north, east, south or west (0 to 3) of it: 98 + 4(13(y + 6) + x + 6) + side.

@@ -99,8 +99,8 @@ Task = tuple[str, tuple[str, ...], int, int]
 
 
 def play(task: Task) -> Line:
-    """Return the result of one game of a group: its number gives the deal and who sits where. Scores and the like are
-    by entrant, not by seat.
+    """Return the result of one game of a group: its number gives the deal and the seats. Scores and the like are by
+    entrant, not by seat.
     """
     game, group, seed, number = task
     seats = len(group)

@@ -205,9 +205,9 @@ def play(
     on_look: Callable[[], None] = lambda: None,
     stop_on_fault: bool = False,
 ) -> Game | None:
-    """Play what is missing. Raise ``OSError`` if the journal cannot be written, ``WorkerDied``.
+    """Play the missing games. Raise ``OSError`` if the journal cannot be written, ``WorkerDied``.
 
-    ``on_game`` is told of each game that counts, when it is on disk; ``on_look`` is called at least twice a second.
+    ``on_game`` is called with each game that counts, when it is on disk; ``on_look`` is called at least twice a second.
     ``stop_on_fault``: no game counts after the first in which a bot fails; return that game.
     """
     if not course.ahead(1):

@@ -35,7 +35,7 @@ another legal move, or ``!`` and how it lost, such as ``!CRASHED``. A seat that 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A fault of a bot after which the game cannot go on."""
+    """A fault of a bot after which the game cannot continue."""
 
     seat: int
     ending: Ending
@@ -64,7 +64,7 @@ class Outcome:
     position: str = ""
     """Digest of the last position, in hexadecimal digits."""
     times: tuple[Mapping[int, int], ...] = field(default=(), compare=False)
-    """Per seat: how many decisions took so long, by ``bucket``."""
+    """Per seat: the number of decisions in each ``bucket`` of time."""
 
 
 def bucket(microseconds: float) -> int:
@@ -113,7 +113,7 @@ def play_game(
     ``SetupError``.
 
     ``options``: of the game; ``None``: its defaults. For a seat that resigns the stand-in plays on (TBL-2).
-    ``on_fault``: is told of a bot that fails, which then loses while the stand-in plays on; without it nothing goes on.
+    ``on_fault``: is called when a bot fails, which then loses while the stand-in plays on; without it the game ends.
     """
     game = registry.get(rules_id)
     state = game.new(len(bots), options, None)
@@ -285,7 +285,7 @@ class Seat:
             self.thought_s += time.thread_time() - began
 
     def leave(self, result: Result | None, *, is_strict: bool) -> None:
-        """Tell the bot how the game ended; None: it goes on. Raise ``IllegalMove`` if it fails and that counts."""
+        """Tell the bot how the game ended; None: it is not over. Raise ``IllegalMove`` if it fails and that counts."""
         ending = Ended(result.ending.name, result.scores, result.places) if result is not None else None
         try:
             self.ask(partial(end, self.bot, ending))

@@ -45,7 +45,7 @@ class Game:
     acts: tuple[Act, ...]
     position: str
     times: tuple[Mapping[int, int], ...] = field(compare=False)
-    """By seat, how many decisions took so long, by ``bucket``."""
+    """Per seat: the number of decisions in each ``bucket`` of time."""
 
     @classmethod
     def of(cls, task: Task, outcome: Outcome) -> Game:

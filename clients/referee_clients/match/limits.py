@@ -46,7 +46,7 @@ class Process(Protocol):
 
 
 class Limited(OwnClock):
-    """A bot in a process of its own, with so much time."""
+    """A bot in a process of its own, with limited time."""
 
     def __init__(self, name: str, rules_id: str, seed: int, limits: Limits) -> None:
         """``name``: as of ``bots.load``. Raise ``UnknownBot`` if it is a program that is not there."""

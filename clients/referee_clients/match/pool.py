@@ -19,7 +19,7 @@ from referee.process.lifetime import ending
 from referee_clients.match.worker import Match, Played, Task, of_json
 
 _MOST_DEATHS: Final = 2
-"""Of workers, with the same game: then it is the game."""
+"""The most workers that may die in the same game: then the game is the cause."""
 _WITH_EACH: Final = 2
 """Games that a worker has: one that it plays, and one that waits, so that it never does."""
 _LEAVE_S: Final = 5.0
@@ -43,7 +43,7 @@ class _Worker:
         os.set_blocking(self.replies.fileno(), False)
         self._read = bytearray()
         self.is_garbled = False
-        """Whether it wrote anything but games: it runs foreign code."""
+        """True if it wrote anything but games: it runs foreign code."""
         self.tasks: deque[Task] = deque()
         # Modules are found as here before the match is unpickled, which imports some.
         self._send(pickle.dumps((list(sys.path), os.getpid(), pickle.dumps((match, keep)))))
@@ -122,7 +122,7 @@ class _Worker:
 
 
 class Pool:
-    """So many workers."""
+    """A number of workers."""
 
     def __init__(self, match: Match, processes: int, keep: Keep = None) -> None:
         self._match, self._keep = match, keep
@@ -167,7 +167,8 @@ class Pool:
         return given
 
     def take(self, seconds: float) -> list[Played]:
-        """Return what is done, after at most so long; games of which nothing more comes are in ``failed``."""
+        """Return the games that are done, after at most ``seconds``; games without any more results are in
+        ``failed``."""
         found: list[Played] = []
         with selectors.DefaultSelector() as selector:
             for worker in self._workers:

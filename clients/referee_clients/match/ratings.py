@@ -62,7 +62,7 @@ def _stages(placing: Placing) -> Iterator[tuple[Stage, Sequence[int], float]]:
         tied = [bot for _, bot in group]
         for size in range(len(tied), 0, -1):
             if not below and size == 1:
-                continue  # the last has nobody to be before
+                continue  # the last is before no other
             # In all orders of those who share a place, each part of them is as often what is left.
             parts = list(combinations(tied, size))
             for part in parts:

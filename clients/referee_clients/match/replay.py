@@ -117,7 +117,7 @@ class Keys:
         """Read them, or make them."""
         path = folder / _KEY
         if not path.exists():
-            # As a whole or not at all, and once: several workers may come here together.
+            # Written whole or not at all, and once: several workers may come here together.
             made = folder / f"{_KEY}.{os.getpid()}"
             PrivateKey.generate().save(made)
             with suppress(FileExistsError):

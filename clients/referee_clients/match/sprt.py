@@ -1,4 +1,4 @@
-"""A sequential test: is the first bot better than the others at its table by so much, or not (Wald's SPRT)?
+"""A sequential test: is the first bot better than the others at its table by a given amount (Wald's SPRT)?
 
 A sample is one block: the bot's share of first places in it, or its points or places against the others'. The
 likelihood of the samples under a hypothesis is that of the best distribution over the values seen that has the mean it

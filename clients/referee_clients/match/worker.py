@@ -28,7 +28,7 @@ from referee_clients.match.limits import Limited, Limits
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """What every game of a match has in common."""
+    """The common settings of all games of a match."""
 
     game: str
     bots: tuple[str, ...]
@@ -40,7 +40,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One game: which deal, and who sits where."""
+    """One game: its deal, and the bot of each seat."""
 
     block: int
     rotation: int
@@ -147,7 +147,7 @@ def _text(match: Match, fault: Fault, told: str) -> str:
 
 
 def as_json(played: Played) -> dict[str, Any]:
-    """Return a game that was played as it is told to the process that gave it out."""
+    """Return a played game in the form for the process that gave it out."""
     outcome = played.outcome
     return {
         "task": [played.task.block, played.task.rotation, played.task.seats],
@@ -215,7 +215,7 @@ def serve(
 ) -> None:
     """Play the tasks that come, until there are no more. Ends with its parent, and takes every bot with it.
 
-    ``keep``: is given each game before it is told of.
+    ``keep``: is called with each game before it is reported.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent
     signal.signal(signal.SIGTERM, _leave)

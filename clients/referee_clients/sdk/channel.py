@@ -323,7 +323,7 @@ _FAILED = (grpc.ChannelConnectivity.TRANSIENT_FAILURE, grpc.ChannelConnectivity.
 
 
 class Several(grpc.aio.Channel):
-    """Channels, of which the earlier are preferred. The one that was open goes on to be used until it is not."""
+    """Channels in order of preference. The one that was open stays in use until it is not open."""
 
     def __init__(self, channels: Sequence[grpc.aio.Channel]) -> None:
         self._channels = channels
@@ -411,7 +411,7 @@ class Several(grpc.aio.Channel):
 
 
 class _Call:
-    """A call that begins when a way is open. What callers ask of a call of gRPC's, they may ask of this one."""
+    """A call that begins when a way is open. It has the methods of a gRPC call that callers need."""
 
     def __init__(self, begun: Coroutine[Any, Any, Any]) -> None:
         self._begun = asyncio.create_task(begun)

@@ -25,7 +25,7 @@ from referee_clients.sdk.errors import Answer, ClientError, Denied, Distrust, Un
 from referee_clients.sdk.ledger import Ledger
 
 SILENCE_S = 30.0
-"""The referee sends a heartbeat every 10 s: a stream silent for so long is cut."""
+"""The referee sends a heartbeat every 10 s: a stream silent for this long is cut."""
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.1, 5.0
 _UNNAMED = (
     "the referee does not say which version of its API it speaks, so it may be older than this program: ask the "
@@ -118,9 +118,9 @@ class Connection:
         await self._write(pb.PlayGameRequest(act=signed))
 
     async def seats(self, take: Callable[[pb.WatchSeatResponse], Awaitable[None]]) -> None:
-        """Take what happens in all games of the token's bearer, games that are opened later included; never return.
+        """Take the events in all games of the token's bearer, games that are opened later included; never return.
 
-        After a break each running game is told from a snapshot on. Raises as ``watch`` does.
+        After a break each running game starts again from a snapshot. Raises as ``watch`` does.
         """
         taken = 0
 
@@ -184,7 +184,7 @@ class Connection:
         await self._persist(attempt, lambda: ledger.size)
 
     async def _persist(self, attempt: Callable[[Pace], Awaitable[None]], progress: Callable[[], int]) -> None:
-        """Attempts it until it returns. What is in doubt is believed when it comes often without progress."""
+        """Repeat the attempt until it returns. An error in doubt is believed when it comes often without progress."""
         pace = Pace(self._patience_s, self.address)
         doubts, got_to = 0, progress()
         while True:
@@ -259,7 +259,7 @@ class Connection:
             except TimeoutError:
                 raise Cut(f"nothing could be sent for {self.silence_s:.0f} s") from None
             except (grpc.aio.AioRpcError, asyncio.InvalidStateError):
-                pass  # The stream is broken; why is told by reading it.
+                pass  # The stream is broken; a read says why.
 
 
 @contextmanager

@@ -85,7 +85,7 @@ class Decisions:
         self._move_limit_s = move_limit_s
         self._answered = answered
         self._has_begun = False
-        """The bot was told where it sits."""
+        """True if ``begin`` of the bot was called."""
         self._choice: _Choice | None = None
         self._heard_s = time.monotonic()
         """When we learnt of the newest entry, or that it is our turn."""
@@ -130,7 +130,7 @@ class Decisions:
         choice = self._choice
         if choice is None or choice.answer is None or not self._is_choice:
             return
-        # After an act of the table the same decision is still due, and its time goes on.
+        # After an act of the table the same decision is still due, and its time keeps running.
         self._choice = None if isinstance(choice.answer, bytes) else _Choice(choice.position, choice.since_s)
 
     # --- what goes to the referee --------------------------------------------------------------------------------
@@ -196,7 +196,7 @@ class Decisions:
         except TimeoutError:
             limit = in_words(int(1000 * (self._move_limit_s or 0)))
             self.failure = BotFailed(f"the bot did not choose a move within {limit}")
-        except Exception as error:  # noqa: BLE001 - whoever plays the seat raises it
+        except Exception as error:  # noqa: BLE001 - the player of the seat raises it
             self.failure = error
         self._is_asking = False
         await self._answered()
@@ -333,13 +333,13 @@ async def ask(choose: Callable[..., Any], *arguments: Any) -> Any:
             if not answer.done():
                 how(what)
 
-        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+        with suppress(RuntimeError):  # the loop is closed: no caller waits any more
             loop.call_soon_threadsafe(now)
 
     def run() -> None:
         try:
             chosen = choose(*arguments)
-        except BaseException as error:  # noqa: BLE001 - it is told to whoever asked
+        except BaseException as error:  # noqa: BLE001 - it goes to the caller
             settle(answer.set_exception, _passed_on(error))
         else:
             settle(answer.set_result, chosen)

@@ -83,7 +83,8 @@ class Ledger:
         self._roots[head.size] = head.root
 
     def take(self, record: Record, data: bytes) -> Happened:
-        """Have the record read the next entry. Raise ``LogError``. Who keeps more of each entry does it here."""
+        """Have the record read the next entry. Raise ``LogError``. Subclasses that keep more of each entry override
+        it."""
         return record.read(data)
 
     def _opened(self, data: bytes) -> Record:

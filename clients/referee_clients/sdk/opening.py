@@ -169,7 +169,7 @@ _ID_BYTES = 16
 
 
 def next_options(record: Record) -> bytes:
-    """Return the options of the game that follows, encoded: as they were, unless the rules say how they go on."""
+    """Return the options of the game that follows, encoded: as they were, unless the rules say how they change."""
     if (rules := _rules(record)) is None:
         return record.opened.options
     found: bytes = record.game.position.codec.encode_options(rules.next_options(record.game.position.state))

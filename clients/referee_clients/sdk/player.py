@@ -55,7 +55,7 @@ class GameResult:
 
 
 class _Left(Exception):
-    """The seat plays no more, and the game goes on."""
+    """The seat plays no more, and the game continues."""
 
 
 class Player:
@@ -76,14 +76,14 @@ class Player:
         on_commit: Callable[[Ledger], None] | None = None,
         security: Security | None = None,
     ) -> None:
-        """``key``: a fresh one if none is given. ``copy``: where what the seat has seen is kept, if it is.
+        """``key``: a fresh one if none is given. ``copy``: keeps the game as the seat has seen it, if it is given.
 
-        What is there from before is shown to the referee, and held against the game. ``on_commit`` is called after
-        every commit, to show progress.
+        Its earlier content is shown to the referee, and compared with the game. ``on_commit`` is called after every
+        commit, to show progress.
 
-        ``bot``: itself, or what makes it once the game is known, before the seat is taken. ``move_limit_s``: the bot
-        has failed if it takes longer for a move. ``resign_on_failure``: the seat resigns before the bot's failure is
-        raised; otherwise it stays taken, and can be gone on with.
+        ``bot``: the bot, or a function that makes it once the game is known, before the seat is taken.
+        ``move_limit_s``: the bot has failed if it takes longer for a move. ``resign_on_failure``: the seat resigns
+        before the bot's failure is raised; otherwise it stays taken, and can be resumed.
         """
         self.join = join
         self._make_bot: MakeBot = (lambda _: bot) if hasattr(bot, "choose") else bot
@@ -111,7 +111,7 @@ class Player:
         """From then on the act is taken for lost, and sent again on another stream."""
         self._sending = asyncio.Lock()
         self._current_on: int | None = None
-        """The stream on which everything was told that there was before it."""
+        """The number of the stream that has sent all earlier entries."""
 
     async def run(self) -> GameResult:
         """Play until the game is over, or the seat has forfeited.
@@ -405,11 +405,11 @@ async def play_all(
 ) -> None:
     """Play in every game that awaits the token's bearer, each with a bot of its own, until cancelled.
 
-    ``on_end`` is told each game's id, with the result or with what went wrong there: the other games go on, and one
-    that failed is not tried again. ``at_once``: no further seat is taken while this number is played; the games then
-    come in the order in which they were opened, so that players who share games never wait for each other. ``key_file``
-    returns where a seat's key is kept: with it, games are gone on with after a restart. ``log_copy``: as for ``play``.
-    Raise ``ClientError`` when the referee is away for too long or does not admit the token.
+    ``on_end`` is called with each game's id and its result or error: the other games continue, and one that failed is
+    not tried again. ``at_once``: no further seat is taken while this number is played; the games then come in the order
+    in which they were opened, so that players who share games never wait for each other. ``key_file`` returns where a
+    seat's key is kept: with it, games are resumed after a restart. ``log_copy``: as for ``play``. Raise ``ClientError``
+    when the referee is away for too long or does not admit the token.
     """
     players: dict[str, asyncio.Task[GameResult]] = {}
     waiting: dict[str, Join] = {}

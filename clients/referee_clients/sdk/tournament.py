@@ -118,7 +118,7 @@ class EventKeeper:
             raise PartlyEntered(len(sent), len(acts), why) if sent else why
 
     def _submit(self, channel: grpc.Channel, home: Home, place: Place, signed: SignedIntent) -> pb.Accepted:
-        """The same bytes are sent until there is an answer: the referee enters them once."""
+        """Submit the same bytes until there is an answer: the referee enters them once."""
         request = pb.SubmitIntentRequest(game_id=place.game_id.hex(), intent=signed.intent, signature=signed.signature)
         stub: Any = pb_grpc.GameServiceStub(channel)
 
@@ -179,7 +179,7 @@ class EventKeeper:
 
 
 def _check_begun(record: Record, note: bytes, home: Home, asked: events_pb.CreateEventRequest) -> None:
-    """Raise ``Distrust`` unless the event is what was asked for: its terms, and who may enter acts, are fixed now."""
+    """Raise ``Distrust`` unless the event is as asked for: its terms and the authors of acts are fixed now."""
     opened = record.opened
     for what, holds in (
         ("other terms", opened.tables == asked.terms),

@@ -1,4 +1,4 @@
-"""Games as they go on, for all who watch in a browser: one stream from the referee for each game, however many watch.
+"""Running games, for all watchers in a browser: one stream from the referee for each game, however many watch.
 
 A watcher has a place in the game's own list of commits instead of a queue of copies: each commit is encoded once. Knows
 nothing of HTTP.

@@ -84,7 +84,7 @@ class Speaking:
     def __init__(self, app: ASGIApp, *, names: Sequence[str]) -> None:
         """``names``: of the languages that the gateway offers."""
         self._app = app
-        # Who asks for nothing is a program, and gets what it got before there were translations.
+        # A request without a language is a program's, and gets the answer from before there were translations.
         self._names = tuple(dict.fromkeys((ENGLISH, *names)))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

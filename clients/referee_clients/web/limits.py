@@ -116,7 +116,7 @@ class _Address:
 
 
 class Limits:
-    """All addresses of late. Who has not asked for a while begins anew, and has lost nothing by it."""
+    """All recent addresses. An address without requests for a while begins anew, and has lost nothing by it."""
 
     def __init__(
         self,
@@ -245,7 +245,7 @@ class LimitsMiddleware:
         are counted.
         """
         for proxy in trusted:
-            ip_network(proxy, strict=False)  # a wrong one is told at the start
+            ip_network(proxy, strict=False)  # a wrong one is an error at the start
         self._app = app
         self._limits = limits
         self._trusted = tuple(trusted)

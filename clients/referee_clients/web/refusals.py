@@ -181,7 +181,7 @@ async def answer(request: Request, error: Exception) -> Response:
         case grpc.aio.AioRpcError():
             return refusal_of(error).response(request.scope)
         case Stalled():
-            return Response(status_code=408)  # nobody reads it
+            return Response(status_code=408)  # no client reads it
         case HTTPException(status_code=404):
             refusal = Refusal(404, "NOT_FOUND", "Check the address: there is nothing here")
             return refusal.response(request.scope)

@@ -58,7 +58,7 @@ class Lack:
     facts: Mapping[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        """Return it for who serves the pages, with what to do."""
+        """Return the lack and its remedy, for the operator of the pages."""
         return _SAID[self.key].format(**self.facts)
 
     @property

@@ -203,14 +203,14 @@ async def _serve(settings: Settings, listening: socket.socket, ready: Ready) -> 
 
 
 class Server(uvicorn.Server):
-    """Ends by a signal as by itself: uvicorn would end the process by the same signal once more."""
+    """A server whose end by a signal is normal: uvicorn would end the process by the same signal once more."""
 
     def __init__(self, config: uvicorn.Config, referee: Upstream | None = None) -> None:
         super().__init__(config)
         self._referee = referee
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End the streams first, each with the place to go on from; only then can connections end."""
+        """End the streams first, each with the place to resume from; only then can connections end."""
         if self._referee is not None:
             await self._referee.close()
         await super().shutdown(sockets)

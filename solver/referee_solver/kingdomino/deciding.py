@@ -311,8 +311,7 @@ def _chosen(prospect: Prospect, node: _Node) -> Iterator[_Node]:
 
 @lru_cache(maxsize=64)
 def sorts(domino_set: DominoSet, pool: int) -> dict[int, int]:
-    """Return, for every number of the pool, the first one that is alike: equal halves, also of all in
-    between.
+    """Return, for every number of the pool, the first one that is alike: equal halves, also of all in between.
 
     The ones in between count, because the numbers settle who is next.
     """

@@ -19,7 +19,7 @@ from referee.text.notation.outcomes import outcome
 
 
 class Show(Protocol):
-    """One game, told of every position in turn. Whatever it shows fits into 80 columns."""
+    """One game, called with every position in turn. Its display fits into 80 columns."""
 
     title: str
     """The game's name for people."""
@@ -60,7 +60,7 @@ _OWN_LINES = 7
 
 
 class Screen:
-    """Shows a game that goes on. ``with`` it."""
+    """The display of a running game. ``with`` it."""
 
     def __init__(self, console: Console, show: Show, bots: Sequence[str]) -> None:
         self._console = console
@@ -141,7 +141,7 @@ class Screen:
 
 
 def show_result(console: Console, show: Show, bots: Sequence[str], record: Record) -> None:
-    """Show how the game ended, and who won it."""
+    """Show how the game ended, and its winner."""
     end = record.game.end
     if end is None:
         return

@@ -129,7 +129,7 @@ def _check_author(act: TableAct, author: Author) -> None:
 
 
 def check(record: Record, meant: Meant, author: Author) -> str:
-    """Return why the act is not possible now; empty if it is. Who has which key is not asked."""
+    """Return why the act is not possible now; empty if it is. The owners of keys are not checked."""
     act = meant.act
     try:
         _check_author(act, author)

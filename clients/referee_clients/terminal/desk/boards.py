@@ -34,7 +34,7 @@ from referee_clients.terminal.desk.line import Desk, seat_name
 
 
 class BoardScreen(Screen[None]):
-    """One game, as it goes on."""
+    """One game, while it is played."""
 
     CSS = """
     BoardScreen #title { height: 1; }
@@ -66,7 +66,7 @@ class BoardScreen(Screen[None]):
         self.history = History()
         self._way = "connecting"
         self._said = False
-        """Something was told since the game was read."""
+        """True if a message was shown since the game was read."""
         self.hides = False
         """Hands are not shown."""
         self._marked: Collection[Cell] = ()
@@ -167,7 +167,7 @@ class BoardScreen(Screen[None]):
         first = self.first_seat(state)
         seats = [(first + i) % state.seats for i in range(state.seats)]
         draw = renderer(rules_id)
-        # What is awaited stands above, in the screen's own words.
+        # The awaited move or chance stands above, in the screen's own words.
         text = draw.position_text(
             state, seats, names=self.names, awaits=False, marked=self._marked, ascii_only=self._ascii_only
         )

@@ -36,7 +36,7 @@ from referee_clients.terminal.desk.acts import NO_KEY, Meant, message
 
 
 class NotEntered(Exception):
-    """The act is in no entry, and the game goes on: why, in words."""
+    """The act is in no entry, and the game continues: why, in words."""
 
 
 class Overtaken(NotEntered):
@@ -293,7 +293,7 @@ class Hand(ABC):
                 raise Cut(str(answer), answer.retry_s)
             if answer.reason in ("STALE_HEAD", "GAME_OVER"):  # of these the entries tell
                 return
-            if self._answer is None:  # there is no caller who could be told
+            if self._answer is None:  # there is no caller to answer
                 raise denied(answer)
             self._settled(NotEntered(str(denied(answer))))
 

@@ -1,4 +1,4 @@
-"""The line that is being typed: its meaning in a position, and how it can go on. Knows no terminal and no game.
+"""The line that is being typed: its meaning in a position, and its continuations. Knows no terminal and no game.
 
 The notation's own parser reads the line, and the rules judge it in the position as it is.
 """
@@ -40,7 +40,7 @@ class Reading:
     cells: tuple[Cell, ...] = ()
     """The cells of the board where a rule is broken."""
     unfinished: bool = False
-    """Nothing is wrong with it but that it does not go on."""
+    """True if the line is wrong only because it ends."""
 
     def __str__(self) -> str:
         """Return what is wrong with it, and where."""
@@ -203,10 +203,10 @@ class Desk:
         drawn = self._draw(self.pending.kind, ()) if isinstance(self.pending, Chance) else ""
         return f"{what}; expected {self.beginning.rstrip()} and then {drawn}"
 
-    # --- how it can go on --------------------------------------------------------------------------------------
+    # --- its continuations --------------------------------------------------------------------------------------
 
     def choices(self, text: str) -> list[str]:
-        """Return the texts, each one word longer or with its last word whole, that lines which begin so go on with."""
+        """Return the texts, each one word longer or with its last word whole, with which such lines continue."""
         typed = " ".join(text.split()) + (" " if text[-1:].isspace() and text.strip() else "")
         if isinstance(self.pending, Decision):
             return self._moves_from(typed)
@@ -215,7 +215,7 @@ class Desk:
         return []
 
     def completed(self, text: str) -> str:
-        """Return the text as far as there is one way to go on; itself if there are several."""
+        """Return the text as far as there is one continuation; itself if there are several."""
         choices = self.choices(text)
         if not choices:
             return text

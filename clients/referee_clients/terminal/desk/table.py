@@ -35,7 +35,7 @@ class Line(Input):
     ]
 
     def __init__(self, completed: Callable[[str], str]) -> None:
-        """``completed``: the text as far as there is one way to go on."""
+        """``completed``: the text as far as there is one continuation."""
         super().__init__(id="line", compact=True, select_on_focus=False)
         self._completed = completed
         self._typed: list[str] = []
@@ -64,7 +64,7 @@ class Line(Input):
 
 
 def fitting(words: Sequence[str], width: int) -> str:
-    """Return as many of the words with which a line can go on as one line holds, and how many more there are."""
+    """Return as many of the words that can continue a line as one line holds, and the number of the others."""
     room = width - len("Tab:  and 5000 more")
     shown: list[str] = []
     for word in words:
@@ -118,7 +118,7 @@ class TableScreen(BoardScreen):
         self._asked = ""
         """The last line that was asked about, as it cannot be corrected."""
         self._asked_of = ""
-        """The same line as it was typed."""
+        """The same line, as typed."""
         self._refused = ""
         """The line that was refused, as long as it stands there."""
         self._begun = ""
@@ -211,7 +211,7 @@ class TableScreen(BoardScreen):
         return longer if longer != text else self._completed_beside(self.desk.whole(text), text)
 
     def _completed_beside(self, begun: str, text: str) -> str:
-        """Return the line with the next word of an act beside the moves, if there is one way to go on."""
+        """Return the line with the next word of an act beside the moves, if there is one continuation."""
         if not begun.strip() or self.hand.ledger.record.game.is_over:
             return text
         found = [each.line for each in self.offers() if each.line.startswith(begun)]
@@ -230,7 +230,7 @@ class TableScreen(BoardScreen):
         self._show_meaning()
 
     def _show_meaning(self) -> None:
-        """Show what the line would enter, and how it can go on."""
+        """Show what the line would enter, and its continuations."""
         text = self.query_one(Line).value
         if self._meant == (self.desk, text):
             return
@@ -350,7 +350,7 @@ class TableScreen(BoardScreen):
         self._show_meaning()
 
     async def answered(self) -> None:
-        """Return when it is told what became of every act that was entered."""
+        """Return when the outcome of every act that was entered is shown."""
         for worker in [worker for worker in self.workers if worker.node is self and worker.name == "enter"]:
             await worker.wait()
 

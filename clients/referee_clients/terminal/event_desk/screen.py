@@ -295,7 +295,7 @@ class EventScreen(Screen[None]):
         self._list()
 
     def action_view(self, name: str) -> None:
-        """Show another list. What was typed stays."""
+        """Show another list. The typed text stays."""
         self._view = View[name]
         self._show()
 
