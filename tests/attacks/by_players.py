@@ -1,4 +1,4 @@
-"""What a player can do whose acts the referee enters, by mistake or in league with it."""
+"""Attacks of a player whose acts the referee enters, by mistake or in league with it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _IDENTITY = bytes([1]) + bytes(31)
 
 
 class _Weak:
-    """What is published of a key that must not be used."""
+    """The public part of a key that must not be used."""
 
     def __init__(self, raw: bytes) -> None:
         self.raw = raw
@@ -125,7 +125,7 @@ ODD_BODIES: dict[str, Callable[[bytes], bytes]] = {
     "no act": _without_act,
     "no bytes": lambda body: b"",
 }
-"""What becomes of an act's bytes before its author signs them."""
+"""Changes of an act's bytes before its author signs them."""
 
 
 def _last_act(body: Callable[[bytes], bytes]) -> Callable[[str, Played], Forgery]:

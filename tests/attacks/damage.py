@@ -43,7 +43,7 @@ class Target:
             raise Wrong(f"bit {bit} turned over: {found}; expected FRAME at entry {entry}")
 
     def cut(self, size: int) -> None:
-        """Keeps so many bytes: a prefix, torn where a frame is. Raises ``Wrong``."""
+        """Keep the first ``size`` bytes: a prefix, torn where a frame is. Raises ``Wrong``."""
         report = self.played.audit(self.data[:size])
         self._hold(report, Verdict.PREFIX, f"cut at {size}")
         codes = {finding.code for finding in report.findings}

@@ -1,4 +1,4 @@
-"""What attackers make files with: their own keys, those they know, and everything that needs none."""
+"""The tools of attackers: their own keys, those they know, and everything that needs none."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FORGER = key("forger")
 
 
 class Public(Protocol):
-    """What others know of a key."""
+    """The public part of a key."""
 
     @property
     def raw(self) -> bytes: ...
@@ -68,7 +68,7 @@ def against_rules(data: bytes, code: Code, entry: int | None) -> Forgery:
 
 @dataclass(frozen=True)
 class Attack:
-    """Who does what to a game. ``make`` gives None where the game has nothing to do it to."""
+    """An attack on a game, and its author. ``make`` gives None for a game without a target for it."""
 
     actor: str
     make: Callable[[str, Played], Forgery | None]
@@ -181,7 +181,7 @@ def reopened(played: Played, change: Callable[[log_pb2.GameOpen], object], *, he
 
 
 def under_header(played: Played, header: bytes) -> bytes:
-    """The same file with another header."""
+    """Return the file with another header."""
     return replace(played, header=header).file()
 
 
@@ -197,7 +197,7 @@ def with_payload(frame: bytes, new: bytes) -> bytes:
 
 
 def place_of(frames: list[bytes], kind: FrameType) -> int:
-    """Of the last frame of the type."""
+    """Return the place of the last frame of the type."""
     return max(i for i, frame in enumerate(frames) if frame[4] == kind)
 
 

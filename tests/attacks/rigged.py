@@ -72,7 +72,7 @@ def misruled(table: str) -> tuple[Played, int] | None:
 
 
 def _can_be_applied(state: Any, move: Any) -> bool:
-    """Whether the engine stands what its ``check`` forbids."""
+    """Return True if the engine can apply a move that its ``check`` forbids."""
     after = deepcopy(state)
     try:
         after.apply(move)

@@ -185,7 +185,7 @@ def test_a_reveal_that_opens_nothing() -> None:
 
 
 def test_no_signature_is_good_for_another_purpose() -> None:
-    """One key for everything, which nobody should have: neither text nor act passes for the other."""
+    """One key signs everything, against all advice: neither text nor act passes for the other."""
     played = in_play("alhambra")
     own = key("referee")
     move = good(played).intent

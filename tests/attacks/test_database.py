@@ -1,4 +1,4 @@
-"""What whoever has the database can do to it: the game stands still and is named, and nothing is signed on top of it.
+"""Attacks with access to the database: the game stands still and is named, and nothing is signed on top of it.
 
 Set back to an older copy, another history of the same length, two referees on one: tests/server/service/test_marks.py.
 """
@@ -118,7 +118,7 @@ async def asked(state: str, data: Path, part: Part) -> AsyncIterator[tuple[Serve
 async def test_what_the_referee_did_not_write_is_not_served(
     state: str, part: Part, tmp_path: Path, logged: StringIO
 ) -> None:
-    """Changed by another process while the referee runs: who asks is told so, after nothing that is false."""
+    """Another process changes it while the referee runs: a caller gets an error, and nothing false before it."""
     async with asked(state, tmp_path / "data", part) as (server, client, well, games):
         for number, game in enumerate(games, start=2):
             with closing(sqlite3.connect(tmp_path / "data" / STORE_FILE)) as store, store:
@@ -146,7 +146,7 @@ async def test_what_the_referee_did_not_write_is_not_served(
 
 @pytest.mark.parametrize("way", [_watched, _sent_again], ids=lambda way: way.__name__)
 async def test_a_checkpoint_that_was_edited_while_nobody_ran_is_not_served(way: Way, tmp_path: Path) -> None:
-    """The game is there, as its last one is good; who asks for another one is told."""
+    """The game is there, as its last checkpoint is good; a call for another one gets an error."""
     async with running(tmp_path / "data") as (_, client):
         play = await client.play()
         await play.steps(6)

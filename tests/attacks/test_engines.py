@@ -1,4 +1,4 @@
-"""Moves and outcomes that nobody would make, in positions of whole games: judged, and no engine fails over any."""
+"""Absurd moves and outcomes, in positions of whole games: judged, and no engine fails over any."""
 
 from __future__ import annotations
 

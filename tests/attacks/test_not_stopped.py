@@ -1,4 +1,4 @@
-"""What an audit cannot see, as docs/security.md says: were one of these noticed one day, the page would be wrong."""
+"""Attacks that an audit cannot see, as docs/security.md lists them: were one noticed, the page would be wrong."""
 
 from __future__ import annotations
 

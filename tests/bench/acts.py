@@ -237,7 +237,7 @@ Client = Stream | Calls | Echoes
 
 
 async def rate(clients: list[Client], times: int) -> float:
-    """How many a second all clients together get done, each so many times, one after the other."""
+    """Return the acts a second of all clients together, ``times`` each, one after the other."""
 
     async def work(client: Client) -> None:
         for _ in range(times):
@@ -249,7 +249,7 @@ async def rate(clients: list[Client], times: int) -> float:
 
 
 def message_for_composite() -> bytes:
-    """As long as an act."""
+    """Return a signed message as long as an act."""
     key = SigningKey.generate()
     return bytes(key.verify_key) + (signed := key.sign(bytes(230))).signature + signed.message
 

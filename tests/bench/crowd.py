@@ -124,7 +124,7 @@ async def long_game() -> list[Figure]:
 
 
 async def watch(address: str, game_id: str) -> None:
-    """In a process of its own: prints when which commit came to each of many watchers, once it is told to stop."""
+    """Watch in a process of its own: on the command to stop, print when which commit came to each of many watchers."""
     seen: list[tuple[int, float]] = []
 
     async def one(stub: pb_grpc.GameServiceAsyncStub) -> None:
@@ -145,7 +145,7 @@ async def watch(address: str, game_id: str) -> None:
 
 
 async def paced(stream: Stream, sent: dict[int, float], events: int, per_s: float) -> float:
-    """The median of an act's way there and back, at so many acts a second; ``sent``: when each was sent, by entry."""
+    """Return the median round trip of an act, at ``per_s`` acts a second; ``sent``: when each was sent, by entry."""
     desk = stream.desk
     desk.trips.clear()
     next_s = perf_counter()

@@ -40,7 +40,7 @@ ROUNDS = 10
 PLANNED = ((9, 3, 4), (12, 3, 4), (15, 3, 7), (16, 4, 5), (20, 4, 5), (24, 4, 5), (32, 4, 7), (25, 5, 5), (36, 6, 3))
 """Players, size of tables, rounds."""
 _SECONDS = 20.0
-"""What CP-SAT has for one round."""
+"""The time of CP-SAT for one round."""
 
 
 def words() -> Words:
@@ -136,7 +136,7 @@ def of_games(players: int = 512, count: int = 8) -> Iterator[Figure]:
 
 
 def of_acts(players: int = 1_024, count: int = 4) -> Figure:
-    """What a referee's event loop spends on the dearest act of an event: the pairing of a late round."""
+    """Measure the time on a referee's event loop of the dearest act of an event: the pairing of a late round."""
     of_it = terms(rounds=count, late_until=count, commitment=commitment(LOTS))
     log = over_the_board(of_it, players=players, chances=Chances())
     record, slowest = Record.replay(log.entries[:1]), 0.0
@@ -148,7 +148,7 @@ def of_acts(players: int = 1_024, count: int = 4) -> Figure:
 
 
 def least(situation: Situation, paired: Paired) -> list[int]:
-    """What CP-SAT proves of forbidden, repeats, again, second shorts, spread and float."""
+    """Return CP-SAT's bounds: forbidden, repeats, again, second shorts, spread and float."""
     players = [player for player in situation.standing if player not in paired.pairing.byes]
     place = {player: at for at, player in enumerate(players)}
     pairs = []

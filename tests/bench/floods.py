@@ -1,8 +1,8 @@
-"""What strangers do to players: how long an act takes, and what a bot is charged for a second of thought, in quiet and
-under each flood.
+"""The harm of strangers to players: how long an act takes, and what a bot is charged for a second of thought, in quiet
+and under each flood.
 
 The referee has a processor to itself; flood and players share another, and the flood stands back. ``python -m
-tests.bench floods`` prints the figures; which floods there are is ``FLOODS``.
+tests.bench floods`` prints the figures; ``FLOODS`` lists the floods.
 """
 
 from __future__ import annotations
@@ -105,11 +105,11 @@ FLOODS: dict[str, Once] = {
     "GetStandings": _get_standings,
 }
 OF_EVENTS = {"GetEvent", "GetStandings"}
-"""Are given the id of an event that goes on."""
+"""Methods that get the id of a running event."""
 
 
 async def flood(name: str, address: str, games: list[str]) -> None:
-    """In a process of its own, until it is told to stop; prints how many calls were answered and how many refused."""
+    """Flood in a process of its own, until the command to stop; print the numbers of answered and refused calls."""
     answered = refused = 0
     os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))  # the players share the processor
     async with grpc.aio.insecure_channel(address) as channel:
@@ -150,7 +150,7 @@ async def flooding(name: str, address: str, games: list[str], told: list[str]) -
 
 
 class Thinker:
-    """A bot that thinks for so long, then makes its first move."""
+    """A bot that thinks for a fixed time, then makes its first move."""
 
     def choose(self, observation: Any, legal_moves: Any) -> Any:
         """Return the first move."""
@@ -159,7 +159,7 @@ class Thinker:
 
 
 async def thinking(stub: pb_grpc.GameServiceAsyncStub, address: str, token: str, seconds: float) -> list[int]:
-    """What two bots were charged for each move, in milliseconds."""
+    """Return the charges to two bots for each move, in milliseconds."""
     created = await stub.CreateGame(
         pb.CreateGameRequest(rules_id="kingdomino", seats=[log_pb2.Seat()] * 2, terms=log_pb2.Terms(clock=CLOCK)),
         metadata=(("authorization", f"Bearer {token}"),),

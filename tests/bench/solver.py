@@ -1,4 +1,4 @@
-"""What the solver takes, on one core: ``make bench-solver``. A row each: name, measured, target.
+"""The times of the solver, on one core: ``make bench-solver``. A row each: name, measured, target.
 
 ``python -m tests.bench.solver --quick`` takes five seeds in place of twenty and ten seconds for a wall in place of
 sixty; ``--sections proofs turns`` takes only these; ``--compare`` puts other solvers beside Z3, as far as they are
@@ -61,7 +61,7 @@ def walls(scale: Scale) -> Iterator[Figure]:
 
 
 def longest(tiles: Sequence[str], seconds: float, seed: int) -> Wall:
-    """What is known when the time is over."""
+    """Return the result when the time is over."""
     *_, last = longest_wall(tiles, seconds=seconds, seed=seed)
     return last
 
@@ -104,7 +104,7 @@ def number(value: float) -> str:
 
 
 def target(figure: Figure) -> tuple[str, str]:
-    """What was wanted, and whether it is so."""
+    """Return the target, and whether it is reached."""
     wanted = "" if figure.target is None else f"at least {figure.target:g}"
     wanted = wanted if figure.at_most is None else f"at most {figure.at_most:g}"
     return wanted, {True: "reached", False: "[bold]missed[/bold]", None: ""}[figure.reached]

@@ -65,7 +65,7 @@ def learnt(masks: list[int], target: int, region: int, seconds: float) -> str | 
 
 
 def _command(words: list[str], seconds: float) -> tuple[str, float]:
-    """What a command of the SAT competitions answers, and its processor time in seconds."""
+    """Return the answer of a command of the SAT competitions, and its processor time in seconds."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     try:
         done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=seconds + _SLACK_SECONDS)

@@ -39,7 +39,7 @@ def named(layout: Layout) -> Names:
 
 
 def position(seed: int, tiles: int, others: int) -> tuple[Names, list[str]]:
-    """A random layout of so many tiles, and other tiles."""
+    """Return a random layout of ``tiles`` tiles, and other tiles."""
     known, rng = tile_set(), random.Random(seed)
     order = rng.sample(range(54), 54)
     layout = named(grown(rng, known, order, tiles))

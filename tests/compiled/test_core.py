@@ -1,4 +1,4 @@
-"""Whether the compiled core is in use, and that it is of these very sources."""
+"""The compiled core is in use, and is made of these very sources."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What there is in a contested game, by name, so that it can be counted."""
+"""The contents of a contested game, by name, so that they can be counted."""
 
 from __future__ import annotations
 

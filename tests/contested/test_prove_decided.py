@@ -58,7 +58,7 @@ def test_what_a_game_has_come_to_is_said(tmp_path: Path, rules_id: str, part: Pa
 @in_parts(6)
 @EACH
 def test_nothing_is_proved_that_does_not_come(tmp_path: Path, rules_id: str, part: Part) -> None:
-    """While a game goes on: who has forfeited has not won, and a proof holds if the moves go on to the end."""
+    """During a game: a seat that has forfeited has not won, and a proof holds if only moves follow to the end."""
     wrong = []
     for number in part.of(range(6)):
         made = kept(rules_id, number)
@@ -76,7 +76,7 @@ def test_nothing_is_proved_that_does_not_come(tmp_path: Path, rules_id: str, par
 
 
 def by_moves_alone(made: Contested, at: int) -> Result | None:
-    """What came of the game, if nothing but moves came after."""
+    """Return the result of the game, if only moves followed."""
     now, last = made.truth[at], made.truth[-1]
     is_plain = (last.out, last.points_off, last.events[: len(now.events)]) == (now.out, now.points_off, now.events)
     return last.result if is_plain and last.result is not None and last.result.ending is Ending.RULES else None

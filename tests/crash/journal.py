@@ -1,4 +1,4 @@
-"""What clients were told, and whether a log keeps it. Knows bytes alone: nothing here asks the referee."""
+"""The messages to clients, and whether a log keeps them. Knows bytes alone: nothing here asks the referee."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Act:
     receipt: pb.Accepted | None = None
     """Once it is acknowledged, with the checkpoint."""
     is_denied: bool = False
-    """Another act came first, and its author was told so."""
+    """True if another act came first, and its author learned so."""
 
 
 @dataclass
@@ -59,7 +59,7 @@ class Told:
 
 
 def broken(told: Told, entries: Sequence[bytes]) -> list[str]:
-    """What the log does not keep of what was told: nothing, if all is well."""
+    """Return the messages that the log does not keep: none, if all is well."""
     problems: list[str] = []
     heads = _heads(told, problems)
     tree, leaf = Tree(), b""

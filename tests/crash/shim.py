@@ -34,7 +34,7 @@ def library() -> Path:
 
 
 def library_if_any() -> Path | None:
-    """The same, for who can do without."""
+    """Return the library, or None for callers that can do without."""
     try:
         return library()
     except pytest.skip.Exception:
@@ -71,5 +71,5 @@ class Shim:
             self.env["CRASH_TRACE"] = str(self.trace)
 
     def fail(self, *, writes: int = 0, syncs: int = 0, clock_s: int = 0) -> None:
-        """From now on writes and syncs fail with these errno, and the clock is off by so much."""
+        """Make writes and syncs fail with these errno from now on, and set the clock off by ``clock_s``."""
         self._page[:] = _FAULTS.pack(writes, syncs, clock_s * 1_000_000_000)

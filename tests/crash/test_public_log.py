@@ -73,7 +73,7 @@ def logged_once(folder: Path, trusted: LogPolicy) -> list[str]:
 @pytest.mark.long
 @pytest.mark.parametrize("kills", [2, campaign(20)])
 async def test_killed_again_and_again_it_has_one_log(kills: int, tmp_path: Path) -> None:
-    """With every game that was opened and every end that was told."""
+    """The log has every game that was opened and every end that was announced."""
     data, folder = tmp_path / "data", tmp_path / "log"
     data.mkdir(mode=0o700)
     key = PrivateKey.generate()
@@ -148,7 +148,7 @@ async def two_of(url: str, key: PrivateKey, folder: Path, top: Path) -> list[Ref
 @pytest.mark.long
 @pytest.mark.parametrize("kills", [2, campaign(8)])
 async def test_two_referees_have_one_log_whichever_is_killed(kills: int, tmp_path: Path, postgres: Postgres) -> None:
-    """It is always the one that writes the log; the other goes on with it, and every head is there once."""
+    """The killed one is always the writer of the log; the other continues it, and every head is there once."""
     url, folder = postgres.new(), tmp_path / "log"
     key = PrivateKey.generate()
     trusted = LogPolicy.parse(f"log {CheckpointSigner(f'{ORIGIN}/log', key).verifier}\nquorum none\n".encode())

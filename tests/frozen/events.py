@@ -112,7 +112,7 @@ EVENTS: Final[dict[str, Callable[[], EventLog]]] = {
 
 
 def verdict_of(path: Path) -> dict[str, Any]:
-    """What the check of a frozen event has to say, for ever, and what its end is."""
+    """Return the check's lasting report on a frozen event, and the event's end."""
     verifier = VerifierKey.parse((HERE / "referee.vkey").read_text().strip())
     report = json.loads(check_event(path, Policy(verifier), None, Policy()).as_json())
     del report["audit"]["comments"]

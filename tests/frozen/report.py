@@ -1,4 +1,4 @@
-"""What an audit of a frozen log has to say, for ever."""
+"""The report that an audit of a frozen log gives, for ever."""
 
 from __future__ import annotations
 

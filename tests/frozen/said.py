@@ -1,6 +1,6 @@
-"""What commands say in English of frozen logs and of records with faults, as it was before there were other languages.
+"""The English output of commands for frozen logs and for records with faults, as before there were other languages.
 
-``python -m tests.frozen.said`` writes it anew, after a change of what is said in English.
+``python -m tests.frozen.said`` writes it anew, after a change of the English words.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from tests.fuzz.targets import CORPUS, TARGETS, inputs
 
 _SECONDS_AN_INPUT = 10
 _MEMORY_MIB = 1024
-"""Of a process that is instrumented; the limit of an audit is a test of its own."""
+"""The memory of a process that is instrumented; the limit of an audit is a test of its own."""
 _RUNS = re.compile(rb"stat::number_of_executed_units: *(\d+)")
 _COVERED = re.compile(rb"cov: (\d+)")
 

@@ -191,7 +191,7 @@ def notes() -> list[bytes]:
 
 
 def tlog_proofs() -> list[bytes]:
-    """Of some entries of a game."""
+    """Return the proofs of some entries of a game."""
     played = _games()[-1]
     return [TlogProof.of(played.entries, index, played.notes[-1]).encode() for index in (1, 3, 6)]
 
@@ -217,7 +217,7 @@ def of_the_public_log() -> list[bytes]:
 
 @cache
 def certificates() -> list[bytes]:
-    """Of the claims below, by the engine or Z3."""
+    """Return certificates of the claims below, by the engine or Z3."""
     found = []
     for line in _CLAIMS:
         question = json.loads(line)
@@ -229,12 +229,12 @@ def certificates() -> list[bytes]:
 
 
 def questions() -> list[bytes]:
-    """Of ``referee inspect``."""
+    """Return questions of ``referee inspect``."""
     return [line.encode() for line in _QUESTIONS]
 
 
 def claims() -> list[bytes]:
-    """Of ``referee prove``."""
+    """Return claims of ``referee prove``."""
     return [line.encode() for line in _CLAIMS]
 
 

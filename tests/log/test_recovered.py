@@ -309,7 +309,7 @@ def test_what_parts_before_the_declaration_is_a_fork() -> None:
 
 
 def test_two_declarations_about_one_copy_differ() -> None:
-    """The same copy is put back twice: each history declares the other one lost."""
+    """A copy is put back twice: each history declares the other one lost."""
     first, second_ = (found(log_pb2.Recovered(copied_ms=COPIED_MS, declared_ms=at), 3) for at in (1, 2))
     sides = [
         read_side(games.build_file(each.header, each.entries, each.notes[-1]), SIGNER.verifier)

@@ -22,13 +22,13 @@ _CANCEL = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event 
 _CANCELS = 20
 _POINT = "then"
 _ALONE = {"synchronous_standby_names": ""}
-"""Commits there wait for nobody."""
+"""Settings with which commits wait for no standby."""
 _TOLD = {"log_connections": "on"}
 _CONNECTED = b"connection authorized: user=referee database=club"
 
 
 class Earlier(StrEnum):
-    """As what an earlier state of the database comes back."""
+    """The forms in which an earlier state of the database comes back."""
 
     COPY = "an earlier copy of the disk"
     MOMENT = "a recovery to an earlier moment"
@@ -36,7 +36,7 @@ class Earlier(StrEnum):
 
 
 class Pair:
-    """Who is the primary changes; the address of the database, which names all servers, does not."""
+    """A database of two servers. The primary changes; the database's address, which names all servers, does not."""
 
     def __init__(self, primary: Postgres, standby: Postgres, other: Postgres) -> None:
         self._primary, self._standby = primary, standby
@@ -150,7 +150,7 @@ class Pair:
 
     @asynccontextmanager
     async def gone_back(self, how: Earlier) -> AsyncIterator[Callable[[], int]]:
-        """What was kept is in the place of the database for a while, and its commits wait for nobody.
+        """Put an earlier state in the place of the database for a while; its commits wait for no standby.
 
         Gives what counts the connections to it.
         """
@@ -230,7 +230,7 @@ class Pair:
         self._primary.start()
 
     def set_clock(self, off_s: int) -> None:
-        """Of the primary."""
+        """Set the clock of the primary."""
         self._shims[self._primary.folder].fail(clock_s=off_s)
 
 

@@ -298,7 +298,7 @@ def proxy(*words: str | Path, **environment: str) -> Iterator[None]:
 
 
 def reached(port: int, authority: Path) -> str:
-    """What is wrong with health and pages through a proxy; empty if nothing is. It is asked until it answers."""
+    """Return the faults of health and pages through a proxy; empty if there is none. Asks until it answers."""
     words = (REFEREE, "health", "--server", f"grpcs://localhost:{port}", "--tls-ca", authority)
     done = run("curl", "--version")
     for _ in range(40):

@@ -20,7 +20,7 @@ from tests.planted.fault import ROOT, Fault
 from tests.planted.faults import FAULTS
 
 _GENERATED: Final = ("referee/*/__init__.py", "referee/**/v1/*.py*", "referee/log/descriptors.binpb")
-"""What git does not have and tests need."""
+"""Files that git does not have and tests need."""
 _PASSED: Final = 0
 """Exit code of pytest."""
 _FOUND: Final = re.compile(r"^(?:FAILED|ERROR) (\S+?::.+?)(?: - |$)", re.MULTILINE)

@@ -37,7 +37,7 @@ def no_fault(_: Way, __: int) -> None:
 
 
 def findings(reports: list[Report]) -> str:
-    """What to read when it fails, and how to see it again."""
+    """Return the text to read when it fails, with the seed that repeats it."""
     return "\n".join(f"seed {report.name}: {report.findings}" for report in reports if report.findings)
 
 

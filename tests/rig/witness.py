@@ -1,4 +1,4 @@
-"""A player that writes down what it does and what it is told; besides, it tries moves that are against the rules."""
+"""A player that writes down its acts and its messages; besides, it tries moves that are against the rules."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ spare (ALH-C2), which change who is the richest in the hand-out.
 
     python -m tests.solver.alhambra_endgames [POSITIONS [SEED]]
 
-compares the bounds of so many more positions with all their ends.
+compares the bounds of POSITIONS more positions with all their ends.
 """
 
 from __future__ import annotations
@@ -236,7 +236,7 @@ def _deal(rng: random.Random, state: State) -> None:
 
 @dataclass
 class Counters:
-    """What was compared."""
+    """The numbers of comparisons."""
 
     positions: Counter[str]
     exact: Counter[str]
@@ -257,7 +257,7 @@ def winners_of(scores: Scores, contest: Contest = PLAIN) -> tuple[int, ...]:
 
 
 def winner(ends: set[Scores], contest: Contest = PLAIN) -> int | None:
-    """Who ends alone on the first place in every one."""
+    """Return the seat that ends alone on the first place in every one."""
     first = {winners_of(scores, contest) for scores in ends}
     (seats, *others) = first
     return seats[0] if not others and len(seats) == 1 else None
@@ -271,9 +271,9 @@ def compare(
     illegal: float = 0.1,
     contest: Callable[[random.Random, int], Contest] = lambda _, __: PLAIN,
 ) -> Counters:
-    """Raises ``AssertionError`` for a bound that is too small, or a game wrongly found decided.
+    """Raise ``AssertionError`` for a bound that is too small, or a game wrongly found decided.
 
-    ``contest``: at random, for so many seats.
+    ``contest``: at random, for a number of seats.
     """
     counters = Counters(Counter(), Counter(), Counter(), Counter())
     while sum(counters.positions.values()) < positions:

@@ -73,7 +73,7 @@ def best_turn(board: Board, reserve: Sequence[str], bought: Sequence[str]) -> tu
 
 
 def distance(start: Board, reserve: Sequence[str], goal: Board, most: int) -> int | None:
-    """The fewest rebuilds, breadth first; None if there is no way of so many or fewer."""
+    """Return the fewest rebuilds, breadth first; None if there is no way of ``most`` or fewer."""
     seen = {frozenset(start.items())}
     edge = [(start, list(reserve))]
     for turns in range(most + 1):

@@ -1,5 +1,5 @@
-"""Who can still win where illegal moves stand, points were taken off and seats have forfeited: nothing is wrongly
-found decided, and no end is beyond its bounds.
+"""Seats that can still win where illegal moves stand, points were taken off and seats have forfeited: nothing is
+wrongly found decided, and no end is beyond its bounds.
 """
 
 from __future__ import annotations

@@ -203,7 +203,7 @@ def test_claims_are_read_as_they_were_written() -> None:
 
 
 def accepted_is_true(data: bytes) -> bool:
-    """Whether the checker accepts the bytes. If so, they are what a proof of the same claim gives."""
+    """Return True if the checker accepts the bytes. If so, they are what a proof of the same claim gives."""
     try:
         checked = check(data)
     except BadCertificate:

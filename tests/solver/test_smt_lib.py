@@ -17,7 +17,7 @@ ROW = {(1, 0): "arcades-9", (2, 0): "garden-10-N", (3, 0): "tower-11"}
 
 
 def answer(text: str) -> str:
-    """What cvc5 says to SMT-LIB text with one question."""
+    """Return cvc5's answer to SMT-LIB text with one question."""
     solver = cvc5.Solver(cvc5.TermManager())
     parser = cvc5.InputParser(solver)
     parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, text, "question")

@@ -20,7 +20,7 @@ BY_NAME: Final = {theorem.name: theorem for theorem in THEOREMS}
 LARGE: Final = {
     *("ring-test-is-exact-5x5", "placement-is-legal-placement-4x4", "no-pinch-5x5", "four-neighbours-are-a-hole-5x5"),
 }
-"""The same in a smaller box is the sample."""
+"""Theorems whose sample is the one of a smaller box."""
 DEAR: Final = (
     *("swap-is-legal-swap-4x4", "rows-may-be-left-out", "what-is-removed-fits-again-4x4"),
     *("removal-is-legal-removal-3x3", "placement-is-legal-placement-3x3"),
@@ -154,7 +154,7 @@ def swap_without_west(self: Any, walls: int) -> Any:
 
 
 def run_is_cut(self: Any) -> tuple[int, int]:
-    """A wall that goes on from the last side to the first counts less."""
+    """Return a wall that is cut: it counts less if it continues from the last side to the first."""
     longest, length = walk_outline(self)
     return longest - (longest > 3), length
 
@@ -269,7 +269,7 @@ def test_a_counterexample_is_drawn(monkeypatch: pytest.MonkeyPatch, capsys: pyte
 
 
 def test_a_layout_can_be_locked() -> None:
-    """What is said beside the theorem: all tiles but one are on the only way to it, and it has four neighbours."""
+    """The remark beside the theorem: all tiles but one are on the only way to it, and it has four neighbours."""
     ring = {(1, 0): E, (1, 1): 0, (2, 1): N, (3, 1): 0, (3, 0): W, (3, -1): 0, (2, -1): 0, (2, 0): E | S | W}
     tile_set = every_mask()
     layout = Layout.of(tile_set, ring)
@@ -279,7 +279,7 @@ def test_a_layout_can_be_locked() -> None:
 
 
 def test_the_row_above_the_tiles_is_kept() -> None:
-    """What the theorem about rows that are left out takes for granted, whichever way the tiles came."""
+    """The theorem about rows that are left out assumes it, whichever way the tiles came."""
     layout = Layout(every_mask())
     for y in (-1, -2, -3, -4):
         layout = layout.placed(0, index_of((0, y)))

@@ -1,4 +1,4 @@
-"""What a text has beside its moves is judged as the log that it tells of."""
+"""The acts in a text that are no moves are judged as those of the log that it describes."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def game(
 
 
 def result_of(path: Path) -> Result:
-    """What the log says, whosever it is."""
+    """Return the result in the log, for any signer."""
     with path.open("rb") as stream:
         return of_record(Record.replay(entries(stream)), path.name)
 

@@ -145,7 +145,7 @@ class Planted:
     when: Callable[[Act], bool]
     rule: str
     others: Mapping[str, Any] = field(default_factory=dict)
-    """Of the event."""
+    """Other terms of the event."""
 
     @cached_property
     def data(self) -> bytes:

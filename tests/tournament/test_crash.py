@@ -52,7 +52,7 @@ def test_kills(tmp_path: Path, kills: int) -> None:
 
 
 def test_a_crash_between_names_and_log_leaves_nothing(tmp_path: Path) -> None:
-    """The names are written first: one of them without an entry is nobody's."""
+    """The names are written first: a name without an entry belongs to no player."""
     path = tmp_path / "spring.eventlog"
     assert referee("event", "new", path, "--rules", "kingdomino").returncode == 0
     before = path.read_bytes()

@@ -20,7 +20,7 @@ OFTEN = Chances(absent=0.1, late=0.2, withdraw=0.1, no_show=0.1, forfeit=0.1, am
 
 
 def check(value: Any, schema: Any, path: str = "$") -> None:
-    """As much of JSON Schema as this one has."""
+    """Check the value, by the part of JSON Schema that this schema uses."""
     if "$ref" in schema:
         schema = SCHEMA["$defs"][schema["$ref"].removeprefix("#/$defs/")]
     if "anyOf" in schema:

@@ -287,7 +287,7 @@ def test_the_commands(tmp_path: Path) -> None:
 
 
 def other(**asked: object) -> Any:
-    """What caissify-pairings answers, in an environment of its own."""
+    """Return the answer of caissify-pairings, in an environment of its own."""
     python = ROOT / ".venv" / "compare" / "bin" / "python"
     if (
         not python.exists()

@@ -40,7 +40,7 @@ FROZEN = Path(__file__).parents[1] / "frozen"
 POLICY = Policy(verifier=SIGNER.verifier)
 CODEC = CODECS[1]
 UNCHECKED = {"EVT-P8"}
-"""What the verifier does not look at."""
+"""Rules that the verifier does not check."""
 
 
 @pytest.fixture(autouse=True)
@@ -50,7 +50,7 @@ def _node() -> None:
 
 
 def reports(paths: Sequence[Path], key: str = str(SIGNER.verifier)) -> list[dict[str, Any]]:
-    """What the command says of the files."""
+    """Return the command's reports on the files."""
     done = verify(*paths, "--key", key, "--json")
     assert done.stderr == ""
     return [json.loads(line) for line in done.stdout.splitlines()]

@@ -27,11 +27,11 @@ from tests.web.words import address_in
 
 @dataclass(frozen=True)
 class Started:
-    """What `referee serve --web` says of itself."""
+    """The output of `referee serve --web`."""
 
     referee: str
     address: str
-    """Of the pages, without a slash at its end."""
+    """The address of the pages, without a slash at its end."""
     token: str
     key: str
 

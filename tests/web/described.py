@@ -11,7 +11,7 @@ from referee.games.alhambra.phases import FREE
 
 
 def described(rules_id: str, state: Any) -> dict[str, Any]:
-    """As JSON has it."""
+    """Return the position as JSON has it."""
     return {"alhambra": _alhambra, "kingdomino": _kingdomino, "rollwrite": _rollwrite}[rules_id](state)
 
 

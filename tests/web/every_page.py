@@ -31,12 +31,12 @@ class Look:
 
     name: str
     address: str
-    """With ``{game}`` for the id of a game that is played, ``{event}`` and ``{over}`` for those of events,
-    ``{free}`` for a seat that nobody took, with its token, and ``{alhambra}`` and the like for a seat of such a game
-    that this browser has taken.
+    """The address, with ``{game}`` for the id of a game that is played, ``{event}`` and ``{over}`` for those of events,
+    ``{free}`` for a free seat with its token, and ``{alhambra}`` and the like for a seat of such a game that this
+    browser has taken.
     """
     ready: str
-    """What is there when there is nothing more to come (CSS)."""
+    """The element that is there when the page is complete (CSS)."""
 
     @property
     def path(self) -> str:

@@ -126,7 +126,7 @@ class Events:
         assert b64decode(data["checkpoint"])
 
     async def until(self, game: str, size: int) -> None:
-        """Read on until the game has so many entries."""
+        """Read until the game has ``size`` entries."""
         while self.first.get(game, 0) + len(self.entries.get(game, ())) < size:
             await self.next("commit")
 
@@ -217,7 +217,8 @@ class Caller:
     def __call__(self, method: str, path: str, body: bytes | None = None, **headers: str | None) -> Got:
         """``headers``: with underscores; None leaves one out that is there otherwise.
 
-        All tests of a process share one address, and with it its limit; who is told to wait does.
+        All tests of a process share one address, and with it its limit; a refused call waits as long as its answer
+        says.
         """
         while (got := self._once(method, path, body, headers)).status == 429:
             time.sleep(int(got.headers["retry-after"]))

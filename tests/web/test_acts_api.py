@@ -1,4 +1,4 @@
-"""What seats send through a gateway: exact bytes that they signed, with their own tokens, to a real referee."""
+"""Seats' acts through a gateway: exact bytes that they signed, with their own tokens, to a real referee."""
 
 from __future__ import annotations
 

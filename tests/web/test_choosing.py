@@ -97,7 +97,7 @@ WALK = """async ([rules, version, tables, options, turns]) => {
 
 @dataclass(frozen=True)
 class Turn:
-    """What a seat chooses from. ``state`` goes on with the game, so what is asked of it is asked while it is made."""
+    """The choices of a seat. ``state`` changes with the game, so it is questioned while this is made."""
 
     seat: int
     position: bytes
@@ -126,7 +126,7 @@ def sampled(every: Sequence[Turn], rng: random.Random, each: int) -> list[Turn]:
 
 
 def is_twin(turn: Turn) -> bool:
-    """Whether a domino with equal halves is to be placed."""
+    """Return True if a domino with equal halves is to be placed."""
     if not isinstance(next(turn.state.legal_moves()), PlaceDomino):
         return False
     domino = turn.state.due()

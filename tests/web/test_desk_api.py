@@ -1,4 +1,4 @@
-"""What an organiser's and an arbiter's page asks of the gateway: rulings prepared, calls answered, games opened."""
+"""Requests of an organiser's and an arbiter's page to the gateway: rulings prepared, calls answered, games opened."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ class Job:
 
 
 def lived(*jobs: Job) -> list[list[dict[str, Any]]]:
-    """What each feed tells after each of its steps."""
+    """Return the messages of each feed after each of its steps."""
     return list(run(_FEEDS, [job.asked() for job in jobs]))
 
 
@@ -137,7 +137,7 @@ def test_positions_are_kept_when_the_log_is_opened_again() -> None:
 
 
 def test_a_callers_mistake_changes_nothing() -> None:
-    """Half a commit, in which a stranger takes a seat: it is no lie yet, and the game goes on without it."""
+    """Half a commit, in which a stranger takes a seat: it is no lie yet, and the game continues without it."""
     honest = gateway("alhambra")
     entry = decode_entry(honest.entries[1])
     here = Place(honest.played.record.game_id, 1, merkle.leaf_hash(honest.entries[0]))
@@ -262,7 +262,7 @@ def test_lies_about_what_was_seen_before() -> None:
 
 
 def test_what_comes_again_is_of_what_is_known() -> None:
-    """As after a break. What else comes with it is not looked at, and not shown."""
+    """Entries come again after a break. The rest of the message is not looked at, and not shown."""
     honest, n = gateway("alhambra"), 20
     known = honest.opening(n)
     lies = {

@@ -1,4 +1,4 @@
-"""What everybody may read, through a gateway to a real referee: real games, real sockets."""
+"""Public reads, through a gateway to a real referee: real games, real sockets."""
 
 from __future__ import annotations
 
@@ -314,7 +314,7 @@ async def deaf(web: Gateway, path: str) -> AsyncIterator[None]:
 async def test_a_socket_that_is_never_read_is_cut_off(
     served: tuple[Server, Client], stall_s: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As nothing is taken of what was there before, or as it falls behind of what happens now."""
+    """The socket takes nothing of the past, or falls behind the present."""
     monkeypatch.setattr(limits, "SEND_BYTES", 2048)
     server, client = served
     play = await client.play()

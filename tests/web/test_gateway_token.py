@@ -1,4 +1,4 @@
-"""Readers behind one gateway are told apart by the referee, which believes the gateway's token."""
+"""The referee tells readers behind one gateway apart, as it believes the gateway's token."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ async def asked(browser: httpx.AsyncClient, address: str) -> httpx.Response:
 
 
 async def flooded(browser: httpx.AsyncClient, address: str) -> httpx.Response:
-    """What is answered to somebody there who asks until he is refused."""
+    """Ask from this address until the gateway refuses; return the refusal."""
     async with waiting_for("the limit"):
         while (answer := await asked(browser, address)).status_code == 200:
             pass

@@ -144,7 +144,7 @@ def test_languages_of_pages_need_pages(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("language", TRANSLATIONS)
 def test_rules_stand_beside_the_english_ones(language: str, browsing: httpx.Client) -> None:
-    """Which decide, and stand alone where nobody has translated one."""
+    """The English ones decide, and stand alone where there is no translation."""
     for name in registry.names():
         text = browsing.get(f"/rules/{name}?lang={language}").text
         rules = registry.get(name).catalogue
@@ -261,7 +261,7 @@ def test_every_reason_has_words_in_every_language() -> None:
 
 
 def test_a_refusal_says_to_wait_only_where_that_helps_and_why_in_full() -> None:
-    """A game has so many entries and no more, however long one waits."""
+    """A game has a limit of entries, which no wait changes."""
     error = grpc.aio.AioRpcError(
         grpc.StatusCode.RESOURCE_EXHAUSTED,
         grpc.aio.Metadata(),
@@ -280,7 +280,7 @@ def test_a_refusal_says_to_wait_only_where_that_helps_and_why_in_full() -> None:
 
 
 def test_refusals_are_in_the_language_of_who_asks(browsing: httpx.Client) -> None:
-    """Whatever was chosen before: pages name their own. Reason and parts are the same in all."""
+    """An earlier choice does not matter: pages name their own. Reason and parts are the same in all."""
     browsing.get("/?lang=ru")
     told = {}
     for asked, got in (("hu", "hu"), ("cs, en;q=0.5", "cs"), ("fr", "en"), ("*", "en"), (LANGUAGE, LANGUAGE)):

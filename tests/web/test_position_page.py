@@ -74,7 +74,7 @@ async def test_a_domino_is_laid_half_by_half(page: Page, gateway: str) -> None:
 
 
 async def test_dominoes_are_laid_in_any_order(page: Page, gateway: str) -> None:
-    """Nobody can tell from a kingdom in which order its dominoes came."""
+    """A kingdom does not show the order in which its dominoes came."""
     await opened(page, gateway, "#kingdomino;5;24:3,0,3,1;1:1,0,2,0")
     await expect(page.get_by_role("region", name="Verdict")).to_contain_text("Not legal: one rule broken")
     await page.goto("about:blank")

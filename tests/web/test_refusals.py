@@ -53,7 +53,7 @@ def refused_by_the_referee(error: Exception) -> Refusal:
     ids=str,
 )
 def test_what_the_referee_refuses_is_told_in_the_language(error: Exception, czech: str) -> None:
-    """All of it, though the message is in English, and says the same to whoever asks for no language."""
+    """All of it is translated; the message is in English, and stays so for callers that ask for no language."""
     found = refused_by_the_referee(error)
     assert found.words("cs") == czech
     assert "said" not in found.metadata
@@ -144,7 +144,7 @@ _IN_ENGLISH_ALONE: Final = {
     "server/service/tournaments.py": {"BadField"},  # what `referee event` asks
     "server/service/watching.py": {"BadField"},  # what the gateway writes itself
 }
-"""Errors of the referee that say in English alone what is wrong, and why nobody who uses a page meets them."""
+"""The referee's errors in English alone, and why the pages never cause them."""
 
 
 def test_what_the_referee_says_in_english_alone_nobody_at_a_page_meets() -> None:

@@ -128,7 +128,7 @@ async def test_what_is_lost_on_the_way_is_sent_again_as_it_was(lost: str, page: 
 @pytest.mark.long
 @pytest.mark.parametrize("lost", ["answer", "end"])
 async def test_the_stream_tells_what_the_answer_did_not(lost: str, page: Page, club: Club) -> None:
-    """The seat goes on at once, even if its request hangs for ever."""
+    """The seat continues at once, even if its request hangs for ever."""
     made, hand = await opened(club, page)
     way = await Way.of(page)
     async with bots(club.referee, made, 1):

@@ -111,7 +111,7 @@ async def test_a_lost_key_is_changed_by_an_arbiter(page: Page, browser: Browser,
 
 @pytest.mark.long
 async def test_a_seat_changes_its_key(page: Page, browser: Browser, club: Club) -> None:
-    """The new one counts from the first act that it signs; the file of before brings nobody back then."""
+    """The new one counts from the first act that it signs; the old file does not open the seat then."""
     made, hand = await opened(club, page)
     async with bots(club.referee, made, 1), elsewhere(browser) as other:
         await hand.sit()
@@ -174,7 +174,7 @@ NOISY = """
 
 
 def noisy_signature(seed: bytes, message: bytes) -> bytes:
-    """As RFC 8032 has it, but with another r each time: every verifier takes it. ``seed``: the private key."""
+    """Sign by RFC 8032, but with another r each time: every verifier takes it. ``seed``: the private key."""
     expanded = sha512(seed).digest()
     scalar = bytes([expanded[0] & 248, *expanded[1:31], expanded[31] & 63 | 64])
     public = crypto_scalarmult_ed25519_base_noclamp(scalar)
@@ -186,7 +186,7 @@ def noisy_signature(seed: bytes, message: bytes) -> bytes:
 
 @pytest.mark.parametrize("moves", [2, campaign(None)])
 async def test_a_browser_that_signs_with_noise(moves: int | None, page: Page, club: Club) -> None:
-    """As Safari does: the share of the deck is the same after all, and what is sent again is what was signed first."""
+    """Safari does: the share of the deck is the same after all, and the first signature is sent again."""
     made, hand = await opened(club, page)
     signed: dict[bytes, set[bytes]] = {}
 

@@ -1,4 +1,4 @@
-"""What pages lack so that browsers can play seats on them: found before anybody comes, told to operator and reader."""
+"""Browsers' conditions for playing on pages: missing ones are found at the start, and shown to operator and reader."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What somebody can try against the gateway, or through it against a browser; docs/security.md has the list."""
+"""Attacks against the gateway, or through it against a browser; docs/security.md has the list."""
 
 from __future__ import annotations
 
@@ -227,7 +227,7 @@ async def whatever(data: st.DataObject, site: Site) -> None:
 
 
 def poisoned(value: Any, text: str) -> Any:
-    """The same with every free text replaced."""
+    """Return the value with every free text replaced."""
     match value:
         case dict():
             free = {"outcome", "event_id", "message", "next_page"}
@@ -239,7 +239,7 @@ def poisoned(value: Any, text: str) -> Any:
 
 @pytest.mark.parametrize("text", [HOSTILE[0], *(pytest.param(text, marks=pytest.mark.long) for text in HOSTILE[1:])])
 async def test_texts_of_games_are_texts(text: str, page: Page, site: Site) -> None:
-    """As a gateway that lies could send them, in all that is not signed."""
+    """A lying gateway could send them, in all that is not signed."""
 
     async def poison(route: Route) -> None:
         response = await route.fetch()

@@ -1,4 +1,4 @@
-"""What stands between a page of a seat and its game: a way that breaks, a browser that forgets."""
+"""Obstacles between a page of a seat and its game: a way that breaks, a browser that forgets."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ class Way:
             await route.fulfill(response=response)
 
     async def tried(self, times: int) -> None:
-        """Wait until so much was sent in all."""
+        """Wait until ``times`` bodies were sent in all."""
         await until(lambda: len(self.sent) >= times, "the same act again", every_s=0.01)
 
     @property
     def intents(self) -> set[bytes]:
-        """What was signed."""
+        """The signed intents."""
         return {pb.SubmitIntentRequest.FromString(body).intent for body in self.sent}
 
     @asynccontextmanager
@@ -72,7 +72,7 @@ class Way:
 
 
 async def saved_by(page: Page) -> list[bytes]:
-    """What the page gives to be saved from now on."""
+    """Return a list of the files that the page saves from now on."""
     files: list[bytes] = []
 
     async def read(download: Download) -> None:

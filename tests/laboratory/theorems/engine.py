@@ -1,10 +1,10 @@
-"""The engine's own code, run on formulas: what it says about every layout at once.
+"""The engine's own code, run on formulas: its verdicts on every layout at once.
 
 The engine keeps sets of cells as integers and asks its rules with ``&``, ``|``, ``^``, ``~`` and shifts. ``Bits`` is
-such an integer with a formula for every bit, so the methods of ``Layout`` run on it as they stand, and what comes out
-is the rule that is really in force: a changed engine changes the theorems. What cannot be run on formulas is the search
-for cells that cut others off, which walks from tile to tile: all layouts of a small box are gone through for it. How
-a layout is made of another (``placed``, ``removed``, ``swapped``) is in no theorem: the tests' oracles hold that.
+such an integer with a formula for every bit, so the methods of ``Layout`` run on it unchanged, and their result is the
+rule that is really in force: a changed engine changes the theorems. The search for cells that cut others off cannot be
+run on formulas, as it walks from tile to tile: all layouts of a small box are gone through for it. How a layout is made
+of another (``placed``, ``removed``, ``swapped``) is in no theorem: the tests' oracles hold that.
 """
 
 from __future__ import annotations

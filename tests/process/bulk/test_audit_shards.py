@@ -185,7 +185,7 @@ def test_a_list_of_names(games: Path) -> None:
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_a_list_is_split_at_ends_of_lines_and_nowhere_else(games: Path, end: str) -> None:
-    """As ``find`` writes it, or an editor of another system."""
+    """``find`` writes such a list, or an editor of another system."""
     names = ["a\u2028b.gamelog", "c\rd.gamelog", "e\x85f.gamelog", "g\x0ch.gamelog"]
     for name in names:
         (games / name).write_bytes(b"")
@@ -218,7 +218,7 @@ def test_a_directory_that_cannot_be_listed_is_named_and_not_left_out(games: Path
 
 
 def slurm(index: int, first: int, last: int, count: int) -> dict[str, str]:
-    """What Slurm sets in a task of an array."""
+    """Return Slurm's variables in a task of an array."""
     values = {"ID": index, "MIN": first, "MAX": last, "COUNT": count}
     return {f"SLURM_ARRAY_TASK_{name}": str(value) for name, value in values.items()}
 

@@ -1,4 +1,4 @@
-"""The same bytes again, other processes, failing disks: acknowledged acts stand, and no others."""
+"""Repeated bytes, other processes, failing disks: acknowledged acts stand, and no others."""
 
 from __future__ import annotations
 

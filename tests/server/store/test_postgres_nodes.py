@@ -124,7 +124,7 @@ async def test_who_starts_buries_nobody_whose_session_is_there(started: Started,
 
 
 async def test_who_needs_longer_to_connect_again_is_not_dead(started: Started, postgres: Postgres, url: str) -> None:
-    """Of two hosts the first may take seconds to be found gone. A node that was seen since is missed at once."""
+    """The first of two hosts may take seconds to be found gone. A node that was seen since is missed at once."""
     await founded(started)
     first, second = await started("a"), await started("b")
     with second._lock:

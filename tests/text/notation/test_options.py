@@ -89,7 +89,7 @@ def test_a_choice_is_called_what_its_value_is_called(rules_id: str) -> None:
 
 @pytest.mark.parametrize("rules_id", GAMES)
 def test_a_choice_is_encoded_as_its_value(rules_id: str) -> None:
-    """Whatever the enumerations of the rules are called inside."""
+    """The rules' internal names of enumerations do not matter."""
     for name, field in fields(rules_id).items():
         if field.enum_type is None:
             continue

@@ -16,7 +16,7 @@ from tests.sizes import Part, in_parts
 from tests.text.notation.setups import PLAIN, SETUPS, name_of, play
 
 _EVERY = 3
-"""Of the positions of a game."""
+"""One position of a game in this many is tested."""
 
 
 @in_parts(2)

@@ -137,7 +137,7 @@ def without_time(line: object) -> object:
 
 @pytest.mark.long
 def test_contested_games_become_texts_and_logs_again() -> None:
-    """The same positions, contest and result, whatever happened beside the moves."""
+    """Positions, contest and result are the same, whatever happened beside the moves."""
     keys = [PrivateKey.generate() for _ in range(4)]
     seen: set[str] = set()
     for made in games():

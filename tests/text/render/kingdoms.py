@@ -49,7 +49,7 @@ def events(game: str) -> Iterator[tuple[State, Any]]:
 
 
 def position(game: str, after: int = 10_000) -> State:
-    """The position after so many events, or after all."""
+    """Return the position after ``after`` events, or after all."""
     state = None
     for number, (state, _) in enumerate(events(game)):  # noqa: B007 - the last one is meant
         if number == after:

@@ -339,7 +339,7 @@ def test_whatever_is_ruled_the_log_audits_and_has_the_result_that_is_stated(setu
 
 
 def test_the_list_has_what_does_not_fit_its_position() -> None:
-    """A line that says something else of the position than what is so is nobody's move, and ends no list."""
+    """A line that states the position wrongly is no seat's move, and ends no list."""
     text = write(text_of(PLAIN[1], play(PLAIN[1], seed=3)))
     lines = text.split("\n")
     at = next(index for index, line in enumerate(lines) if ": choose" in line)

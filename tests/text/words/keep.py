@@ -24,7 +24,7 @@ _LIKE: Final = 0.5
 
 @dataclass(slots=True)
 class Part:
-    """What a translation of a part becomes."""
+    """The result of the translation of a part."""
 
     texts: dict[str, Text]
     again: set[str] = field(default_factory=set)

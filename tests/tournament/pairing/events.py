@@ -17,7 +17,7 @@ BYE_POINTS = 240
 
 @dataclass
 class Event:
-    """Players 1 to ``players``; more come late. Who stays away gets nothing."""
+    """Players 1 to ``players``; more come late. Absent ones get nothing."""
 
     players: int
     sizes: Sequence[int]
@@ -112,7 +112,7 @@ def _shorts(sizes: Sequence[int], count: int) -> list[tuple[int, ...]]:
 
 
 def at_random(event: Event, situation: Situation) -> Pairing:
-    """A lawful pairing, if nobody is forbidden to meet and nobody had a bye."""
+    """Return a lawful pairing, if no players are forbidden to meet and none had a bye."""
     players = len(situation.standing)
     shape = event.random.choice(shapes(players, event.sizes))
     order = event.random.sample(situation.standing, players)

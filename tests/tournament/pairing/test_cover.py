@@ -41,7 +41,7 @@ def test_there_is_none() -> None:
 
 
 def test_it_stops(monkeypatch: pytest.MonkeyPatch) -> None:
-    """After so many tables, and says that it found none."""
+    """It stops after this many tables, and reports that it found none."""
     assert cover(range(8), [set()] * 8, [4, 4]) == [[0, 1, 2, 3], [4, 5, 6, 7]]
     monkeypatch.setattr(module, "TRIED", 1)
     assert cover(range(8), [set()] * 8, [4, 4]) is None

@@ -27,7 +27,7 @@ def words(seed: int = 0) -> Words:
 
 
 def held(situation: Situation, sizes: tuple[int, ...], paired: Paired) -> None:
-    """What holds of every round."""
+    """Check what holds of every round."""
     hard = {v.rule_id for v in violations(situation, sizes, paired.pairing)}
     assert hard <= {"EVT-P5"}
     assert vector(situation, sizes, paired.pairing) == paired.reached
@@ -124,7 +124,7 @@ def test_the_bound_is_that_of_the_byes() -> None:
 
 
 def test_nobody_and_too_few() -> None:
-    """Who cannot play has the bye."""
+    """A player without a table has the bye."""
     assert swiss(Situation((), {}), (4,), words()).pairing.tables == ()
     assert swiss(Situation((7, 9), {}), (4, 3), words()).pairing.byes == (7, 9)
 
@@ -136,7 +136,7 @@ def test_wrong_sizes_are_refused() -> None:
 
 
 def test_the_draw_decides_the_seats_only_where_counts_do_not() -> None:
-    """Who sat on seat 0 does not again; without a past any seat is drawn."""
+    """A player does not sit on seat 0 twice in a row; without a past any seat is drawn."""
     situation = Situation((1, 2), {})
     assert {swiss(situation, (2,), words(seed)).pairing.tables for seed in range(8)} == {((1, 2),), ((2, 1),)}
     sat = replace(situation, seated={1: (1,)})

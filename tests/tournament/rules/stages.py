@@ -1,4 +1,4 @@
-"""What the tests of the rules of events share: the register, and events that have come some way."""
+"""Helpers for the tests of the rules of events: the register, and events at some stage."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def played(draw: st.DrawFn, most: int = 12) -> tuple[Event, Situation, Pairing]:
 
 
 def key(situation: Situation, event: Event, pairing: Pairing) -> tuple[int, ...]:
-    """What exchanges are judged by: who must not meet comes after the second byes."""
+    """Return the key by which exchanges are judged: forbidden meetings come after the second byes."""
     worth = vector(situation, event.sizes, pairing)
     hard = sum(v.rule_id == "EVT-P5" for v in violations(situation, event.sizes, pairing))
     return (worth.second_byes, hard, *worth[1:8])

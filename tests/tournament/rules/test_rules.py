@@ -94,7 +94,7 @@ def test_no_exchange_improves_and_the_same_is_paired_again(given_round: tuple[St
 
 @derives("EVT-O2")
 def test_a_declared_order_is_that_of_the_seats() -> None:
-    """As far as it goes: some games declare only who starts."""
+    """It is compared as far as it goes: some games declare only the first seat."""
     assert all(in_seat_order(order) for order in ((), (0,), (0, 1, 2, 3)))
     assert not any(in_seat_order(order) for order in ((1,), (1, 0), (0, 2, 1)))
     declared = (

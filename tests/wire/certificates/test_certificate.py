@@ -118,7 +118,7 @@ def test_what_certificates_say() -> None:
 
 
 def accepted_is_true(data: bytes) -> bool:
-    """Whether the checker accepts the bytes. If so, they are what a proof of the same claim gives."""
+    """Return True if the checker accepts the bytes. If so, they are what a proof of the same claim gives."""
     try:
         checked = check(data)
     except BadCertificate:
