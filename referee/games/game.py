@@ -46,7 +46,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A rule that an event breaks, with what was found. Sentences are made from it at the edge."""
+    """A rule that an event breaks, with the facts. Sentences are made from it at the edge."""
 
     rule_id: str
     cells: tuple[Cell, ...] = ()
@@ -82,7 +82,7 @@ class Over:
     ending: Ending
     scores: tuple[int, ...]
     places: tuple[int, ...]
-    """Per seat, 1 is the winner; equal places are a draw."""
+    """The places per seat: 1 is the winner; equal places are a draw."""
 
 
 class Ending(Enum):
@@ -138,7 +138,7 @@ class ForcedPass:
 
 
 class Stream(Protocol):
-    """Where a dealer's randomness comes from: the committed deck, or a test's."""
+    """The source of a dealer's randomness: the committed deck, or a test's."""
 
     def permutation(self, label: str, n: int) -> list[int]:
         """Return the numbers 0..n-1 in an order that depends on the label."""
@@ -152,7 +152,7 @@ class State(Protocol):
 
     @property
     def seats(self) -> int:
-        """How many there are."""
+        """The number of seats."""
 
     def pending(self) -> tuple[Pending, ...]:
         """Return everything that is awaited now; never empty."""
@@ -183,10 +183,10 @@ class State(Protocol):
         """
 
     def observation(self, seat: int | None) -> Any:
-        """Return what the seat (or, for None, anybody) may know."""
+        """Return the data that the seat (or, for None, the public) may know."""
 
     def comments(self) -> tuple[str, ...]:
-        """Return sentences on what no rule forbids, yet every report has to mention; often nothing."""
+        """Return sentences on oddities that no rule forbids, yet every report has to mention; often none."""
 
     def course(self) -> Mapping[str, Fact]:
         """Return how far an event has come, which has no winner; empty for a game, whose result says it."""
@@ -209,7 +209,7 @@ class Dealer(Protocol):
 
 
 class Game(Protocol):
-    """A registered (rules id, version): how to set up, and what its rules are."""
+    """A registered (rules id, version): its setup and its rules."""
 
     rules_id: str
     version: int
@@ -224,7 +224,7 @@ class Game(Protocol):
     where they are from, in words that every report repeats."""
 
     def default_components(self) -> Any:
-        """Return the version's own components: what its tiles, its dominoes or its sheet are."""
+        """Return the version's own components: its tiles, its dominoes or its sheet."""
 
     def new(self, seats: int, options: Any, components: Any) -> State:
         """Return the state before the first event. Raise ``SetupError``."""
@@ -236,8 +236,8 @@ class Game(Protocol):
 class InputError(ValueError):
     """A part of what was given is wrong, in one line.
 
-    ``field`` names the part, and is empty if there is only one; ``what`` tells what is wrong with it; ``expected`` is
-    empty if that tells it, too.
+    ``field`` names the part, and is empty if there is only one; ``what`` is the fault; ``expected`` is empty if that
+    tells it, too.
     """
 
     def __init__(self, field: str, what: str, expected: str = "", *, sep: str = ",") -> None:

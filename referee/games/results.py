@@ -1,7 +1,7 @@
-"""How a game ends and what that is worth: by its rules, by forfeits, or by a ruling. Knows no game.
+"""The ends of games and their worth: by the rules, by forfeits, or by a ruling. Knows no game.
 
-``Contest`` is what happened to a game beside its moves. From it and the position everybody has the same ``Result``: the
-log, which enters it, and every tool that reads a log or a text.
+``Contest`` has the acts beside a game's moves. From it and the position all get the same ``Result``: the log, which
+enters it, and every tool that reads a log or a text.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from referee.games.table_rules import is_decided, places_after, places_by, place
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How a game ended, or has come to its end."""
+    """The end of a game, entered or not."""
 
     ending: Ending
     scores: tuple[int, ...] = ()
@@ -37,7 +37,7 @@ class Result:
 
 
 class Wait(Enum):
-    """For what a result waits that a game has come to."""
+    """The reason why a game's result waits."""
 
     PROTESTS = auto()
     """There is still time to protest."""
@@ -76,7 +76,7 @@ class Contest:
         return None
 
     def settled(self, seats: int, pending: Sequence[Pending]) -> Contest:
-        """Return the same without a ruling that gives what the game has come to anyway: texts cannot tell it apart."""
+        """Return the same without a ruling that gives the result of the game anyway: texts cannot tell it apart."""
         unruled = replace(self, ruled=None)
         return self if self.ruled is None or unruled.result(seats, pending) != self.ruled else unruled
 

@@ -20,7 +20,7 @@ class StateBase(Copied):
         raise NotImplementedError
 
     def comments(self) -> tuple[str, ...]:
-        """Return nothing: what is unusual in this game is forbidden."""
+        """Return nothing: unusual acts are forbidden in this game."""
         return ()
 
     def course(self) -> Mapping[str, Fact]:
@@ -32,7 +32,7 @@ class StateBase(Copied):
         raise NotImplementedError
 
     def observation(self, seat: int | None) -> Self:  # noqa: ARG002 - everybody may see all of it
-        """Return all of it, to any seat: what is hidden, the order of what is undrawn, is not in a state."""
+        """Return all of it, to any seat: the only hidden part, the order of undrawn pieces, is not in a state."""
         return self.copy()
 
     def digest(self) -> bytes:

@@ -1,4 +1,4 @@
-"""The rules of the table, whatever the game: what the referee does when a seat leaves or an arbiter rules.
+"""The rules of the table, for every game: the referee's acts when a seat leaves or an arbiter rules.
 
 They are no part of a game's own catalogue, which is frozen with its version. Ids stay for ever; new rules follow.
 """
@@ -401,7 +401,7 @@ ENDINGS: Final = (
     Ending.ADJUDICATED,
     Ending.CRASHED,
 )
-"""How a seat can forfeit."""
+"""The ways in which a seat can forfeit."""
 
 
 def is_decided(seats: int, out: Sequence[int]) -> bool:

@@ -1,6 +1,6 @@
-"""The table beside the position: who has forfeited, strikes, protests, take-backs, what an arbiter ruled.
+"""The table beside the position: forfeits, strikes, protests, take-backs, rulings.
 
-Says what an act of a seat, a scribe or an arbiter may do now, and does it; what a game goes back to is in
+Decides on an act of a seat, a scribe or an arbiter, and applies it; the moments that a game can go back to are in
 ``takebacks``. Knows neither hashes nor signatures.
 """
 
@@ -83,12 +83,12 @@ class Ruling(NamedTuple):
 
     ruled: Ruled
     is_last: bool
-    """It decided an appeal."""
+    """True if it decided an appeal."""
 
 
 @dataclass(slots=True)
 class Proposal:
-    """To take moves back."""
+    """A proposal to take moves back."""
 
     seq: int
     to_seq: int
@@ -102,23 +102,23 @@ class GoBack(Protocol):
 
 
 class Now(NamedTuple):
-    """How the game stands, as far as acts depend on it."""
+    """The state of the game, as far as acts depend on it."""
 
     joining: bool
     """Seats can still join."""
     playing: bool
     is_over: bool
-    """It has come to its end, which may still wait for protests."""
+    """True if the game has a result, which may still wait for protests."""
     deciding: tuple[int, ...]
     """Seats whose move the rules await."""
     may_go_back: GoBack
     has_clock: bool
     keys: Mapping[int, Sequence[bytes]]
-    """By seat that has joined: every key that was ever named as its own."""
+    """Keys by seat that has joined: every key that was ever named as its own."""
 
 
 class Arbitration:
-    """One game's. ``check`` changes nothing; what it found to be allowed is done by the methods after it."""
+    """One game's arbitration. ``check`` changes nothing; the methods after it apply what it allowed."""
 
     def __init__(self, opened: log_pb2.GameOpen, rule_ids: Collection[str]) -> None:
         """``rule_ids``: those of the game."""
@@ -133,7 +133,7 @@ class Arbitration:
             Role.SCRIBE: len(opened.scribe_keys),
             Role.ARBITER: self._arbiters,
         }
-        """How many there are of each."""
+        """The number of authors of each role."""
         version = self.terms.table_rules
         self._rule_ids = {*rule_ids, *(rule.id for rule in table_rules.catalogue(version))}
         self.acts_before_play = version > 1
@@ -425,7 +425,7 @@ class Arbitration:
         self.disputes[seq] = Dispute(seat, act.against_seq, act.rule_id, appealed)
 
     def rule(self, seq: int, ruled: Ruled) -> None:
-        """Do what any ruling does, and what it does here; position and clocks are the game's."""
+        """Apply a ruling: its common effects, and its effects here; position and clocks are the game's."""
         is_last = False
         if ruled.decides is not None:
             dispute = self.disputes[ruled.decides]

@@ -1,4 +1,4 @@
-"""One game file of many, audited: a line that ``json`` can write, as the workers of a bulk run send it."""
+"""The audit of one game file of many: a line that ``json`` can write, as the workers of a bulk run send it."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from referee.log.verdict import Policy, Report
 from referee.process.bulk.results import LOST
 
 UNREADABLE: Final = "UNREADABLE"
-"""In the place of a verdict: the file could not be audited."""
+"""The word in place of a verdict: the file could not be audited."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Which file, and whom its reader trusts."""
+    """A file, and the keys that its reader trusts."""
 
     name: str
     """The name that the reader uses for the file."""
@@ -38,8 +38,8 @@ class Question:
 def audited(question: Question) -> dict[str, Any]:
     """Audit the file. Nothing that it holds raises anything but ``MemoryError``.
 
-    ``verdict`` and ``problem`` are always there: what decides the verdict in words, or is empty; with a verdict also
-    ``size``, ``sha256`` and what ``Report.as_json`` has.
+    ``verdict`` and ``problem`` are always there; ``problem`` is the reason for the verdict in words, or empty. With a
+    verdict there are also ``size``, ``sha256`` and the fields of ``Report.as_json``.
     """
     try:
         with _opened(question) as stream:

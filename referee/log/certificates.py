@@ -47,7 +47,7 @@ class EntryVerdict(NamedTuple):
     against: tuple[str, ...] | None
     """The rules that it breaks, ascending; None: it is legal."""
     is_refusal: bool
-    """It is an attempt that the referee refused."""
+    """True if it is an attempt that the referee refused."""
 
 
 def verdict(event: Event, before: State) -> EntryVerdict | None:
@@ -75,7 +75,7 @@ def is_wanted(policy: log_pb2.ProofPolicy.ValueType, verdict: EntryVerdict) -> b
 
 
 class _Claimed:
-    """An entry and what it claims. Of claims the fingerprints are kept, as there may be many."""
+    """An entry and its claims. Only fingerprints of the claims are kept, as there may be many."""
 
     __slots__ = ("claims", "is_wanted", "leaf", "opened", "rule_ids", "waiting")
 
@@ -89,8 +89,8 @@ class _Claimed:
         self.opened = set[bytes]()
         """Hashes of the certificates that were looked at: none is twice.
 
-        There is no limit to their number, as what proves nothing could be put first to hide what proves something. The
-        work grows with the bytes of the file, and those are limited.
+        There is no limit to their number, as useless certificates could be put first to hide useful ones. The work
+        grows with the bytes of the file, and those are limited.
         """
         self.is_wanted = is_wanted
 
@@ -184,7 +184,7 @@ class Proofs:
 
 
 def contradicts(checked: Checked, rule_ids: tuple[str, ...] | None) -> str:
-    """Return what is proved and what the referee said, if they differ; ``rule_ids``: a verdict's ``against``."""
+    """Return the proven and the referee's verdict, if they differ; ``rule_ids``: a verdict's ``against``."""
     judged = "legal" if rule_ids is None else f"illegal ({', '.join(rule_ids)})"
     proved = tuple(sorted({violation.rule_id for violation in checked.violations}))
     if checked.holds == (rule_ids is None) and (checked.holds or proved == rule_ids):

@@ -33,7 +33,7 @@ HEAD_BYTES = 5
 TAIL_BYTES = 4
 """The CRC."""
 IGNORABLE = 0x80
-"""From this type on a reader may skip what it does not know; below, frames are critical."""
+"""The type from which on a reader may skip unknown frames; below, frames are critical."""
 
 
 class FrameType(IntEnum):
@@ -149,11 +149,12 @@ _HEADER, _ENTRY, _CHECKPOINT, _KEYSET, _END = [
 ]
 
 KEPT_BYTES = 512 * 1024
-"""Up to this size the frames of a file are kept: nearly every game is smaller. Tiny frames take 16 times as much."""
+"""The size up to which the frames of a file are kept: nearly every game is smaller. Tiny frames take 16 times as
+much."""
 
 
 class Order:
-    """Which critical frame may come next, and the hash over all of them. For reader and writer."""
+    """The critical frames that may come next, and the hash over all of them. For reader and writer."""
 
     def __init__(self) -> None:
         self.entries = 0

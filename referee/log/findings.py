@@ -1,4 +1,4 @@
-"""Findings of an audit: of each layer the first failure and how far it was checked; and comments on what is odd."""
+"""Findings of an audit: of each layer the first failure and how far it was checked; and comments on oddities."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Findings:
 
     def __init__(self) -> None:
         self.at: tuple[int | None, int | None] = (None, None)
-        """Entry and offset of what is being looked at."""
+        """Entry and offset of the part that is looked at."""
         self.checked: dict[Layer, int] = {}
         """Entries that the layer was checked for."""
         self._found: dict[Layer, Finding] = {}

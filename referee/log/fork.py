@@ -1,4 +1,4 @@
-"""Signed heads that no one history can have: what the referee signed for one is not what it signed for another.
+"""Signed heads that no single history can have: the referee signed one history for one, and another for the other.
 
 Each side is a game file, a proof of one entry or a bare checkpoint. Knows the tree, and of what the entries say only
 which entries the referee declared lost.
@@ -31,7 +31,7 @@ class Head(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """Signed heads, and what is known of the entries below the first of them."""
+    """Signed heads, and the known entries below the first of them."""
 
     heads: tuple[Head, ...]
     """The first one's root is that of the entries, as far as they are known; a file may hold others."""

@@ -50,7 +50,7 @@ class Losses:
     def __init__(self, losses: Iterable[Loss] = ()) -> None:
         self._named: dict[tuple[int, bytes], int] = {}
         self._reaching: list[tuple[int, int]] = []
-        """How far a declaration reaches, and its entry; of those that reach as far only the first."""
+        """The reach of each declaration, and its entry; of those that reach as far only the first."""
         for loss in losses:
             self.add(loss)
 

@@ -1,4 +1,4 @@
-"""The id of a game: the first bytes of a hash of what it was opened with, and those bytes as text."""
+"""The id of a game: the first bytes of a hash of its opening, and those bytes as text."""
 
 from __future__ import annotations
 

@@ -64,11 +64,11 @@ class Judged(NamedTuple):
 
 
 class Happened(NamedTuple):
-    """An entry, and what it made of the game. The positions must not be changed."""
+    """An entry, and its effect on the game. The positions must not be changed."""
 
     seq: int
     clock: Clock
-    """When, and what was charged."""
+    """The time of the entry, and the charge."""
     event: Event
     seat: int | None
     """The seat whose act it is, or whom it is about."""
@@ -160,7 +160,7 @@ def judge_act(game: LoggedGame, event: Event, seq: int) -> Judged:
         case Recovered(copied_ms=copied_ms) if copied_ms:
             return Judged()  # the head is unknown, so nothing can contradict it
         case Recovered(lost_size):
-            # At any time before the end: what was lost may be anything.
+            # Possible at any time before the end: the loss may be of anything.
             what, expected = "the lost head has {n} entries", "more than the {size} of this log"
             _require(lost_size > seq, what, expected, n=lost_size, size=seq)
         case Resigned() | TakeBackProposed() | Consented() | Protested() | Appealed():
@@ -245,7 +245,7 @@ def mover(game: LoggedGame, author: Author) -> int:
 
 
 def check_goes_on(game: LoggedGame) -> None:
-    """Raise ``LogError`` if a game in play is suspended, or has come to its end: no move and no chance counts then."""
+    """Raise ``LogError`` if a game in play is suspended, or has a result: no move and no chance counts then."""
     if (suspended := game.arbitration.suspended) is not None:
         what = "the game is paused" if suspended is Suspension.PAUSED else "the game is adjourned"
         demand("TBL-32", False, what, "an arbiter's ruling to resume")

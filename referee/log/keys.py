@@ -1,4 +1,4 @@
-"""Ed25519 keys: made, kept in files, checked and used. Knows nothing of what is signed.
+"""Ed25519 keys: made, kept in files, checked and used. Knows nothing of the signed messages.
 
 The rule is libsodium's: the key and R canonical and not of small order, S below the group's order (RFC 8032
 with the checks that it leaves open). Private keys are kept as PKCS #8 in PEM (RFC 8410): OpenSSL reads them.

@@ -1,7 +1,7 @@
 """Signed notes, checkpoints and proofs of a tree head (C2SP signed-note, tlog-checkpoint and tlog-proof).
 
-Knows text, keys and hashes, not what the tree is of. Parsing is strict: one text has one reading, and what these
-specifications do not allow is refused (Python's ``int("1_0")`` and lenient base64 are not used).
+Knows text, keys and hashes, not the tree's leaves. Parsing is strict: one text has one reading, and texts that these
+specifications do not allow are refused (Python's ``int("1_0")`` and lenient base64 are not used).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _HEX_ID = re.compile(r"[0-9a-f]{8}\Z")
 
 @dataclass(frozen=True, slots=True)
 class NoteSignature:
-    """One signature line. Whose it is shows only in comparison with a verifier key."""
+    """One signature line. Its signer shows only in comparison with a verifier key."""
 
     name: str
     key_id: bytes
@@ -104,7 +104,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class VerifierKey:
-    """A public key with the name that it signs under: what an auditor pins."""
+    """A public key with the name that it signs under, which an auditor pins."""
 
     name: str
     type: int
@@ -290,13 +290,13 @@ _INDEX = re.compile(r"index (0|[1-9][0-9]{0,18})\Z", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class TlogProof:
-    """That the entry stands at the index of the log whose head the checkpoint is. Nothing is checked yet."""
+    """The proof that the entry stands at the index of the log with this checkpoint's head. Nothing is checked yet."""
 
     entry: bytes | None
     """None: the verifier of the proof has the entry."""
     index: int
     path: tuple[bytes, ...]
-    """From the leaf's sibling up (RFC 6962, section 2.1.1)."""
+    """The hashes from the leaf's sibling up (RFC 6962, section 2.1.1)."""
     checkpoint: bytes
     """The signed note, verbatim."""
 

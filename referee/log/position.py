@@ -143,7 +143,7 @@ def engine_failed(error: Exception) -> LogError:
 
 
 class Deal:
-    """One game's. A declared game has one, too, which gives nothing."""
+    """One game's deal. A declared game has one, too, which gives nothing."""
 
     def __init__(self, opened: log_pb2.GameOpen, identity: bytes, secret: bytes | None) -> None:
         """``secret`` is r where it is known: by the referee from the start, by the auditor once disclosed."""
@@ -175,7 +175,7 @@ class Deal:
             raise LogError(Code.DECK, f"chance {data.hex()}", f"{expected.hex()} from the deck")
 
     def outcome(self, dealer: Dealer, position: Position) -> bytes:
-        """Return the exact bytes of what the deck gives in this position."""
+        """Return the exact bytes of the deck's outcome in this position."""
         # A dealer is asked once for each chance event, and may be in need of its answer twice.
         if self._asked is not position.state:
             try:

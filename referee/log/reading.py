@@ -74,9 +74,9 @@ class Decoder(Protocol):
 
 
 def read_entry(entry: log_pb2.Entry, kind: str, intent: log_pb2.Intent | None, decoder: Decoder) -> Event:
-    """Return what an entry says that ``decode_entry`` accepted. Raise ``LogError``: ``MALFORMED``, ``UNSUPPORTED``.
+    """Return the event of an entry that ``decode_entry`` accepted. Raise ``LogError``: ``MALFORMED``, ``UNSUPPORTED``.
 
-    ``kind``: its ``event_name``; ``intent``: what ``decode_intent`` made of the one in it, if it holds one.
+    ``kind``: its ``event_name``; ``intent``: the decoded intent in it, if it holds one.
     """
     if kind == "signed" and intent is not None:
         return read_act(intent, author_of(intent), decoder)

@@ -519,7 +519,7 @@ _OF_VERSION_1: Final = {
         ),
     )
 }
-"""Where version 1 has another text."""
+"""The rules that have another text in version 1."""
 
 CATALOGUES: Final = {
     1: tuple(_OF_VERSION_1.get(rule.id, rule) for rule in CATALOGUE if rule.id not in _ADDED_IN_VERSION_2),

@@ -154,7 +154,7 @@ class Layout(Copied):
         self._board: bytes | None = None
         self._ring: Bits | None = None
         self._allowed: dict[int, Bits] = {}
-        """By walls ``may_place``, by ~walls ``may_swap``: one dictionary is sooner made than two."""
+        """Cells by walls for ``may_place``, by ~walls for ``may_swap``: one dictionary is sooner made than two."""
         self._removable: Bits | None = None
         self._walked: tuple[int, int] | None = None
         self._wall: tuple[int, int] | None = None
@@ -238,14 +238,14 @@ class Layout(Copied):
     # it is off the board (ALH-A8): that would take more tiles than there are.
 
     def _beside(self) -> tuple[Bits, Bits, Bits, Bits]:
-        """For N, E, S, W: cells with a neighbour there."""
+        """Return the cells with a neighbour at N, E, S, W."""
         if self._neighbours is None:
             occ: Bits = self._occupied
             self._neighbours = occ << STRIDE, occ >> 1, occ >> STRIDE, occ << 1
         return self._neighbours
 
     def _facing(self) -> tuple[Bits, ...]:
-        """For N, E, S, W: cells whose neighbour there shows them a wall, then those it shows an open side."""
+        """Return for N, E, S, W the cells whose neighbour there shows them a wall, then those it shows an open side."""
         if self._faces is None:
             north, east, south, west = self._beside()
             n_wall, e_wall, s_wall, w_wall = (

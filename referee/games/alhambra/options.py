@@ -1,4 +1,4 @@
-"""Where tables differ: the choices that a game is opened with."""
+"""The choices that a game is opened with."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A game of Alhambra in progress: what is awaited and what each event does.
+"""A game of Alhambra in progress: the awaited act and the effect of each event.
 
-Whether an event may happen is asked in ``check.py``; here it has happened.
+``check.py`` decides whether an event may happen; here it has happened.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ class State(Position):
             self._end_actions()
 
     def _rebuilt(self, layout: Layout, legal: int) -> None:
-        """TBL-7: what an arbiter lets stand is judged as such from then on."""
+        """TBL-7: judge a move that an arbiter lets stand as such from then on."""
         self.layouts[self.seat] = layout if legal else AsPlayed.of_layout(layout)
 
     def _lay(self, tile: int, index: int) -> None:
@@ -245,7 +245,7 @@ class State(Position):
         self.deck, self.discard = self.discard, bytearray(KINDS)
 
     def _after_money(self) -> None:
-        """ALH-C9: the free slots are refilled with what the bag still has."""
+        """ALH-C9: refill the free slots from the bag, as far as it goes."""
         if self.bag and FREE in self.market:
             self.phase = _REFILL
         else:

@@ -195,7 +195,7 @@ class AsPlayed(Layout):
         return self._shut_in
 
     def _with_pockets(self) -> Layout:
-        """With tiles in the pockets, as far as the shape goes: no empty cell of it is shut in."""
+        """Return the layout with tiles in the pockets, as far as the shape goes: no empty cell of it is shut in."""
         if self._filled is None:
             self._filled = Layout(self.tile_set, self.tiles)
             self._filled._occupied |= self.shut_in() >> self._filled.base
@@ -219,7 +219,8 @@ class AsPlayed(Layout):
         )
 
     def may_remove(self) -> Bits:
-        """ALH-A3 as well: what cannot be reached may still hang on a tile by its sides."""
+        """Return the removable tiles' cells, by ALH-A3 as well: a cell out of reach may still hang on a tile by its
+        sides."""
         cells = self._with_pockets().removable() & self.occupied
         if self.far():
             left = cells

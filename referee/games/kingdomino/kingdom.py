@@ -56,7 +56,7 @@ _STEPS: Final = (-STRIDE, -1, 1, STRIDE)
 _NEAR: Final[tuple[Bits, ...]] = tuple(
     sum(1 << index + step for step in _STEPS if index + step >= 0) for index in range(STRIDE * STRIDE)
 )
-"""For every cell the set of its neighbours."""
+"""The set of each cell's neighbours."""
 
 HALVES: Final = tuple(
     (_CELLS[index % 256], _CELLS[(index + step) % 256]) for index in range(STRIDE * STRIDE) for step in _STEPS
@@ -123,7 +123,7 @@ class Kingdom(Copied):
         self.frame_size = frame_size
         self.castle = castle
         self.dominoes: tuple[Placed, ...] = ()
-        """In the order in which they were placed."""
+        """The dominoes in the order in which they were placed."""
         self.area_sets: tuple[tuple[tuple[Bits, int], ...], ...] = ((),) * len(TERRAINS)
         """KDO-20: for each terrain its areas, each as the set of its cells and its crowns; faster than ``areas``."""
         self.room: Bits = self._frame() & ~_CASTLE_BIT

@@ -57,7 +57,7 @@ def standing(position: Position, seat: int) -> Standing:
 
 
 def places(standings: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
-    """Return 1 for the best standing; what is equal in everything is an equal place (KDO-21 to KDO-23)."""
+    """Return 1 for the best standing; standings equal in everything have equal places (KDO-21 to KDO-23)."""
     return tuple(1 + sum(other > own for other in standings) for own in standings)
 
 

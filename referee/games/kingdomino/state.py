@@ -1,6 +1,6 @@
-"""A game of Kingdomino in progress: what is awaited and what each event does.
+"""A game of Kingdomino in progress: the awaited act and the effect of each event.
 
-Whether an event may happen is asked in ``check.py``; here it has happened.
+``check.py`` decides whether an event may happen; here it has happened.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class State(Position):
         return scoring.standing(self, seat)
 
     def __init__(self, seats: int, options: Options, domino_set: DominoSet) -> None:
-        """Before the first event. Raise ``SetupError``."""
+        """Set up the game before the first event. Raise ``SetupError``."""
         super().__init__(seats, options, domino_set)
         if self.options.frame is Frame.RELATIVE:
             self._set_up()

@@ -30,10 +30,10 @@ MOST_AGAIN: Final = 3
 
 
 def outcomes(position: Position) -> Iterator[tuple[Outcome, int]]:
-    """Yield what can come next, with weights as the likelihoods are: lazily, the shortest lists of rolls first.
+    """Yield the next outcomes, weighted by likelihood: lazily, the shortest lists of rolls first.
 
-    RNW-1, RNW-23: what does not count is rolled again, as often as it takes. Lists with up to ``MOST_AGAIN`` such rolls
-    are here; longer ones are legal, too, and lead to the position of the list without such rolls, as all do.
+    RNW-1, RNW-23: rolls that do not count are repeated, as often as it takes. Lists with up to ``MOST_AGAIN`` such
+    rolls are here; longer ones are legal, too, and lead to the position of the list without such rolls, as all do.
     """
     phase, due = position.phase, position.to_roll
     match phase:

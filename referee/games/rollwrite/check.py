@@ -1,4 +1,4 @@
-"""Which rules an event breaks. Every one of them, and nothing is changed."""
+"""The rules that an event breaks: every one of them. Nothing is changed."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ def _virtual_building(position: Position, rolls: Rolls) -> tuple[Violation, ...]
     return ()
 
 
-# Events may hold any numbers: who makes them may have read them from anywhere.
+# Events may hold any numbers: their makers may have read them from anywhere.
 
 
 def _is_face(value: int) -> bool:

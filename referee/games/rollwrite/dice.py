@@ -1,4 +1,5 @@
-"""Dice of a colour: what it costs to turn them, where they meet the others, which one is left. Knows no position."""
+"""Dice of a colour: the cost of turning them, the cells where they meet the others, the one that is left. Knows no
+position."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ def combinations(blue: Two, yellow: Two) -> tuple[int, ...]:
 
 
 def other(dice: Two, used: int) -> int:
-    """Return the die of two that is not the used one, by what they show."""
+    """Return the die of two that is not the used one, by their values."""
     low, high = dice
     return high if low == used else low
 

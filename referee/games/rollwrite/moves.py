@@ -13,7 +13,7 @@ Rolls = tuple[Roll, ...]
 
 @dataclass(frozen=True, slots=True)
 class ChangeDice:
-    """Coins turn dice: what all four show afterwards, each colour ascending."""
+    """Coins turn dice: the values of all four afterwards, each colour ascending."""
 
     blue: tuple[int, ...]
     yellow: tuple[int, ...]
@@ -21,7 +21,7 @@ class ChangeDice:
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """The building where a blue and a yellow die meet, by what they show."""
+    """The building where a blue and a yellow die meet, by their values."""
 
     blue: int
     yellow: int
@@ -34,7 +34,7 @@ class GetCoins:
 
 @dataclass(frozen=True, slots=True)
 class BuildSecond:
-    """For three coins, the building where the two dice meet that were not used."""
+    """The building where the two unused dice meet, for three coins."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
-"""A game of Alhambra Roll & Write in progress: what is awaited and what each event does.
+"""A game of Alhambra Roll & Write in progress: the awaited act and the effect of each event.
 
-Whether an event may happen is asked in ``check.py``; here it has happened.
+``check.py`` decides whether an event may happen; here it has happened.
 """
 
 from __future__ import annotations
@@ -306,7 +306,7 @@ class State(Position):
     # The end of a round, and of the game
 
     def _end_round(self) -> None:
-        """RNW-26: what was completed in the round is awarded; RNW-32: before the game ends, too."""
+        """RNW-26: give awards for the types completed in the round; RNW-32: before the game ends, too."""
         if self.is_newly_complete():
             counts, boxes = self.all_counts(), self.sheet.boxes
             self.awards += scoring.awards_of_round(self.awards, self.round, counts, boxes, self.seats)

@@ -149,7 +149,7 @@ class LogPolicy:
 
     logs: tuple[Peer, ...]
     witnesses: Mapping[str, Peer]
-    """By the names that the policy gives them."""
+    """The witnesses by the policy's names."""
     quorum: str
     """The name of a witness or a group, or ``none``."""
     _groups: Mapping[str, _Group] = field(default_factory=dict)
@@ -291,16 +291,17 @@ class Witnessed:
     key: VerifierKey
     """The log's."""
     cosigned: Mapping[str, int]
-    """When each witness of the policy signed, in seconds since the Epoch, by the policy's names."""
+    """The times when witnesses of the policy signed, in seconds since the Epoch, by the policy's names."""
     uncounted: tuple[str, ...]
     """Witnesses of the policy whose lines cannot be checked here, for want of ML-DSA."""
     has_quorum: bool
     quorum_s: int | None
-    """When a quorum had signed: the head is no younger. None without one, or if the policy asks for no witness."""
+    """The time when a quorum had signed: the head is no younger. None without one, or if the policy asks for no
+    witness."""
 
     @property
     def last_s(self) -> int | None:
-        """When the last one did."""
+        """The time of the last signature."""
         return max(self.cosigned.values(), default=None)
 
 

@@ -25,7 +25,7 @@ _ORDER = {layer: at for at, layer in enumerate(Layer)}
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """Which log is trusted, and whether a file has to be in it."""
+    """The trusted log, and whether a file has to be in it."""
 
     policy: LogPolicy
     required: bool = False
@@ -96,7 +96,7 @@ def _logged(proof: TlogProof, head: Checkpoint, policy: LogPolicy) -> LoggedHead
 
 
 def _of_file(report: Report, found: Sequence[tuple[Checkpoint, LoggedHead]]) -> Iterator[LoggedHead]:
-    """Yield those that the file's entries have; what contradicts them is a finding already."""
+    """Yield those that the file's entries have; contradictions are findings already."""
     contradicted = any(finding.layer is Layer.RECEIPTS for finding in report.findings)
     for head, logged in found:
         if head == report.head or (head.game_id == report.game_id and not contradicted and head.size <= report.entries):

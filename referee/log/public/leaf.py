@@ -48,7 +48,7 @@ SUFFIX = ".tlog-proof"
 
 @dataclass(frozen=True, slots=True)
 class Logged:
-    """Where a head is logged."""
+    """The place of a head in the log."""
 
     index: int
     witnessed: Witnessed

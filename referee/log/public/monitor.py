@@ -33,7 +33,7 @@ PRAGMA user_version = 1;
 """
 _VERSION = 1
 FUTURE_S: Final = 3600
-"""How far ahead of this machine's clock a witness may be."""
+"""The most seconds that a witness may be ahead of this machine's clock."""
 
 
 class StateFailed(Exception):
@@ -46,14 +46,15 @@ class Unended(NamedTuple):
     game: str
     """Its name, such as ``club.example/g/…``."""
     entries: int
-    """How many its head has."""
+    """The entries of its head."""
     seen_s: int | None
-    """When it was first seen, in seconds since the Epoch: it was opened by then. None: not kept by an older version."""
+    """The time when it was first seen, in seconds since the Epoch: it was opened by then. None: not kept by an older
+    version."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How old things may be; None: as old as they like."""
+    """The greatest ages allowed; None: any age."""
 
     signatures_s: int | None = None
     """The cosignatures of a quorum."""
@@ -69,7 +70,7 @@ class Look:
     note: bytes
     """The checkpoint, verbatim."""
     before: int
-    """How many leaves were known before."""
+    """The number of leaves that were known before."""
     problems: tuple[LogError, ...] = ()
     """``FORK``: the log contradicts itself or what was seen before; ``STALE``; ``UNTRUSTED_KEY``: no quorum;
     ``INCOMPLETE``: games that should have ended."""
@@ -79,7 +80,7 @@ class Look:
     unended: tuple[Unended, ...] = field(default=())
     """The oldest first."""
     overdue: int = 0
-    """How many of them have been open too long."""
+    """The number of them that have been open too long."""
 
 
 class State:
@@ -180,7 +181,7 @@ class State:
 def look(source: Source, policy: LogPolicy, state: State, now_s: int, limits: Limits) -> Look:
     """Look at the log once, and keep what is new. ``now_s``: seconds since the Epoch.
 
-    What contradicts what was seen before is not kept. Raise ``LogError`` for a log that cannot be read, or is not one;
+    Leaves that contradict earlier ones are not kept. Raise ``LogError`` for a log that cannot be read, or is not one;
     ``OSError``; ``StateFailed``.
     """
     note = source.read(CHECKPOINT, MAX_COSIGNED_BYTES)
@@ -318,7 +319,7 @@ class View:
     name: str
     """The witness's name in the policy."""
     size: int | None = None
-    """How many leaves it has signed for; None: it showed nothing that counts."""
+    """The number of leaves that it has signed for; None: it showed nothing that counts."""
     note: bytes = b""
     problem: LogError | None = None
     """``FORK``: it signed another list; ``STALE``: more than the log shows."""

@@ -1,6 +1,6 @@
 """A witness signs a log's checkpoint if it grew out of the one before: never two that contradict (C2SP tlog-witness).
 
-Knows bytes and a file, not HTTP: ``Witness.add`` answers a request, and what it answered is durable.
+Knows bytes and a file, not HTTP: ``Witness.add`` answers a request, and its answer is durable.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class Witness:
     """Cosigns for the logs of a policy. Methods may be called from several threads."""
 
     def __init__(self, file: WitnessFile, key: PrivateKey, logs: LogPolicy) -> None:
-        """``logs``: whose checkpoints are cosigned; its witnesses do not matter here."""
+        """``logs``: the logs whose checkpoints are cosigned; its witnesses do not matter here."""
         self._file = file
         self._key = key
         # Other witnesses' signatures are not for this one to judge.

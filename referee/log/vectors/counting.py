@@ -130,7 +130,7 @@ KINDS: Final = ("count", "legal", "score", "digest")
 
 
 class BadAnswer(ValueError):
-    """It is not of the form that was asked for: what was expected."""
+    """The answer is not of the form that was asked for; the message has the expected form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ class Question:
     """The file, the entry and, for a count, the depth."""
     asked: Mapping[str, Any]
     expected: Any
-    """For ``legal`` the moves as the engine has them, as their order does not matter."""
+    """The answer; for ``legal`` the engine's moves, as their order does not matter."""
     point: Point | None = None
 
     def found(self, answer: Mapping[str, Any]) -> Any:

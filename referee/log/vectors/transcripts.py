@@ -27,7 +27,7 @@ _WIDTH: Final = 88
 """The width of a list that stands on one line; a longer one is broken up."""
 _BY_NUMBER: Final = ("seats", "virtualPlayers")
 Part = tuple[str, str]
-"""Where in the position, and what is there, as JSON."""
+"""A path in the position, and the value there, as JSON."""
 
 
 @dataclass(frozen=True)
