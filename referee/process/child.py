@@ -37,7 +37,7 @@ class Child:
             self._handle = None
         process = asyncio.subprocess.Process(transport, protocol, asyncio.get_running_loop())
         self.ended: asyncio.Task[int] = asyncio.create_task(process.wait())
-        """With the exit code, negative for a signal."""
+        """Its end, with the exit code, negative for a signal."""
         self.ended.add_done_callback(lambda _: self._let_go())
 
     @classmethod

@@ -36,7 +36,7 @@ class WorkerFailed(Exception):
         super().__init__(f"{what}; {advice}" if advice else what)
         self.why = why
         self.what = what
-        """The message without the advice, which is for somebody who asks one question."""
+        """The message without the advice, which is for the caller of one question."""
 
 
 class WorkerFault(Exception):
@@ -173,7 +173,7 @@ class _Worker:
         self._reading: asyncio.Task[tuple[int, bytes]] | None = None
         self.pid = child.pid
         self.ended = child.ended
-        """With its exit code."""
+        """The end of its process, with the exit code."""
         self.kill = child.kill
 
     async def ready(self, until_s: float) -> None:

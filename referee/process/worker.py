@@ -69,7 +69,7 @@ def main(module: str, memory_mib: int, parent: int, *, at_home: bool = False) ->
     """Run a worker.
 
     ``module`` has ``answers``; ``memory_mib`` limits the address space, 0 for no limit; it ends with ``parent``.
-    ``at_home``: what is printed goes to standard error instead of nowhere.
+    ``at_home``: its output goes to standard error instead of nowhere.
     """
     end_with(parent)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # meant for the referee, which ends its workers

@@ -1,4 +1,4 @@
-"""A game file told entry by entry, up to any of them: the players, what each entry did and broke, the position.
+"""A game file entry by entry, up to any of them: the players, what each entry did and broke, the position.
 
 It checks what replay checks, and no checkpoint.
 """
@@ -80,9 +80,9 @@ class Line:
         return "; ".join(self.lines())
 
     def lines(self, words: str = "") -> list[str]:
-        """Return it in notation, with numbers of entries and with marks; what the notation does not have, in words.
+        """Return it in notation, with numbers of entries and with marks; facts that the notation lacks are in words.
 
-        ``words``: what goes with an act of the table.
+        ``words``: those that belong to an act of the table.
         """
         acts = [str(each) if isinstance(each, TableAct) else self.move for each in with_words(self.told, words)]
         if self.refusal:
@@ -205,7 +205,7 @@ class GameFile:
     def read(cls, stream: BinaryIO, at: int | None = None, say: Words = IN_ENGLISH) -> GameFile:
         """Return the whole file, or its beginning with entry ``at`` as the last. Raise ``LogError``.
 
-        ``say``: the language of what entries say.
+        ``say``: the language of the entries' words.
         """
         game_file: GameFile | None = None
         header, remarks = b"", Remarks()

@@ -323,7 +323,7 @@ class Recorder:
 
 @contextmanager
 def about(words: str, line: int = 0) -> Iterator[None]:
-    """Have an error begin with the words that it is about: a ``NotationError``, if they are in a line of a text."""
+    """Begin an error with the words that it is about: a ``NotationError``, if they are in a line of a text."""
     try:
         yield
     except LogError as error:
@@ -361,7 +361,7 @@ def _number(ending: Ending) -> log_pb2.Ending.ValueType:
 
 
 def _now(earliest: int = 0) -> Clock:
-    """Not before the entry before, whatever becomes of this machine's clock."""
+    """Return a time not before the previous entry, whatever this machine's clock shows."""
     return Clock(max(time.time_ns() // 1_000_000, earliest))
 
 
@@ -376,7 +376,7 @@ def rehearse(game: GameText) -> Wait | None:
 
 
 def _waiting(told: Wait | None, judged: Wait | None) -> Wait | None:
-    """Return for what a result waits. ``told``: by the text, which alone knows of time that is left to protest."""
+    """Return the wait of a result. ``told``: the text's, which alone knows of time that is left to protest."""
     if told not in (None, judged, Wait.PROTESTS) or (told and judged not in (None, told)):
         what = "the header Waits says what the lines below it do not"
         raise LogError(Code.NOT_AWAITED, what, "what the result waits for by its protests, appeals and rulings")

@@ -1,4 +1,4 @@
-"""The report of a game file: what is audited, then everything that it says."""
+"""The report of a game file: the audit, then the whole contents."""
 
 from __future__ import annotations
 

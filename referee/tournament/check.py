@@ -218,7 +218,7 @@ def read_report(path: Path, encoding: str) -> trf.TrfReport:
 
 @contextmanager
 def _about(path: Path) -> Iterator[None]:
-    """Have errors name the file."""
+    """Name the file in errors."""
     try:
         yield
     except InputError as error:
@@ -262,7 +262,7 @@ def _named(code: int) -> str:
 
 
 def _code_of(ids: Sequence[str]) -> int:
-    """Return the exit code for these rules of events: what is wrong with a pairing comes first."""
+    """Return the exit code for these rules of events: faults of a pairing come first."""
     if any(each.startswith(_PAIRING_RULES) for each in ids):
         return PAIRING
     return STANDINGS if any(each.startswith(_STANDING_RULES) for each in ids) else int(Verdict.RULES)

@@ -48,7 +48,7 @@ class Meant:
     """The meaning of a line."""
 
     does: str
-    """In words, such as ``3 Cara checks in``."""
+    """The act in words, such as ``3 Cara checks in``."""
     enter: Callable[[EventFile], object]
     """Enter it. Raise ``InputError``, ``LogError``."""
     act: Act | None = None
@@ -60,7 +60,7 @@ class Meant:
 
 
 def read(event: EventFile, text: str) -> Meant:
-    """Return what the line means. Raise ``InputError`` with what is missing or wrong."""
+    """Return the meaning of the line. Raise ``InputError`` with what is missing or wrong."""
     line, *reasons = _BECAUSE.split(text.strip(), maxsplit=1)
     reason = "".join(reasons)
     verb, _, rest = line.partition(" ")

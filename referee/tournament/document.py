@@ -52,13 +52,13 @@ class History:
 
     seed: bytes = b""
     pairs: dict[int, Pair] = field(default_factory=dict)
-    """By round."""
+    """The pairings by round."""
     earlier: dict[tuple[int, int], list[tuple[int, Result, str]]] = field(default_factory=dict)
-    """By round and table: earlier results, with the rounds paired when each was replaced, and why."""
+    """Earlier results by round and table, with the rounds paired when each was replaced, and why."""
     awards: dict[tuple[int, int], list[tuple[int, int, str]]] = field(default_factory=dict)
-    """By round and entrant: rounds paired when points were given, these, and why; the last count."""
+    """Awards by round and entrant: rounds paired when points were given, these, and why; the last count."""
     voids: dict[tuple[int, int], str] = field(default_factory=dict)
-    """By round and table: why it does not count."""
+    """The reasons why tables do not count, by round and table."""
 
     def take(self, state: State, act: Act) -> None:
         """Note an act; ``state``: before it."""
@@ -209,7 +209,7 @@ class Read:
     seed: bytes
     """The organiser's, 32 bytes; empty before the draw."""
     opening: tuple[Act, ...]
-    """Up to the draw."""
+    """The acts up to the draw."""
     rounds: tuple[tuple[Act, ...], ...]
     """Per round: the acts up to its end, which is left to the reader."""
     after: tuple[Act, ...]
@@ -219,13 +219,13 @@ class Read:
     names: Mapping[int, str]
     standings: tuple[Row, ...]
     points: Mapping[tuple[int, int], tuple[int, ...]]
-    """By round and table, in 60ths, where they are stated."""
+    """The points by round and table, in 60ths, where they are stated."""
     is_bare: bool = False
     """The form states no quality of pairings, and no tie-breaks: they are computed when the event is made again."""
 
 
 def read(value: Any) -> Read:
-    """Read a document. Raise ``InputError`` with the path of what is wrong."""
+    """Read a document. Raise ``InputError`` with the path of the fault."""
     top = Field("", value)
     top.at("format").expect(FORMAT)
     top.at("version").expect(VERSION)
@@ -449,7 +449,7 @@ class Field:
 
     @contextmanager
     def about(self) -> Iterator[None]:
-        """Have errors of what is made of this value name it."""
+        """Name this value in errors about things made of it."""
         try:
             yield
         except SetupError as error:

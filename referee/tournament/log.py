@@ -64,7 +64,7 @@ class EventLog:
 
     @property
     def event_id(self) -> int:
-        """By which the event's games name it."""
+        """The number by which the event's games name it."""
         return event_id(self.record.game_id)
 
     @property
@@ -179,7 +179,7 @@ def event_id(game_id: bytes) -> int:
 
 
 def _now(earliest: int = 0) -> Clock:
-    """Not before the entry before, whatever becomes of this machine's clock."""
+    """Return a time not before the previous entry, whatever this machine's clock shows."""
     return Clock(max(time.time_ns() // 1_000_000, earliest))
 
 
@@ -196,7 +196,7 @@ class Home:
 
     server: str
     token: str = field(repr=False)
-    """With which acts are sent."""
+    """The token with which acts are sent."""
     verifier: str
     """The key of the event's checkpoints."""
     ca: str = ""
@@ -226,7 +226,7 @@ class AwayLog(EventLog):
         super().__init__(header, record, entries, key)
         self.note = note
         self.acts: list[Act] = []
-        """To be sent, in order."""
+        """The acts to be sent, in order."""
         self._ahead: State | None = None
         """The event after them."""
 

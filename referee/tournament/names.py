@@ -37,7 +37,7 @@ class Person:
 
 @dataclass(frozen=True)
 class Names:
-    """By entrant."""
+    """The names by entrant."""
 
     people: Mapping[int, Person]
 

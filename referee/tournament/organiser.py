@@ -114,7 +114,7 @@ def newest_round(state: State) -> int:
 
 
 def next_to_pair(state: State) -> int:
-    """Return the first round that somebody who comes now can play."""
+    """Return the first round that a player who comes now can play."""
     round_ = state.round
     return state.next_round + (round_ is not None and round_.is_published and not round_.is_closed)
 

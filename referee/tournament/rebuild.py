@@ -94,7 +94,7 @@ def exported(log: EventLog, names: Names) -> dict[str, object]:
 
 
 def read_again(log: EventLog) -> Iterator[Happened]:
-    """Yield every entry with what it made of the event."""
+    """Yield every entry with its effect on the event."""
     record = Record(log.record.open_data)
     for data in log.entries:
         yield record.reread(data)

@@ -41,7 +41,8 @@ class Simulation:
     """Fills the log of a new event with everything up to its end. The same seed gives the same acts."""
 
     def __init__(self, log: EventLog, seed: bytes, players: int, chances: Chances, rng_seed: int) -> None:
-        """``seed``: what the terms commit to; ``rng_seed``: from which everything comes that is not drawn by lot."""
+        """``seed``: the one to which the terms commit; ``rng_seed``: the source of everything that is not drawn by
+        lot."""
         self._log = log
         self.names = Names({})
         self._seed = seed

@@ -45,7 +45,7 @@ class Cell(NamedTuple):
 
 
 class Points(NamedTuple):
-    """In 60ths, by what a cell says (record 162)."""
+    """The points in 60ths, by the code of a cell (record 162)."""
 
     win: int
     draw: int
@@ -216,7 +216,7 @@ class Player:
     number: int
     name: str
     points: int | None
-    """In 60ths."""
+    """The points in 60ths."""
     rank: int | None
     cells: list[Cell] = field(default_factory=list)
 

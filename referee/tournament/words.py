@@ -229,7 +229,7 @@ def reasons(state: State, paired: Pair, names: Names, say: Words = IN_ENGLISH) -
 
 
 def why_lines(state: State, paired: Pair, names: Names, say: Words = IN_ENGLISH) -> Iterator[str]:
-    """Yield the same as lines of text, each with what it explains."""
+    """Yield the reasons as lines of text, each with its subject."""
     for what, sentences in reasons(state, paired, names, say):
         yield from (f"{what}: {sentence}" for sentence in sentences)
 

@@ -40,7 +40,7 @@ class Limits:
     """The limit of address space; 0 for no limit."""
     seconds: float = 120.0
     at_home: bool = False
-    """With the environment, folder and standard error of this process: for programs of the person who runs it."""
+    """True if a process has the environment, folder and standard error of this one: for the user's own programs."""
 
 
 class _Kind(NamedTuple):
@@ -174,7 +174,7 @@ os.register_at_fork(after_in_child=_renew)
 
 
 def give(keeper: Keeper) -> None:
-    """Have all calls of this thread done by processes of this keeper."""
+    """Do all calls of this thread with processes of this keeper."""
     _of_thread.keeper = keeper
 
 

@@ -18,9 +18,10 @@ from referee.process.bulk.run import Place
 SCHEME: Final = "dask://"
 _CONNECT_S: Final = 10
 _PART_S: Final = 2.0
-"""To hand out a part costs some 11 ms there."""
+"""The length of a part there, where handing one out costs some 11 ms."""
 _PART_HERE_S: Final = 0.25
-"""It costs a millisecond here, and more where others work. Not longer, as a part is what a run that is killed loses."""
+"""The length of a part here, where handing one out costs a millisecond, or more under load. A killed run loses its
+parts."""
 
 
 class _Inline(Executor):

@@ -41,7 +41,7 @@ class OtherVersion(BulkError):
 
 
 class TooManyLost(BulkError):
-    """It is the machine, not the tasks."""
+    """The machine is to blame, not the tasks."""
 
     def __init__(self, lost: int, most: int, last: str) -> None:
         super().__init__(f"{lost} tasks were lost, and at most {most} may be; the last one: {last}")
@@ -120,7 +120,7 @@ def _number(name: str, environment: Mapping[str, str]) -> int | None:
 LOST: Final = "lost"
 """The key of the reason why a line has no result; the task is done again when the run continues."""
 COST: Final = "cost"
-"""In a line: what is another each time, such as seconds; not compared."""
+"""The key of values in a line that differ each time, such as seconds; not compared."""
 PROGRAM: Final = "program"
 _HEAD: Final = "run"
 _FORMAT: Final = 1
@@ -314,7 +314,7 @@ class Journal:
                 data = data[self._file.write(data) :]
 
     def close(self) -> None:
-        """Have it on the disk."""
+        """Write it to the disk, and close it."""
         with suppress(OSError):
             os.fsync(self._file.fileno())
         self._file.close()
@@ -337,7 +337,7 @@ class Contradiction:
     name: str
     paths: tuple[Path, Path]
     keys: tuple[str, ...]
-    """In which the lines differ."""
+    """The keys in which the lines differ."""
 
 
 class Merged:
@@ -348,7 +348,7 @@ class Merged:
         self._stack = ExitStack()
         self.contradictions: list[Contradiction] = []
         self._of: dict[str, Results] = {}
-        """From the name of each task that has a line to the file that counts."""
+        """The file that counts, by the name of each task that has a line."""
         try:
             found = [self._stack.enter_context(opened(path)) for path in paths]
             self.head = _one_run(found)

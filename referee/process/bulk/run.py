@@ -32,7 +32,7 @@ _Task = TypeVar("_Task")
 _Result = TypeVar("_Result")
 
 _MOST_TASKS: Final = 1000
-"""In one part, however short they are."""
+"""The most tasks in one part, however short they are."""
 _ENOUGH: Final = 2.0
 """Times what a part should take."""
 _LOST_AT_LEAST, _LOST_SHARE, _LOST_AT_MOST = 10, 100, 100

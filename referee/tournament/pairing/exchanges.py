@@ -39,7 +39,7 @@ _NARROW: Final = 32
 
 
 class Exchanges:
-    """The tables of a round, at first blocks of the standing, and who has the bye."""
+    """The tables of a round, at first blocks of the standing, and its byes."""
 
     def __init__(self, situation: Situation, sizes: Sequence[int], units: Units = STRICT) -> None:
         standing = situation.standing
@@ -74,7 +74,7 @@ class Exchanges:
         self.arrange(self.groups)
 
     def arrange(self, groups: Sequence[Sequence[int]]) -> None:
-        """Seat everybody anew, in groups of which the last has the bye.
+        """Seat all players anew, in groups of which the last has the bye.
 
         134 players at tables of 4, 3 or 5 are 34 tables or 33, and other costs may choose the other.
         """
@@ -245,7 +245,8 @@ class Exchanges:
         return {other for other in near if groups[other][0] < worst and groups[other][-1] > best}
 
     def _note(self, number: int) -> None:
-        """Take down what is found faster later: whether the table is wide, and who is in trouble there."""
+        """Note facts that speed up the search later: whether the table is wide, and which players are in trouble
+        there."""
         group, alone, trouble = self.groups[number], self._alone[number], self._trouble
         if number == self._bye:
             for place in group:
@@ -324,7 +325,7 @@ def blocks(
 ) -> tuple[int, list[Sequence[int]]]:
     """Return the least that blocks of the players can cost together, and the blocks.
 
-    So many of them are short; ``cost`` is that of one block, told whether it is short. There must be a way.
+    ``shorts`` of them are short; ``cost`` is that of one block, given whether it is short. There must be a way.
     """
     # best[k][n]: the least cost of the first n players at k short tables, and the size of the last.
     best: list[list[tuple[int, int] | None]] = [[None] * (len(players) + 1) for _ in range(shorts + 1)]

@@ -32,7 +32,7 @@ class Possible:
     reached: int
     """The number of rounds that ``planned`` finds."""
     ceiling: int
-    """It is proven that there are no more."""
+    """The proven upper limit of such rounds."""
 
 
 def planned(players: Sequence[int], sizes: Sequence[int], rounds: int, words: Words) -> Plan:
@@ -132,7 +132,7 @@ _STUCK: Final = 150
 _TENURE: Final = 3
 """Exchanges for which one just made is not made back; as many more by lot."""
 _SEED: Final = 0
-"""Any: what is found with it is what ``planned`` says that it finds."""
+"""Any seed: its results are those that ``planned`` promises."""
 _REPEAT: Final = 1_000
 """The cost of a repeat, in exchanges between short and full tables: more than there can be."""
 
@@ -195,7 +195,7 @@ class _Plan:
         return change
 
     def exchange(self, at: int, a: int, p: int, b: int, q: int) -> None:
-        """Make it."""
+        """Exchange ``p`` of group ``a`` with ``q`` of group ``b`` in this round."""
         self._count(at, -1)
         groups = self.rounds[at]
         groups[a][groups[a].index(p)] = q

@@ -38,13 +38,13 @@ class Result:
     """The result of a table."""
 
     places: tuple[int, ...]
-    """By seat: 1 is the winner, equal places are a draw, 0 was not there."""
+    """The places by seat: 1 is the winner, equal places are a draw, 0 was not there."""
     scores: tuple[int, ...] = ()
     """The scores in the game, by seat; or none."""
     forfeited: tuple[int, ...] = ()
     """Seats that forfeited, ascending."""
     log: GameLog | None = None
-    """None: by sheet."""
+    """The game's log; None: by sheet."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Enter:
     player: bytes = b""
     """A salted hash of the name, 32 bytes, or empty."""
     key: bytes = b""
-    """With which the entrant plays seats, 32 bytes, or empty."""
+    """The key with which the entrant plays seats, 32 bytes, or empty."""
     first_round: int = 0
     """The first round that a late entrant plays."""
     late_points: int = 0
@@ -68,7 +68,7 @@ class CheckIn:
 
     number: int
     commitment: bytes = b""
-    """To a share of the draw, 32 bytes, or empty."""
+    """The commitment to a share of the draw, 32 bytes, or empty."""
 
 
 @dataclass(frozen=True)
@@ -194,7 +194,7 @@ class Amend:
 
 @dataclass(frozen=True)
 class Award:
-    """An entrant gets these points, in 60ths, for a round, instead of what the table gives."""
+    """An entrant gets these points, in 60ths, for a round, instead of the table's."""
 
     round: int
     number: int

@@ -26,20 +26,20 @@ class Position(StateBase):
     __slots__ = ("entrants", "forbidden", "is_abandoned", "is_cut", "key", "phase", "plan", "rounds", "seats", "terms")
 
     def __init__(self, seats: int, terms: Terms) -> None:
-        """Before the first act. Raise ``SetupError``."""
+        """Make the position before the first act. Raise ``SetupError``."""
         if seats != SEATS:
             raise SetupError("seats", f"{seats}; expected 1, the desk")
         self.seats = seats
         self.terms = terms
         self.phase = Phase.ENTERING
         self.key = b""
-        """From which every lot comes; empty until the draw."""
+        """The key of all lots; empty until the draw."""
         self.entrants: Mapping[int, Entrant] = {}
-        """By number."""
+        """The entrants by number."""
         self.forbidden: Mapping[tuple[int, int], bool] = {}
         """Pairs that are not to meet, the smaller number first; and whether never."""
         self.plan: Mapping[int, Tables] = {}
-        """By round."""
+        """The planned tables by round."""
         self.rounds: tuple[Round, ...] = ()
         self.is_cut = False
         self.is_abandoned = False

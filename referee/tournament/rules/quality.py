@@ -35,11 +35,11 @@ class Situation:
     standing: tuple[int, ...]
     """The players who are present, best first: a total order in which points come first."""
     points: Mapping[int, int]
-    """In 60ths."""
+    """The points in 60ths."""
     met: Mapping[Pair, int] = field(default_factory=dict)
     """The number of tables at which the two met and played."""
     again: frozenset[Pair] = frozenset()
-    """Those who met in the round just before."""
+    """The pairs who met in the round just before."""
     byes: Mapping[int, int] = field(default_factory=dict)
     """The number of byes of the player."""
     shorts: Mapping[int, int] = field(default_factory=dict)
@@ -47,9 +47,9 @@ class Situation:
     seated: Mapping[int, Sequence[int]] = field(default_factory=dict)
     """The player's number of turns on seat 0, 1, …; on seats that are not named: 0."""
     soft: frozenset[Pair] = frozenset()
-    """Those who should not meet."""
+    """The pairs who should not meet."""
     hard: frozenset[Pair] = frozenset()
-    """Those who must not."""
+    """The pairs who must not meet."""
 
     def __post_init__(self) -> None:
         if twice := [player for player, times in Counter(self.standing).items() if times > 1]:
@@ -66,7 +66,7 @@ class Situation:
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """One round: tables, whose players are in the order of their seats, and who has the bye."""
+    """One round: tables, whose players are in the order of their seats, and the byes."""
 
     tables: tuple[tuple[int, ...], ...]
     byes: tuple[int, ...] = ()
@@ -329,7 +329,7 @@ def _with_byes(judge: _Judge, pairing: Pairing) -> Iterator[Pair]:
 
 
 def _out_of_trouble(judge: _Judge, pairing: Pairing) -> Iterator[Pair]:
-    """Exchanges of a player who has a part in forbidden pairs, repeats or second shorts, with anybody."""
+    """Yield exchanges between a player in forbidden pairs, repeats or second shorts, and any other."""
     for table in pairing.tables:
         for player in table:
             if judge.is_troubled(player, table):

@@ -27,11 +27,11 @@ class Round:
     is_published: bool = False
     is_closed: bool = False
     results: Mapping[int, Result] = field(default_factory=dict)
-    """By table."""
+    """The results by table."""
     games: Mapping[int, bytes] = field(default_factory=dict)
     """The game's id, by table whose game is known."""
     awards: Mapping[int, int] = field(default_factory=dict)
-    """By entrant, in 60ths: what an arbiter gave."""
+    """An arbiter's awards by entrant, in 60ths."""
     standings: bytes = b""
     """The hash that closed it."""
 

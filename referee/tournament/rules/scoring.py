@@ -43,9 +43,9 @@ class Row:
     place: int
     number: int
     points: int
-    """In 60ths."""
+    """The points in 60ths."""
     tie_breaks: tuple[Fraction, ...]
-    """In the order of the terms."""
+    """The tie-breaks in the order of the terms."""
 
     def __str__(self) -> str:
         fractions = " ".join(f"{each.numerator}/{each.denominator}" for each in self.tie_breaks)
@@ -53,7 +53,7 @@ class Row:
 
 
 def table_points(terms: Terms, result: Result) -> tuple[int, ...]:
-    """EVT-S1, EVT-S3: return 60ths by seat; ties share, who was not there and who forfeited gets none."""
+    """EVT-S1, EVT-S3: return 60ths by seat; ties share, absent and forfeited seats get none."""
     there = [place for place in result.places if place]
     by_place = terms.place_points(len(there)) or (0,) * len(there)
     points = []
@@ -72,9 +72,9 @@ class Scores:
         self._position = position
         self._rounds = [each for each in rounds if not each.is_knock_out]
         self.points: dict[int, int] = {number: each.late_points for number, each in position.entrants.items()}
-        """By entrant, in 60ths."""
+        """The points by entrant, in 60ths."""
         self.played: dict[int, list[Played]] = defaultdict(list)
-        """By entrant, in the order of the rounds."""
+        """The rounds played, by entrant, in order."""
         for each in self._rounds:
             self._add(each)
 
@@ -185,7 +185,7 @@ def standings_hash(position: Position) -> bytes:
 
 
 def _mean(values: Iterable[Fraction]) -> Fraction:
-    """Return 0 of none: who has not played has nothing for it."""
+    """Return the mean; 0 for an entrant who has not played."""
     found = list(values)
     return sum(found, _NONE) / len(found) if found else _NONE
 

@@ -14,7 +14,7 @@ PARTS: Final = 60
 MIN_SIZE: Final = 2
 MAX_SIZE: Final = 6
 MAX_ENTRANTS: Final = 1024
-"""So that a round is one act: 512 tables of two."""
+"""The limit that makes a round one act: 512 tables of two."""
 MAX_ROUNDS: Final = 20
 MAX_POINTS: Final = 10_000
 COMMITMENT_BYTES: Final = 32
@@ -55,16 +55,16 @@ class Terms:
     """The sizes of tables, best first."""
     rounds: int = 5
     points: tuple[tuple[int, ...], ...] = ((5, 3, 2, 1), (5, 3, 1))
-    """By size, in the order of ``sizes``: whole points by place."""
+    """The whole points by place, for each size in the order of ``sizes``."""
     commitment: bytes = bytes(COMMITMENT_BYTES)
-    """To the organiser's seed; by default to none that anybody knows."""
+    """The commitment to the organiser's seed; by default to no known one."""
     tie_breaks: tuple[TieBreak, ...] = DEFAULT_TIE_BREAKS
     bye_points: int = 0
-    """In 60ths."""
+    """The points for a bye, in 60ths."""
     late_until: int = 0
     """The last round that a late entrant can begin with; 0: none."""
     late_points: int = 0
-    """In 60ths, for each round before it."""
+    """The points of a late entrant for each earlier round, in 60ths."""
     forfeit_keeps_points: bool = False
     cut: int = 0
     """The number of entrants who reach the knock-out; 0: there is none."""
