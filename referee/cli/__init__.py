@@ -187,7 +187,8 @@ def _summary(module: str, name: str) -> str:
 
 
 def _asked(word: str = "", inner: str = "") -> typer.Typer:
-    """Return the command with what the first words name; without, there is a mistake to tell, or the help."""
+    """Return the command with the subcommand that the first words name; without one, for an error message or the
+    help."""
     if word not in COMMANDS:
         return overview()
     if word in GROUPS and inner in GROUPS[word]:
@@ -196,7 +197,7 @@ def _asked(word: str = "", inner: str = "") -> typer.Typer:
 
 
 def _completing() -> typer.Typer:
-    """Return the command with what the words name that a shell wants to have completed."""
+    """Return the command with the subcommand whose words a shell wants to have completed."""
     # Typer exports it nowhere, and calls it only where its own options for completion are in every command.
     from typer.completion import completion_init  # type: ignore[attr-defined]  # noqa: PLC0415 - only shells need it
 
@@ -265,6 +266,6 @@ def main() -> None:
 
 
 def _stop(message: str, code: int) -> int:
-    # It may have the name of a file, which came from somebody else: no name steers a terminal, or makes a second line.
+    # It may have the name of a foreign file: no name steers a terminal, or makes a second line.
     print(f"referee: {console.printable(message)}", file=sys.stderr)
     return code

@@ -216,7 +216,7 @@ class _OfPosition(_Words):
 
 
 def _kind(make: Callable[..., log_pb2.Rule]) -> Callable[..., log_pb2.Rule]:
-    """Make a command of what makes a ruling."""
+    """Make a command of a function that makes a ruling."""
     name = make.__name__
     rule.command(name.replace("_", "-"))(
         composed(_OfPosition if name in OF_POSITION else _Words, make, partial(_rule, make))

@@ -199,7 +199,7 @@ def _signers(
 
 
 def _check_recordable(record: Path, found: Adjudication, signers: Sequence[PrivateKey]) -> None:
-    """Raise ``Failure`` if no log can be written of what was found with these keys."""
+    """Raise ``Failure`` if no log can be written of the findings with these keys."""
     is_given_up = any(act.kind is ActKind.ABORT for act in found.acts)
     if not is_given_up and (why := obstacle(found.contest, found.setup.seats, found.state.pending())):
         raise Failure(f"{record}: {why}", EXIT_USAGE)

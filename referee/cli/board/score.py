@@ -73,7 +73,7 @@ def score(
 
 
 def _read(file: Path, key: str | None) -> Told:
-    """Return what the file tells of the end of its game. Raise ``Failure``."""
+    """Return the file's facts about the end of its game. Raise ``Failure``."""
     try:
         with file.open("rb") as stream:
             if not MAGIC.startswith(stream.peek(_NAME_BYTES)[:_NAME_BYTES]):

@@ -184,7 +184,7 @@ class Agreement:
 
 
 def compare(engine: Engine, asked: Iterable[Question], told: Callable[[], None]) -> list[Agreement]:
-    """Ask them all, and call ``told`` after each. Raise ``ProgramFailed``."""
+    """Ask all questions, and call ``told`` after each. Raise ``ProgramFailed``."""
     found = dict[tuple[str, str], Agreement]()
     for question in asked:
         agreement = found.setdefault((question.game, question.kind), Agreement(question.game, question.kind))

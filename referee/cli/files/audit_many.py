@@ -138,7 +138,7 @@ class Summary:
 
 
 def _verdict(line: Line, again: Again | None) -> str:
-    """Return the graver one of what the file alone comes to, and beside an earlier file of its game."""
+    """Return the graver verdict of the file alone and beside an earlier file of its game."""
     alone = str(line["verdict"])
     if again is None or not again.fork:
         return alone
@@ -175,7 +175,7 @@ _START_S, _S_A_MIB = 20.0, 10.0
 _FILES_A_PROCESS: Final = 4
 """The number of files below which a process does not pay for its start."""
 _PROOFS: Final = "proofs"
-"""In a line, with --log-policy: SHA-256 of the proofs that lay beside the file."""
+"""The key of the SHA-256 of the proofs beside the file, in a line with --log-policy."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,7 +118,7 @@ class _Shown:
     last: str
     """The event that led to the position, for the title of a picture."""
     draw: Callable[..., str]
-    """The text of these seats' boards, and of what else is known."""
+    """Draws these seats' boards as text, and the other known facts."""
     has_position: bool = True
     """False of boards alone."""
 

@@ -191,7 +191,7 @@ async def _look(context: Context, data: Path) -> tuple[list[str], bool]:
 
 
 def _check_words(game: str | None, ways: Mapping[str, bool]) -> None:
-    """Raise ``Failure`` unless one way goes with a game, or --continue or --end with none, or nothing with none."""
+    """Raise ``Failure`` unless there is a game and one way, or no game and --continue, --end or nothing."""
     chosen = [way for way, is_chosen in ways.items() if is_chosen]
     if len(chosen) > 1:
         raise Failure(f"{' and '.join(chosen)}: a game is decided about in one way; choose one of them", EXIT_USAGE)
@@ -247,7 +247,7 @@ def in_doubt_words(doubts: Sequence[recovery.Doubt], data: Path, *, named: bool 
 
 
 def decided(game_id: bytes, done: recovery.Recovered, what: str) -> list[str]:
-    """Return what was decided about a game, in words. ``what``: what came before, if something did."""
+    """Return the decision about a game, in words. ``what``: an earlier event, if there was one."""
     said = f"the log says that entries signed after {moment_utc(done.copied_ms)} may be lost" if done.copied_ms else ""
     state = "can continue"
     if done.ended:

@@ -445,7 +445,7 @@ def serve(  # noqa: PLR0915, PLR0917 - typer reads options from the signature
 
 @dataclass(frozen=True, slots=True)
 class _Pages:
-    """Those to serve beside the referee."""
+    """The pages to serve beside the referee."""
 
     listening: socket
     address: str
@@ -527,7 +527,7 @@ async def _run(config: Config, public: str, pages: _Pages | None, *, as_json: bo
         stopping.set()
         for number in _SIGNALS:
             loop.remove_signal_handler(number)
-            # The next one ends the process, however it is stuck. What was acknowledged is on disk.
+            # The next one ends the process, however it is stuck. Acknowledged acts are on disk.
             signal.signal(number, signal.SIG_DFL)
 
     # Before the first line is printed: its reader may send a signal.

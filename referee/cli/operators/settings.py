@@ -90,7 +90,7 @@ _READ: Final[Mapping[type, Callable[[str], Any]]] = {bool: _truth, int: int, flo
 
 
 def _taken(ctx: typer.Context, value: Path | None) -> Path | None:
-    """Have the file and the environment be the defaults of the options that are not given. Raise ``Failure``."""
+    """Make the file and the environment the defaults of the options that are not given. Raise ``Failure``."""
     if ctx.resilient_parsing:
         return value
     path = value or (Path(named) if (named := os.environ.get(FILE_VARIABLE)) else None)

@@ -44,7 +44,7 @@ class Joined(Remote):
     ]
 
     def admitted(self) -> tuple[Self, str, int | None]:
-        """Return the same with what a join string says, the token, and the join string's seat. Raise ``Failure``."""
+        """Return the options completed from a join string, the token, and the join string's seat. Raise ``Failure``."""
         text = self.game
         try:
             if text.startswith("@"):
@@ -125,7 +125,7 @@ def _enter(words: SeatWords, act: TableAct, *, anywhere: bool) -> None:
 
 
 def _admitted(words: _W) -> tuple[_W, str]:
-    """Return the same with what a join string says, and the token. Raise ``Failure``."""
+    """Return the options completed from a join string, and the token. Raise ``Failure``."""
     found, token, seat = words.admitted()
     if seat is None:
         return found, token

@@ -1,4 +1,4 @@
-"""``referee log recover``: what a public log knows, back into a database that has lost it."""
+"""``referee log recover``: the contents of a public log, put back into a database that has lost them."""
 
 from __future__ import annotations
 

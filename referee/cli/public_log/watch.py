@@ -77,7 +77,7 @@ def verdict(problems: Sequence[LogError]) -> Verdict:
 
 
 def headline(found: Verdict) -> str:
-    """Return the first line of what a command says."""
+    """Return the first line of a command's output."""
     return "HOLDS" if found is Verdict.COMPLETE else found.name
 
 

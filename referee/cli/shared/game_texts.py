@@ -48,7 +48,7 @@ def read(path: Path, reader: Callable[[str], _T], verifier: VerifierKey | None =
 
 
 def _text(path: Path, data: bytes, verifier: VerifierKey | None) -> str:
-    """Without what was signed under it. Raise ``Failure``, ``LogError``, ``UnicodeDecodeError``."""
+    """Return the text without the signatures under it. Raise ``Failure``, ``LogError``, ``UnicodeDecodeError``."""
     if data.startswith(_BOM):
         raise Failure(f"{path}: begins with a byte order mark; expected UTF-8 without one", EXIT_USAGE)
     unix = data.replace(b"\r\n", b"\n")

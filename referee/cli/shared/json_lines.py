@@ -14,7 +14,8 @@ from referee.cli.shared.output import leave_quietly
 from referee.text.notation.questions import MAX_LINE_BYTES, Lines
 
 _PIECE = 1 << 16
-"""Bytes read at once; what came together is given together, so a program that waits gets its answers at once."""
+"""Bytes read at once; lines that came together are passed on together, so a program that waits gets its answers at
+once."""
 
 Questions = Annotated[
     Path | None, typer.Argument(metavar="[FILE]", help="File with the questions; standard input if omitted.")
@@ -60,7 +61,7 @@ def batches(stream: BinaryIO, most: int = MAX_LINE_BYTES) -> Iterator[list[bytes
 
 
 def write(data: bytes) -> None:
-    """Write to standard output, at once, as far as anybody reads."""
+    """Write to standard output, at once, as long as there is a reader."""
     try:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()

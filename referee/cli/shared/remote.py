@@ -38,7 +38,7 @@ class Addresses:
     """The addresses of one referee."""
 
     here: str
-    """To which commands on its own machine connect."""
+    """The address to which commands on its own machine connect."""
     public: str
     """The address in join strings."""
     web: str = ""
@@ -173,7 +173,7 @@ SendInClear = Annotated[
 
 
 class NoAnswer(Failure):
-    """There is none now; a referee that is being started again may give one later."""
+    """There is no answer now; a referee that is being started again may give one later."""
 
 
 def server_of(server: str | None, data: Path) -> str:
@@ -266,4 +266,4 @@ _SIGNS = {
     "Failed parsing HTTP/2": "the server there is not a referee; expected the address that referee serve printed",
     "errors resolving": "no machine has this name; expected the name or address of one",
 }
-"""In gRPC's words, why there is no connection."""
+"""gRPC's words for the reason why there is no connection."""

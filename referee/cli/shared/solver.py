@@ -51,7 +51,7 @@ class OutOfTime(NoAnswer):
 
 
 class Solver:
-    """To be entered, which starts a worker, and left, which ends it, by ``with``."""
+    """A worker in a ``with`` block, which starts and ends it."""
 
     def __init__(self) -> None:
         self._runner = asyncio.Runner()
@@ -106,7 +106,7 @@ class Solver:
         beat_s: float | None,
         news: Callable[[bytes | None], None],
     ) -> None:
-        """In one run of the event loop, which turns Ctrl-C into the end of what it waits for, wherever that is."""
+        """Run one request in an event loop of its own; Ctrl-C ends its wait, wherever that is."""
         until = self._runner.get_loop().time() + seconds + _SLACK_SECONDS
 
         async def ask() -> None:

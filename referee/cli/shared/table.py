@@ -50,7 +50,7 @@ Yes = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Admitted:
-    """At which referee, and what admits to it."""
+    """The referee, and the credentials there."""
 
     server: Server = DEFAULT_SERVER
     token_file: Annotated[
@@ -206,7 +206,7 @@ def composed(common: type[_T], make: Callable[..., Any], run: Callable[[_T, dict
 
 
 def _parameters(of: Callable[..., Any]) -> list[inspect.Parameter]:
-    """By name alone, so that those without a default may stand anywhere."""
+    """Return the parameters as keywords only, so that those without a default may stand anywhere."""
     hints = get_type_hints(of, include_extras=True)
     return [
         parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[name])

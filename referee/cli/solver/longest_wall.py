@@ -31,7 +31,7 @@ from referee.wire.certificates.alhambra.wire import layout_of
 
 _SOLVER: Final = "referee.server.service.solver_worker"
 _SET: Final = "set"
-"""In a line: the tiles, as the file has them."""
+"""The key of the tiles in a line, as the file has them."""
 _MEMORY_MIB: Final = 4096
 _SLACK_S: Final = 60.0
 """The time for a search to end after its own time is used up."""

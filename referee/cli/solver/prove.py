@@ -312,7 +312,7 @@ def _told(game: str, about: Any, found: Checked | None, more: list[str]) -> str:
 
 
 EXIT_OPEN: Final = 11
-"""No other command ends so, and none of the verdicts of ``referee audit``."""
+"""An exit code that no other command has, and none of the verdicts of ``referee audit``."""
 
 
 def prove_decided(

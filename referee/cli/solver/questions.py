@@ -135,7 +135,7 @@ class Lines:
             self._say(f"{monotonic() - self._start:6.1f} s  {words}")
 
     def stopped(self) -> None:
-        """By Ctrl-C."""
+        """Say that Ctrl-C stopped the search."""
         self._say(f"stopped after {monotonic() - self._start:.1f} s; the best so far:")
 
     def _say(self, words: str) -> None:
@@ -169,7 +169,7 @@ def display(seconds: float, words: Words) -> Iterator[Lines]:
 def search(method: str, request: Message, first: _Answer, seconds: float, words: Words) -> tuple[_Answer, str]:
     """Return the newest answer when the search is over, or was stopped by Ctrl-C; and, if it was lost, why.
 
-    ``first``: what is known before. Raise ``Failure`` for a question that is wrong.
+    ``first``: the answer that is known before. Raise ``Failure`` for a question that is wrong.
     """
     found = first
     with telling(), Solver() as solver, display(seconds, words) as show:

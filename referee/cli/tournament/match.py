@@ -46,7 +46,7 @@ _RATINGS_S: Final = 2.0
 _LINE_S: Final = 10.0
 _SHOWN: Final = 4
 _OF_ANY: Final = frozenset({"resume", "processes", "json_", "anchor", "fail_if", "stop_on_fault", "replay", "out"})
-"""Options that change nothing of what is played."""
+"""Options that do not affect the games."""
 
 
 def match(  # noqa: PLR0917 - typer reads options from the signature

@@ -128,7 +128,7 @@ def _named(log: EventLog, number: int) -> Set[str]:
 
 
 def opened_now(state: State, told: Sequence[Mapping[str, Any]]) -> list[OpenTable]:
-    """Return what the event has to learn of games that are open. ``told``: what ``Office.open_round`` returned."""
+    """Return the acts by which the event learns of open games. ``told``: the result of ``Office.open_round``."""
     round_ = published(state)
     games = {each["table"]: bytes.fromhex(each["game"]) for each in told}
     return [OpenTable(round_.number, n, game) for n, game in games.items() if round_.games.get(n) != game]
@@ -221,7 +221,7 @@ async def check_game(server: str, secured: Security, state: State, where: Where,
 
 
 async def game_of(channel: grpc.aio.Channel, server: str, game: bytes) -> game_pb2.Game:
-    """Return what the referee tells of a game. Raise ``Failure``."""
+    """Return the referee's facts about a game. Raise ``Failure``."""
     stub = game_service_pb2_grpc.GameServiceStub(channel)
     try:
         found = (await stub.GetGame(pb.GetGameRequest(game_id=game.hex()), timeout=_TIMEOUT_S)).game

@@ -58,7 +58,7 @@ from referee_clients.sdk.tournament import PATIENCE_S
 _TIMEOUT_S: Final = 15
 _LIFETIME_MS: Final = 24 * 3600 * 1000
 _LOOK_S: Final = 5.0
-"""After this time games are looked at, though no bot has said that one is over."""
+"""The time after which games are looked at, though no bot has said that one is over."""
 _AGAIN_S: Final = 1.0
 _T = TypeVar("_T")
 

@@ -142,7 +142,7 @@ class Act(NamedTuple):
     late_ms: int = 0
     """The longest that it may have waited for the event loop."""
     thought_ms: int | None = None
-    """From having the turn to sending, as the author has it, if it says."""
+    """The author's own time from having the turn to sending, if it says one."""
 
 
 class Reply:

@@ -44,7 +44,7 @@ LAST_ENTRIES = 2
 """The end of a game, and the secret that is disclosed after it."""
 
 Checked = Callable[[History, Row], Awaitable[None]]
-"""Waits, or looks at more of a row than everybody does."""
+"""Waits, or checks a row more closely than usual."""
 
 
 class Archive:

@@ -54,7 +54,7 @@ the clock of an absent seat would run meanwhile."""
 
 
 class Owner(Protocol):
-    """Is notified of what becomes of a live game."""
+    """The owner of a live game, which is notified of its fate."""
 
     def opened(self, game: LiveGame) -> None:
         """Note that its game is durable now."""
@@ -168,7 +168,7 @@ class LiveGame:
                 game.rest()  # until it is served, from when on seats can come back
                 return game, None
             rows.append(_row(record.write(log_pb2.Interrupted(alive_ms=alive_ms), clock)))
-        # Nothing is, unless the rules of what is due have changed: what is due goes with the act that makes it so.
+        # Usually no entry, unless the rules of what is due have changed: a due entry goes with the act that causes it.
         game._settle(rows, clock.referee_ms)
         if not rows:
             game._keeper.published(record.game)
@@ -292,7 +292,7 @@ class LiveGame:
 
     @property
     def stood_ms(self) -> int:
-        """Since when clocks stand, as the referee was away and the awaited seats are not back.
+        """The time since when clocks stand, as the referee was away and the awaited seats are not back.
 
         In milliseconds since 1970. 0: they do not, or the log says it.
         """
@@ -336,7 +336,7 @@ class LiveGame:
             await reply.answer
 
     def _go_on_if_back(self) -> None:
-        """Have clocks wait no more if all are back, where the last entry is of now: none has to say so."""
+        """Restart clocks if all are back. The last entry is new here: no further one has to say so."""
         if self._keeper.hold is not None and self._keeper.are_back(self._record.game):
             self._keeper.go_on()
 
@@ -416,7 +416,7 @@ class LiveGame:
         return not self._stale and self._idle.is_set() and self._left_for is None
 
     def _distrust(self) -> None:
-        """Have the game read back before it is used again; by the owner if no caller comes."""
+        """Read the game back before it is used again; if no caller comes, the owner does it."""
         self._stale = True
         if self._owner is not None:
             self._owner.stale(self)
@@ -476,8 +476,8 @@ class LiveGame:
     ) -> None:
         """Hand the rows to the store; the answer goes to ``reply`` when they are durable, or the failure.
 
-        ``clock``: of the first row. ``acted``: the seat whose act that is. Under the guard: if this raises, nothing was
-        handed over, and the game in memory has moved all the same.
+        ``clock``: the first row's. ``acted``: the seat that acted. Under the guard: if this raises, nothing was handed
+        over, and the game in memory has moved all the same.
         """
         record = self._record
         kept = acts.encode(refused.violations) if refused is not None else None

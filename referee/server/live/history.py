@@ -117,8 +117,8 @@ class History:
         self.on_unsound = on_unsound
         self._known = Fingerprints()
         self._read_back = 0
-        """So many entries were replayed. The last one's checkpoint, whose signature was checked then, covers them all;
-        those of the others are checked as somebody is given them."""
+        """The number of replayed entries. The last one's checkpoint, whose signature was checked then, covers them
+        all; those of the others are checked when they are sent."""
 
     def unsound(self, what: str) -> Unsound:
         """Return the error that says what is wrong, after ``on_unsound`` was called."""

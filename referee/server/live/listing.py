@@ -1,4 +1,4 @@
-"""Lists of games: what a caller may ask for, and every game of the store as it stands."""
+"""Lists of games: a caller's filters, and every game of the store as it stands."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class GameList:
     ) -> tuple[list[pb.Game], int | None]:
         """Return the games that are wanted, newest first, and where the next page begins.
 
-        Looks at no more than ``MOST_LOOKED_AT`` games, whatever is wanted; what it has not come to is on later pages.
+        No more than ``MOST_LOOKED_AT`` games are looked at; the others are on later pages.
         """
         store = self._context.store
         if before is None and wanted.opened_until_ms:
@@ -154,7 +154,7 @@ class GameList:
                 return found, None
 
     async def _candidates(self, before: int | None, wanted: Wanted) -> list[StoredGame]:
-        """Return the next games of what the store finds fastest of all that is wanted."""
+        """Return the next games for that one of the filters that the store can search fastest."""
         store = self._context.store
         if wanted.ids is not None:
             return await store.games_between(*wanted.ids, before, _PAGE_GAMES)
@@ -204,7 +204,7 @@ class GameList:
         return game if wanted.state_fits(game.state) else None
 
     async def _as_it_ended(self, stored: StoredGame, game: pb.Game) -> pb.Game:
-        """Return the game with what earlier versions did not keep of it. Raise ``DecodeError``, ``StoreFailed``."""
+        """Return the game with the facts that earlier versions did not keep. Raise ``DecodeError``, ``StoreFailed``."""
         if not game.opened_ms:
             game.MergeFrom(_as_opened(stored))
             for row in await self._context.store.entries(stored.game_id, game.size - 1, 1):

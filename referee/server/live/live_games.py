@@ -138,7 +138,7 @@ class LiveGames:
         return self._aside
 
     def watch_for_proofs(self, watcher: Watcher) -> None:
-        """Have the watcher watch every game that is to have certificates, games that are opened later included."""
+        """Let the watcher watch every game that is to have certificates, later ones included."""
         self._of_proofs = watcher
         for game in self._open.values():
             self._watch_for_proofs(game)
@@ -192,7 +192,7 @@ class LiveGames:
             game, opened = LiveGame.begin(self.context, prepared.open_data, prepared.opening, self)
         except LogError as error:
             raise bad_field(error) from None
-        # Now, not when it is durable: else somebody could find it in the store and make a second live game of it.
+        # Now, not when it is durable: else a caller could find it in the store and make a second live game of it.
         self._open[game.game_id] = game
         players = [Player(game.game_id, i, who) for i, who in enumerate(prepared.opening.principals) if who]
         self.seats.take(players)
@@ -265,7 +265,7 @@ class LiveGames:
         try:
             return await asyncio.shield(loading)
         finally:
-            del loading  # the traceback of what it raised has this frame
+            del loading  # the traceback of its error has this frame
 
     async def record(self, game_id: bytes, payer: Payer) -> Record:
         """Return the game's record to be looked at: of another node's game what is in the store, and not taken up.
@@ -353,13 +353,13 @@ class LiveGames:
         self.end_streams()
 
     def end_streams(self) -> None:
-        """Tell everybody who plays or watches to come back later, or elsewhere."""
+        """Send all players and watchers the request to come back later, or elsewhere."""
         for game in [*self._open.values(), *self.finished]:
             game.end_watching(Ending.DRAINING)
         self.feeds.end(Ending.DRAINING)
 
     async def close(self) -> None:
-        """Let go of what is done without being asked for. Before the store is closed."""
+        """Stop all unasked work. Call before the store is closed."""
         if self.sharing is not None:
             await self.sharing.close()
         tasks = [*self._mender.close(), *self._loading.values()]
@@ -413,7 +413,7 @@ def _missing(game_id: bytes, mark: Mark) -> Unsound:
 class _Mender:
     """Reads games back whose memory and store may differ: one at a time, for as long as it takes.
 
-    Those at which somebody acts are read back at once in any case.
+    Games in which an author acts are read back at once in any case.
     """
 
     def __init__(self, open_games: dict[bytes, LiveGame], seats: Seats) -> None:

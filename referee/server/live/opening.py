@@ -1,4 +1,4 @@
-"""From an organiser's wishes to a game that can be opened: header, GameOpen, secret, tokens."""
+"""Turns an organiser's wishes into a game that can be opened: header, GameOpen, secret, tokens."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def prepare_event(request: CreateEventRequest, producer: str) -> Prepared:
 
 
 def _encoded(opened: log_pb2.GameOpen) -> bytes:
-    """Return the exact bytes of what a game is opened with. Raise as ``prepare`` does."""
+    """Return the exact bytes of a game's opening. Raise as ``prepare`` does."""
     try:
         check_open(opened)
         open_data = strict.encode(opened)

@@ -25,7 +25,7 @@ from referee.v1.solver_service_pb2 import ProveMoveRequest
 from referee.wire.certificates.registry import BadCertificate
 
 Prove = Callable[[ProveMoveRequest], Awaitable[bytes]]
-"""From a question to its certificate; empty if the budget ran out. Raises ``ProofFailed``."""
+"""Returns the certificate for a question; empty if the budget ran out. Raises ``ProofFailed``."""
 
 TRIES = 2
 """Attempts at a question at which a worker dies."""
@@ -39,7 +39,7 @@ _log = structlog.get_logger("referee.proofs")
 
 
 class ProofFailed(Exception):
-    """There is no answer: why, in a word or a line."""
+    """There is no answer; the message gives the reason, in a word or a line."""
 
 
 class Prover:
@@ -51,7 +51,7 @@ class Prover:
         self._grown: dict[bytes, None] = {}
         """Games that may have entries to be looked at, in their turn."""
         self._first: dict[bytes, int] = {}
-        """From which entry on those of earlier starts are to be proved."""
+        """The first entry to be proved, by game from an earlier start."""
         self._followed: dict[bytes, Follower] = {}
         """The games that are not over, as far as they were followed."""
         self._given_up: set[bytes] = set()
@@ -62,7 +62,8 @@ class Prover:
         self.watcher: Watcher = _Growth(self._tell)
         """The watcher that learns what becomes of the games."""
         self.settled: Counter[str] = Counter()
-        """Claims by what became of them, once it is kept: ``made``, ``given_up``, and ``contradicts`` of those made."""
+        """The number of claims by outcome, once it is kept: ``made``, ``given_up``, and ``contradicts`` of those
+        made."""
 
     async def load(self) -> None:
         """Take up what earlier runs left. Raise ``StoreFailed``."""
@@ -253,7 +254,7 @@ class _Growth(Watcher):
         self._tell(game_id)
 
     def end(self, ending: Ending) -> None:
-        """End the stream; what is there can be proved all the same."""
+        """End the stream; existing entries can be proved all the same."""
 
 
 def _settle(done: asyncio.Future[StoreFailed | None], failure: StoreFailed | None) -> None:

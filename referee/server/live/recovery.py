@@ -47,7 +47,7 @@ class Recovered:
     """The outcome of a recovery."""
 
     entries: int
-    """That came back, as they were lost or damaged; or that stay lost."""
+    """The number of entries that came back after loss or damage; or that stay lost."""
     size: int
     """Entries of the game now."""
     ended: bool
@@ -175,7 +175,7 @@ def _of_loss(record: Record, recovered: log_pb2.Recovered, now: Clock) -> Iterat
     if record.game.clocks is None or record.phase is not Phase.PLAYING:
         yield recovered, now
         return
-    # Since the last entry that is there no time has passed for anybody: so it has the time of that one.
+    # No author's time has passed since the last entry that is there: so it has the time of that one.
     yield recovered, since
     if record.due(now.referee_ms) is None:
         yield log_pb2.Interrupted(alive_ms=since.referee_ms), now

@@ -16,7 +16,7 @@ class LiveGameError(Exception):
 
 
 class UnknownGame(LiveGameError):
-    """There is no such game here."""
+    """This referee has no such game."""
 
 
 class Elsewhere(LiveGameError):
@@ -52,7 +52,7 @@ class BeyondHead(LiveGameError):
 
 
 class NotAwaited(LiveGameError):
-    """The act is not awaited now from this author; ``awaited``: what is."""
+    """The act is not awaited now from this author; ``awaited``: the acts that are."""
 
     def __init__(self, what: str | Phrase, awaited: str) -> None:
         super().__init__(what)
@@ -88,7 +88,7 @@ class BadField(LiveGameError):
 
 
 ELSEWHERE_RETRY_S = 0.2
-"""Until a game whose owner changes just now has been found again."""
+"""The time until a game whose owner changes just now has been found again."""
 RETRY_S = 1.0
 """The time until the next try, when it is not known when there will be room."""
 

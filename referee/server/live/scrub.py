@@ -20,13 +20,13 @@ from referee.server.live.refusals import Unsound
 from referee.server.store.store import Row, StoredGame
 
 START_S = 60.0
-"""From the start to the first round: those who play come back first."""
+"""The time from the start to the first round: players come back first."""
 ROUND_S = 7 * 24 * 3600.0
-"""From the begin of a round to that of the next; longer only if the games are too many for it."""
+"""The time from the begin of one round to the next; it is longer only if the games are too many for it."""
 ROWS_AT_ONCE = 4
 """Rows that are checked before players have their turn: each has a signature at most."""
 REST = 19
-"""So many times as long as it worked it rests: it has a twentieth of the processor at most."""
+"""The rest in multiples of the work before it: so it has a twentieth of the processor at most."""
 _AGAIN_S = 60.0
 _GAMES_AT_ONCE = 100
 

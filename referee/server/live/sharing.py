@@ -19,18 +19,18 @@ from referee.server.store.store import Cause, StoreFailed
 
 TAKEN_UP_AT_ONCE = 4
 SHOWN_S = 0.5
-"""From a change of a game to when lists of other nodes have it, if not too many change at a time."""
+"""The time until lists of other nodes show a change of a game, if not too many change at a time."""
 MOST_SHOWN = 200
 CONNECTED_S = 0.5
 """The interval at which a node checks whether it is cut off from the database."""
 AGAIN_S = 1.0
-"""Until what did not work is tried again."""
+"""The time until a failed action is tried again."""
 
 _log = structlog.get_logger("referee.sharing")
 
 
 def _again(error: Exception, again_s: float, **of: str) -> dict[str, Any]:
-    """Return what the log says of what is tried again; with its place in the program if it is not the database."""
+    """Return the log's fields about a failure that is tried again; with a traceback if it is not the database's."""
     unforeseen = not isinstance(error, StoreFailed)
     return {"error": str(error) or repr(error), "again_s": again_s, "exc_info": unforeseen, **of}
 

@@ -25,11 +25,11 @@ class Hold(NamedTuple):
     """Clocks stand after an outage, until the awaited seats are back."""
 
     alive_ms: int
-    """Until when somebody could act before it."""
+    """The last time before it at which seats could act."""
     until_ms: int | None
     """The latest time of their restart; None: that is not known before the referee serves."""
     back: set[Author]
-    """Those who are back."""
+    """The authors who are back."""
 
 
 class Timekeeper:
@@ -52,9 +52,9 @@ class Timekeeper:
         """The spans in which the referee delayed all seats while clocks ran, from and to; ascending, none within
         another."""
         self._serves_from_ms = 0
-        """Since when seats could act, if the game is older than the referee's present life."""
+        """The time since when seats could act, if the game is older than the referee's present life."""
         self._absent_ms: dict[int, int] = {}
-        """By awaited seat: when it was first awaited, or its last stream ended, whichever is later."""
+        """The time when an awaited seat was first awaited, or its last stream ended, whichever is later; by seat."""
         self._grace_ms = terms.grace_ms
         self._hold: Hold | None = None
         time.keeps(self)
@@ -75,9 +75,9 @@ class Timekeeper:
             self._time.waiting.discard(self)
 
     def wait(self, alive_ms: int) -> bool:
-        """Have clocks wait for the awaited seats, from ``serve`` on for as long as the terms say; whether they do.
+        """Let clocks wait for the awaited seats, from ``serve`` on, if the terms have a grace; return whether they do.
 
-        ``alive_ms``: until when somebody could act.
+        ``alive_ms``: the last time at which seats could act.
         """
         if self._grace_ms:
             self.hold = Hold(alive_ms, None, set())
@@ -95,7 +95,7 @@ class Timekeeper:
         )
 
     def go_on(self) -> None:
-        """Have clocks run from what is entered now, and absences count from now."""
+        """Restart clocks with the next entry, and count absences from now."""
         self.hold = None
         self._absent_ms, self._serves_from_ms = {}, self._time.now_ms()
 

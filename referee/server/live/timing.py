@@ -1,4 +1,4 @@
-"""The referee's time: what it stamps and waits by, and how late its event loop is."""
+"""The referee's time: its stamps and alarms, and the delay of its event loop."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Time(ABC):
         """Go on from ``ms``, which is later than now."""
 
     def keeps(self, keeper: Keeper) -> None:
-        """Tell the keeper of leaps, for as long as anybody has it."""
+        """Report leaps to the keeper, for as long as it is in use."""
         self._keepers.add(keeper)
 
     @abstractmethod
@@ -119,7 +119,7 @@ class Alarm:
         self._due_ms = due_ms
         self._callback = callback
         self.late: tuple[int, int] | None = None
-        """From when to when the loop did nothing, if it was due meanwhile."""
+        """The span in which the loop did nothing, if it was due meanwhile."""
         self._handle = time.call_at(due_ms, self._look)
 
     def cancel(self) -> None:

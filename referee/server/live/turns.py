@@ -48,7 +48,7 @@ class Turns:
         self._at_once = at_once
         self._held = held
         self._waiting: OrderedDict[object, deque[Callable[[], None]]] = OrderedDict()
-        """By caller; whose turn is next is first."""
+        """The waiting work by caller; the caller with the next turn is first."""
         self._is_turning = False
 
     def add(self, go: Callable[[], None], who: object = None) -> None:
@@ -83,7 +83,7 @@ class Turns:
             self._again()
 
     def _again(self) -> None:
-        # In the next round of the event loop, which begins with what has come in.
+        # In the next round of the event loop, which begins with new input.
         asyncio.get_running_loop().call_soon(self._turn)
 
 

@@ -28,11 +28,11 @@ class Ending(Enum):
     TOO_SLOW = 3
     REVOKED = 4
     BROKEN = 5
-    """By the stream's own client; the reason is sent in another way."""
+    """The stream's own client broke it; the reason is sent in another way."""
     SET_ASIDE = 6
     """The game cannot continue for now."""
     REPLACED = 7
-    """By newer streams of the same caller."""
+    """Newer streams of the same caller took its place."""
     NOT_THERE = 8
     """There is no such game, or no such entry in it to resume from."""
 
@@ -106,7 +106,7 @@ class Watcher:
             self._ring()
 
     def beat(self, waker: Turns | None = None) -> None:
-        """Have the reader send a sign of life, if there is nothing else to send."""
+        """Make the reader send a sign of life, if there is nothing else to send."""
         self.beat_due = True
         if waker is not None:
             waker.add(self.wake)
@@ -114,7 +114,7 @@ class Watcher:
             self._ring()
 
     def wake(self) -> None:
-        """Have the reader look, if it waits."""
+        """Make the reader look, if it waits."""
         if self._wake is not None and not self._wake.done():
             self._wake.set_result(None)
 

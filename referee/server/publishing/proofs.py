@@ -23,9 +23,9 @@ class Missing(StrEnum):
     HEAD = "head"
     """The head is none that is logged."""
     TURN = "turn"
-    """It is logged within a second or so."""
+    """The head will be logged within a second or so."""
     CHECKPOINT = "checkpoint"
-    """It is logged, and no published checkpoint covers it yet: witnesses have not signed."""
+    """The head is logged, and no published checkpoint covers it yet: witnesses have not signed."""
 
 
 _SAID = {
@@ -37,7 +37,7 @@ _SAID = {
 
 
 class NotLogged(Exception):
-    """There is no proof of the head."""
+    """The head has no proof."""
 
     def __init__(self, missing: Missing) -> None:
         super().__init__(_SAID[missing])

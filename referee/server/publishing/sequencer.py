@@ -44,7 +44,7 @@ from referee.server.store.store import Head, LogState, Store, StoreFailed, Taken
 AT_ONCE = 4
 """Bundles that are compared in one go: about 40 KB each are read, with the tiles that they fill."""
 REST_S = 6 * 3600.0
-"""From the end of a look to the begin of the next."""
+"""The time from the end of a look to the begin of the next."""
 _MOST_NAMED = 10
 
 _upkeep_log = structlog.get_logger("referee.log")
@@ -143,7 +143,7 @@ class _Look:
     """One way through the log."""
 
     def __init__(self, signed: LogState, *, mends: bool = False) -> None:
-        """``mends``: what is damaged is made again; a look before this one has found that it may be."""
+        """``mends``: damaged files are made again; an earlier look has found that there may be some."""
         self.signed = signed
         self.mends = mends
         self.edge = Edge()
@@ -174,7 +174,7 @@ class WentBack(Exception):
 
 
 class Published(NamedTuple):
-    """The newest checkpoint that everybody can read."""
+    """The newest checkpoint that is public."""
 
     head: TreeHead
     note: bytes
@@ -239,7 +239,7 @@ class Sequencer:
         self._signed: LogState | None = None
         """The signed state of the log; None: another referee writes it, or nothing is known yet."""
         self._sound = 0
-        """So many of the first leaves in the store have the root that was signed: files of them may be replaced."""
+        """The number of first leaves in the store that have the signed root: files of them may be replaced."""
         self._edge = Edge()
         self._every_s = self._pause_s = every_s
         self._trouble = ""
@@ -327,7 +327,7 @@ class Sequencer:
         self._task = asyncio.create_task(self._run())
 
     async def stop(self) -> None:
-        """End the work; what is under way may be left where it is."""
+        """End the work; an unfinished step may be left where it is."""
         if self._task is not None:
             self._task.cancel()
             with suppress(asyncio.CancelledError):
@@ -430,7 +430,7 @@ class Sequencer:
         return self.folder.read(CHECKPOINT, MAX_COSIGNED_BYTES) == self.published.note
 
     async def _write_up_to(self, size: int) -> None:
-        """Write bundles and tiles of what has a leaf in the store. Raise ``WentBack``, ``StoreFailed``, ``OSError``."""
+        """Write bundles and tiles of the store's leaves. Raise ``WentBack``, ``StoreFailed``, ``OSError``."""
         while self._edge.size < size:
             end = self._sound if self._edge.size < self._sound else size
             await asyncio.to_thread(self._write, await self._leaves_from(self._edge.size, end))

@@ -43,17 +43,17 @@ class Outcome(StrEnum):
 
     COSIGNED = "cosigned"
     AHEAD = "ahead"
-    """It has shown a checkpoint of this log that does not lie before this one: the log went back."""
+    """The witness has shown a checkpoint of this log that does not lie before this one: the log went back."""
     CLAIMED = "claimed"
-    """It says that it has seen more leaves (409), and shows no such checkpoint."""
+    """The witness says that it has seen more leaves (409), and shows no such checkpoint."""
     FORKED = "forked"
-    """It says that what it has seen did not grow into this (422), and shows no such checkpoint."""
+    """The witness says that its tree did not grow into this one (422), and shows no such checkpoint."""
     UNKNOWN = "unknown"
-    """It does not know the log (404)."""
+    """The witness does not know the log (404)."""
     KEY = "key"
-    """It does not know the log's key (403)."""
+    """The witness does not know the log's key (403)."""
     SILENT = "silent"
-    """No answer in time, or none at all."""
+    """The witness gave no answer in time, or none at all."""
     GARBAGE = "garbage"
     """An answer that is none."""
 
@@ -205,7 +205,7 @@ class Witness:
             return
         if shown.size > head.tree.size:
             raise Ahead(self.name, shown.size)
-        # Damage to the log's own tiles says nothing of what the witness has shown.
+        # Damage to the log's own tiles says nothing about the witness's tree.
         proof = tuple(head.prove(shown.size))
         try:
             check_consistency(shown.size, shown.root, head.tree.size, head.tree.root, proof)
@@ -255,7 +255,7 @@ def _size_in(body: bytes) -> int:
 
 
 class Witnesses:
-    """Those of a policy that have an address."""
+    """The witnesses of a policy that have an address."""
 
     def __init__(self, policy: LogPolicy) -> None:
         """Raise ``ValueError`` if an address is none, or if those with one can never be a quorum."""

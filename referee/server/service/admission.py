@@ -46,7 +46,7 @@ class Admission(grpc.GenericRpcHandler):
         self._left: WeakSet[asyncio.Task[Any]] = WeakSet()
         """Tasks that ended without a request: they are there for as long as gRPC keeps the call."""
         self._handlers: dict[str, tuple[Handler, Handler]] = {}
-        """By method: the handler that gRPC serves best, and one that reads its request itself."""
+        """The handlers by method: the one that gRPC serves best, and one that reads its request itself."""
 
     def service(self, details: grpc.HandlerCallDetails) -> Handler | None:
         """Return the handler, in the call's own task."""
@@ -146,9 +146,8 @@ class _ForeignService(grpc.GenericRpcHandler):
 
 
 async def _account(context: Context, gate: Gate) -> Account:
-    """Return what the call draws from. These services are for everybody: a token that is none does no harm, nor does
-    the name of an address that is not believed.
-    """
+    """Return the account that the call draws from. These services are open: a false token does no harm, nor does the
+    name of an address that is not believed."""
     try:
         return (await gate.door.caller(context)).account
     except (Unauthenticated, PermissionDenied, BadField):
@@ -245,7 +244,7 @@ class NodePort:
         return f"{listen.rpartition(':')[0]}:{port}"
 
     async def stop(self, grace_s: float) -> None:
-        """Take nothing more; what is under way has ``grace_s``."""
+        """Take no new calls; those under way have ``grace_s``."""
         await self._server.stop(grace_s)
 
 
@@ -254,7 +253,7 @@ V1 = "grpc.reflection.v1.ServerReflection"
 
 
 def add_reflection(names: Sequence[str], server: Any) -> None:
-    """Let the server tell of these services and of reflection itself.
+    """Let the server's reflection list these services and itself.
 
     Reflection is served as v1 and as v1alpha, which have the same messages: tools of different ages ask for one or the
     other.

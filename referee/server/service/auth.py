@@ -168,7 +168,7 @@ class Authenticator:
         self._guesses = Guesses()
 
     def of_nodes(self) -> Authenticator:
-        """Return the same for a port that only nodes can use: it believes what they tell of the caller."""
+        """Return an authenticator for a port that only nodes can use: it believes their metadata about the caller."""
         found = copy(self)
         found._of_nodes = True
         return found

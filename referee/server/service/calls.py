@@ -86,7 +86,7 @@ class ResponseStream:
         self.last_s = monotonic()
         """The time when the last message was taken."""
         self.since_s: float | None = None
-        """Since when a message waits for its reader."""
+        """The time since when a message waits for its reader."""
 
     async def send(self, data: bytes) -> None:
         """Send a message. Raise ``Gone`` if the client has left, or does not read."""
@@ -110,9 +110,9 @@ class ResponseStream:
                 self.last_s, self.since_s = self.since_s, None
 
     async def begin(self, named: Metadata) -> None:
-        """Send what comes before the first message.
+        """Send the metadata that precedes the first message.
 
-        By itself: gRPC takes what goes with a message that is given up for unsent, sends it again with the status, and
+        They go alone: gRPC treats parts of a message that is given up as unsent, sends them again with the status, and
         fails; then its client would wait for ever.
         """
         await self._context.send_initial_metadata(named)

@@ -84,7 +84,7 @@ class Callers:
         self._began_s = now()
         self._number = int(self._began_s // SLICE_S)
         self._calls: dict[tuple[Account, str, bool], int] = {}
-        """By caller, method and whether they were refused: of the slice at hand."""
+        """The calls of the present slice, by caller, method and whether they were refused."""
         self._dropped = {False: 0, True: 0}
         """Calls of that slice whose callers are not kept, by whether they were refused."""
         self._before: deque[tuple[int, dict[tuple[Account, str, bool], int], dict[bool, int]]] = deque(
@@ -137,12 +137,12 @@ class Acts:
     def __init__(self, callers: Callers) -> None:
         self._callers = callers
         self.settled: Counter[tuple[Way, str, str]] = Counter()
-        """By way in, verdict (accepted, refused, repeated, failed, left) and the reason of a failure."""
+        """The acts by way in, verdict (accepted, refused, repeated, failed, left) and the reason of a failure."""
         self.under_way = 0
         self._none_under_way = asyncio.Event()
         self._none_under_way.set()
         self.seconds = {"unary": Distribution(ACT_SECONDS), "stream": Distribution(ACT_SECONDS)}
-        """From the arrival of accepted acts until they were durable."""
+        """The time from the arrival of accepted acts until they were durable."""
         self.overhead = Distribution(ACT_SECONDS)
         """Time of running clocks that was not charged as the referee took it, in seconds."""
         self.delays = 0

@@ -45,7 +45,7 @@ from referee.server.store.store import BUSY_S, Store, StoreFailed, Upgrade
 
 
 class DataError(Exception):
-    """The directory cannot be used: what is wrong with it, in one line."""
+    """The directory cannot be used; the message names the fault, in one line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,7 +295,7 @@ def replace_organiser(path: Path, store: str | None) -> Path:
 
 
 def take_marks(data: Data, path: Path) -> int:
-    """Have the directory's marks know what those of another node know, too; return of how many games that is newer.
+    """Add newer marks of another node to the directory's; return for how many games they were newer.
 
     Raise ``DataError``.
     """
@@ -335,7 +335,7 @@ def origin_of(path: Path, wanted: str | None) -> str:
 
 
 def _check_is_file(marks: Path | None) -> None:
-    """Raise ``DataError`` for an address: what a file there would be called is not what somebody meant."""
+    """Raise ``DataError`` for an address: a file of such a name cannot be meant."""
     if marks is not None and str(marks).startswith(("postgres:", "postgresql:")):
         what = "marks are kept in a file of each referee, not in a database"
         raise DataError(f"--marks: {what}; expected a file, on another disk than the games")

@@ -24,7 +24,7 @@ from referee.server.store.nodes import Node, Nodes
 from referee.text.words.catalogue import phrase
 
 MOST_UNDER_WAY = 2_000
-"""Unary calls to one node at one time: while it hangs, who asks for its games gets an answer, and others have room."""
+"""Unary calls to one node at one time: while it hangs, callers for its games get an answer, and others have room."""
 MOST_STREAMS = 100_000
 """Streams of one node to another."""
 _SILENCE_S = 1.0, 3.0
@@ -104,12 +104,12 @@ class Forwarder:
         self.nodes = nodes
         self._credentials = credentials.of_client()
         self._peers: dict[int, _Peer] = {}
-        """By the id of the node: who starts again at the same address is another one."""
+        """The peers by the id of the node: a restart at the same address is another one."""
         self.settled: Counter[str] = Counter()
         """The number of calls that were passed on, by outcome: ``answered``, perhaps with an error; ``not_owner``,
         ``no_answer``."""
         self.streams = 0
-        """Those that are passed on now."""
+        """The number of streams that are passed on now."""
         self._closing: set[asyncio.Task[None]] = set()
 
     async def unary(self, found: Elsewhere, name: str, data: bytes, told: Metadata, timeout_s: float) -> bytes | None:
@@ -201,9 +201,8 @@ class Forwarder:
 
     @contextmanager
     def _unless_closed(self, found: Elsewhere) -> Iterator[None]:
-        """Raise ``Elsewhere`` if the way to the node is closed meanwhile. gRPC tells of that as if the task were
-        cancelled; a handler that ended so would leave its client without any answer.
-        """
+        """Raise ``Elsewhere`` if the way to the node is closed meanwhile. gRPC reports that as a cancelled task; a
+        handler that ended so would leave its client without any answer."""
         try:
             yield
         except asyncio.CancelledError:

@@ -129,7 +129,7 @@ class GameService:
         caller: Caller,
         finish: Callable[[Act], Act] | None = None,
     ) -> tuple[LiveGame, Answer]:
-        """Submit an act, whatever call it comes with. ``finish`` adds what goes with the act, or raises."""
+        """Submit an act, from any of the calls. ``finish`` completes the act, or raises."""
         found = parse_game_id(request.game_id)
         if found is not None and caller.game_id in {None, found}:
             await self._live_games.check_here(found)  # before anything that its owner does, and counts
@@ -155,7 +155,7 @@ class GameService:
         caller: Caller,
         receipt: Receipt,
     ) -> tuple[LiveGame, Act]:
-        """Make an act of its author from what came in, and find its game; cheap checks first."""
+        """Make an act of its author from the request, and find its game; cheap checks first."""
         if self._live_games.is_draining():
             raise Draining("the referee is stopping")
         caller.check_valid(receipt.at_ms)

@@ -32,7 +32,7 @@ from referee.v1.game_service_pb2 import ErrorReason
 
 DOMAIN = "referee.v1"
 STATUS_KEY = "grpc-status-details-bin"
-"""In trailing metadata: the status with its details."""
+"""The key of the status with its details, in trailing metadata."""
 MAX_DETAILS_BYTES = 4096
 SAID = "said"
 """The metadata key of a message that is a phrase: ``Phrase.encoded``, for translation."""
@@ -92,7 +92,7 @@ _OF_LOG = {
 }
 
 _WITHHELD = frozenset({"INTERNAL", "SET_ASIDE", "STORE_FAILED"})
-"""Callers are not told why, in no language."""
+"""The reasons that are withheld from callers, in every language."""
 
 _log = structlog.get_logger("referee.errors")
 

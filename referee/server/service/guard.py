@@ -52,7 +52,7 @@ WRITES = frozenset(
         "referee.v1.AccessService/RevokeToken",
     }
 )
-"""They wait for the disk. So do acts, which have come in time, whenever they are entered."""
+"""The calls that wait for the disk. So do acts, which have come in time, whenever they are entered."""
 FOUND_S = 3.0
 FOUND_STEP_S = 0.05
 """The time for which a game that no node claims is looked for, and the interval."""
@@ -82,7 +82,7 @@ class Gate:
 
     @property
     def refusals(self) -> Refusals:
-        """Those who have nothing left."""
+        """The callers with nothing left."""
         return self.door.refusals
 
 
@@ -269,10 +269,11 @@ async def _admit(
 
 
 def fail(context: Context, error: Exception, name: str, gate: Gate, caller: Caller | Account | None = None) -> None:
-    """Have the call end with the status for the error when its handler returns. ``name``: of the method; ``caller``: or
-    its account, if it is known.
+    """Let the call end with the status for the error when its handler returns.
 
-    ``context.abort`` would raise, and what gRPC keeps of that holds the whole call until the garbage collector comes.
+    ``name``: the method's. ``caller``: the caller or its account, if it is known.
+
+    ``context.abort`` would raise, and gRPC would keep the whole call until the garbage collector comes.
     """
     account = (
         gate.door.address(context) if caller is None else caller if isinstance(caller, Account) else caller.account

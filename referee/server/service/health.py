@@ -20,7 +20,7 @@ LATE_S: Final = 3.0
 """A write that takes longer, or has failed for longer, makes the referee not ready."""
 _EVERY_S: Final = 0.5
 _GOOD: Final = 2
-"""So many writes in a row make it ready again."""
+"""The number of good writes in a row that make it ready again."""
 WRITING: Final = ("GameService", "ArbiterService", "EventService", "AccessService")
 """The services that write. The others are of use whatever becomes of the store."""
 
@@ -96,7 +96,7 @@ class Readiness:
             _readiness_log.error("not ready", stuck_s=stuck_s, cause=self._cause.value)
 
     async def _find_cause(self) -> None:
-        """Find out why nothing can be written, for callers; if that fails, health is looked after all the same."""
+        """Find out why nothing can be written, for callers; if that fails, the watch over health continues."""
         try:
             self._cause = await self._store.find_cause()
         except Exception as error:  # noqa: BLE001 - the watch over health continues whatever fails
@@ -108,7 +108,7 @@ LOOK_MS = 1000
 OFF_MS = 2000
 """The largest difference between the referee's time and the machine's clock that is not reported to the operator."""
 SHORT_BYTES = 4 << 20
-"""With less space a file may not grow, and what is written goes where the reserve was."""
+"""The space below which a file may not grow, and writes go where the reserve was."""
 
 _machine_log = structlog.get_logger("referee.machine")
 
@@ -133,11 +133,11 @@ class Machine:
         """The difference of the clock at the last report to the operator; 0: it was right."""
         self._handle: Handle | None = None
         self.disks: dict[str, Space] = {}
-        """By what is on them; marks on the disk of the data have no line of their own."""
+        """The space of the disks by their contents; marks on the disk of the data have no line of their own."""
 
     @property
     def ahead_ms(self) -> int:
-        """By how much the referee's time is ahead of the machine's clock."""
+        """The lead of the referee's time over the machine's clock."""
         return self._data.time.ahead_ms()
 
     @property

@@ -121,7 +121,7 @@ class Account:
 
     @property
     def name(self) -> str:
-        """Return whose it is, for people: a principal has no blank in it, everybody else has one."""
+        """The owner's name for people: a principal has no blank in it, all others have one."""
         match self._who:
             case str(principal):
                 return principal
@@ -356,12 +356,12 @@ class Guesses:
 
 
 class _Queue:
-    """Those of one account."""
+    """The waiting guesses of one account."""
 
     def __init__(self) -> None:
         self.lock = asyncio.Lock()
         self.waiting: Counter[str] = Counter()
-        """By connection."""
+        """The number of waiting guesses by connection."""
 
     def check(self, account: Account, connection: str) -> None:
         if account.is_empty and self.waiting[connection] > 1:

@@ -66,7 +66,7 @@ class LineLimit:
         self._of_s = of_s
         self._now = now
         self._told: dict[str, _Told] = {}
-        """By event."""
+        """The lines by event."""
 
     def __call__(self, _: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
         name = str(event.get("event"))

@@ -1,7 +1,6 @@
-"""The referee's numbers for Prometheus: what was counted and what is there, put together when somebody asks for it.
+"""The referee's numbers for Prometheus: counts and states, put together on request.
 
-Served over plain HTTP, on the event loop, as everything that is asked lives there; nothing secret is among it, nor who
-plays.
+Served over plain HTTP, on the event loop, where all the numbers live; they contain no secrets and no players.
 """
 
 from __future__ import annotations

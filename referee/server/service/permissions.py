@@ -29,7 +29,7 @@ class Scope(StrEnum):
     ARBITER = "arbiter"
     """Rule on disputes."""
     AUDIT = "audit"
-    """See how the referee is doing, and who is connected."""
+    """See the state of the referee, and the connected callers."""
     ADMIN = "admin"
     """Issue and revoke tokens."""
     GATEWAY = "gateway"
@@ -37,7 +37,7 @@ class Scope(StrEnum):
 
 
 EVERYBODY: Final = frozenset[Scope]()
-"""Also without a token."""
+"""All callers, also without a token."""
 ORGANISERS: Final = frozenset({Scope.ORGANISE})
 ADMINS: Final = frozenset({Scope.ADMIN})
 MANAGERS: Final = ORGANISERS | ADMINS
@@ -53,7 +53,7 @@ ARBITERS: Final = frozenset({Scope.ARBITER})
 ERASERS: Final = frozenset({Scope.ORGANISE, Scope.ARBITER})
 
 KNOWN: Final = frozenset(Scope) - {Scope.GATEWAY}
-"""Any token that is for something. Expensive calls need one, so that they can be limited per caller."""
+"""Scopes of tokens with some purpose. Expensive calls need one, so that they can be limited per caller."""
 
 PERMISSIONS: Final = {
     "referee.v1.GameService/CreateGame": ORGANISERS,

@@ -63,7 +63,7 @@ class PlayStream:
                 await self._game.back(self._author)
                 self._seq = await begin(self._live_games, self._game, after_seq, self._watcher, responses.send)
                 if self._watcher.is_empty:
-                    # A heartbeat says as well that nothing is still to come: who comes back knows where the game is.
+                    # A heartbeat also shows that nothing is still to come: a returning player is up to date.
                     message = pb.PlayGameResponse(seq=self._seq)
                     if await self._turns.tell(message.turn):
                         data = message.SerializeToString()
@@ -188,7 +188,7 @@ class SeatStreams:
             if after_seq is not None:
                 await send(game_id, closing(-1, Ending.NOT_THERE))
         except Elsewhere:
-            pass  # the node that has it tells of it
+            pass  # the node that has it sends it
         except Draining:
             pass  # the feed is ended soon, if it is not already
         finally:
@@ -275,7 +275,7 @@ class Together:
         self.has_moved = False
         """True once a game has left the node that sent it; the search for its new node sets this back."""
         self._over: dict[str, None] = {}
-        """Those that ended last, of which late words may come."""
+        """The games that ended last, of which late messages may come."""
 
     def source(self, node_id: int) -> Source:
         """Return the part of this node."""
@@ -379,7 +379,7 @@ class SeatsElsewhere:
         self._together = together
         self._here = here
         self._heard: set[int] = set()
-        """Nodes that have said something in the stream that they have now: they know what they are to tell of."""
+        """Nodes that have sent something in their present stream: they know which games to send."""
         self._is_in_doubt = True
         """True if perhaps no node sends some game."""
 
@@ -430,7 +430,7 @@ class SeatsElsewhere:
         """
         nodes = self._forward.nodes
         self._together.has_moved = False
-        # Before the question: what a node has not been asked for when it is answered is in doubt still.
+        # Before the question: games of a node that was not heard by then are still in doubt.
         self._is_in_doubt = not all(node.id in self._heard for node in nodes.others)
         untold = [game_id for game_id in self._together.untold if not self._here.tells(game_id)]
         try:

@@ -66,7 +66,7 @@ _OWN_FILES = 100
 SOLVER_WORKERS = max(2, min(4, (cpu_count() or 2) - 1))
 """One for searches and one for the rest, on any machine; they stand back for what else it does."""
 GRACE_S = 3.0
-"""Time for acts under way to be answered, and then for streams to be closed; what is open then is cut."""
+"""Time for acts under way to be answered, and then for streams to be closed; the rest is cut."""
 _CUT_S = 1.0
 """Time for other calls, such as those of clients that wait for the health to change."""
 
@@ -85,7 +85,7 @@ class Config:
     data: Path
     listen: str = "127.0.0.1:0"
     certificates: Certificates | None = None
-    """None: without TLS."""
+    """The certificates; None: without TLS."""
     origin: str = DEFAULT_ORIGIN
     heartbeat_s: float = 10.0
     queue_items: int = QUEUE_ITEMS
@@ -289,7 +289,7 @@ class Server:
         self.taken_over.set()
 
     def _heard(self, news: News) -> None:
-        """Do what follows from what other nodes did."""
+        """React to what other nodes did."""
         if news is News.REVOKED:
             self._revocations.heard()
         elif news is News.GONE:
@@ -478,7 +478,7 @@ class Server:
         await self.workers.stop()
         await self.adjudication.stop()
         await self.events.stop()
-        # New calls are still taken, and told so: as are those who ask for the health.
+        # New calls are still taken, and get this answer: also those that ask for the health.
         await self._health.enter_graceful_shutdown()
         await _at_most(until - grace_s / 3, acts.through())
         self.live_games.drain()

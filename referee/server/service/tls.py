@@ -64,7 +64,7 @@ class Certificates:
 
     @property
     def days_left(self) -> float:
-        """In how many days clients will refuse what is shown; below 0: they do."""
+        """The days until clients will refuse the certificate; below 0: they do."""
         return (self.expires - datetime.now(UTC)) / timedelta(days=1)
 
     @property
@@ -148,7 +148,7 @@ _ENDS = datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)
 
 
 class NodeCredentials:
-    """Those of one node, for as long as it runs: made with a secret that all nodes of one club have in common.
+    """The credentials of one running node, made with a secret that all nodes of one club have in common.
 
     The secret is derived from the key that seals decks in their database, which all of them have and no other program
     may have. So there are no files to hand out, to renew or to lose, and a new secret shuts out those with the old one.

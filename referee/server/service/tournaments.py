@@ -97,7 +97,7 @@ class EventService:
 
     async def _summary(self, game: game_pb2.Game) -> pb.EventSummary:
         game_id = bytes.fromhex(game.id)
-        game.ClearField("event_id")  # it is of no event; of one that cannot be read the list has told so
+        game.ClearField("event_id")  # it is of no event; if it cannot be read, the list has reported that
         summary = pb.EventSummary(game=game, event_id=event_id(game_id))
         if game.rules_id:  # it can be read
             for row in await self._live_games.context.store.entries(game_id, 0, 1):

@@ -84,7 +84,7 @@ class WatchLimits:
         self._most_of_game = most_of_game
         self._of_game: dict[bytes, Places] = {}
         self._playing: dict[tuple[object, ...], list[Watcher]] = {}
-        """Those that play, the oldest first."""
+        """The streams that play, the oldest first."""
 
     @contextmanager
     def place(self, game_id: bytes, caller: Caller) -> Iterator[None]:
@@ -197,7 +197,7 @@ def after_seq_of(request: pb.WatchGameRequest | pb.Enter) -> int | None:
 
 
 async def begin(live_games: LiveGames, game: LiveGame, after_seq: int | None, watcher: Watcher, send: Sender) -> int:
-    """Send what comes first, and have the watcher fed with what follows; return the seq so far."""
+    """Send the first message, and let the watcher have what follows; return the seq so far."""
     live_games.check_streams()
     if after_seq is None:
         record = await game.record()

@@ -45,13 +45,13 @@ class WorkerQueue:
         self._waiting: list[_Question] = []
         self._admitted = 0
         self._had_turn: WeakKeyDictionary[Account, int] = WeakKeyDictionary()
-        """By caller: the number of the newest question that got a worker."""
+        """The number of the newest question that got a worker, by caller."""
         self._at_work: set[_Question] = set()
         self._is_closed = False
         self.settled: Counter[tuple[str, str]] = Counter()
-        """By method and what became of the question."""
+        """The number of questions by method and outcome."""
         self.seconds: dict[str, Distribution] = {}
-        """By method: from the question to the last answer, or to there being none."""
+        """The time from the question to the last answer, or to the lack of one, by method."""
 
     @property
     def waiting(self) -> int:

@@ -17,7 +17,7 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """The newest head of a game that anybody may have."""
+    """The newest head of a game that may be known outside."""
 
     size: int
     """Entries that the head covers."""

@@ -21,7 +21,7 @@ class Node(NamedTuple):
     address: str
     """The address for the other nodes, as it gave it to ``serve``; empty: it does not serve yet."""
     draining: bool = False
-    """It hands its games over, and takes no more."""
+    """True if it hands its games over, and takes no more."""
 
     @property
     def words(self) -> str:
@@ -34,7 +34,7 @@ class Own(NamedTuple):
 
     game_id: bytes
     alive_ms: int | None
-    """Until when somebody could act, before it became this node's; None: this node opened it."""
+    """The last time at which seats could act, before it became this node's; None: this node opened it."""
 
 
 class Shown(NamedTuple):
@@ -53,9 +53,10 @@ class Health(NamedTuple):
     """The health that an operator of several nodes watches."""
 
     silent_s: float
-    """Since this node last noted in the database that it lives; after the lease the others take its games."""
+    """The seconds since this node last noted in the database that it lives; after the lease the others take its
+    games."""
     reconnections: int
-    """So many times its connection was given up, and what was under way had an unknown outcome."""
+    """The number of times that its connection was given up, and its work under way had an unknown outcome."""
 
     @property
     def is_cut_off(self) -> bool:
@@ -69,7 +70,7 @@ class News(Enum):
     GIVEN = auto()
     """Games of other nodes have become its own: ``Nodes.own`` has them."""
     DRAIN = auto()
-    """It is to hand its games over."""
+    """The node is to hand its games over."""
     REVOKED = auto()
     """Tokens that were good may be so no more."""
     GONE = auto()
@@ -109,29 +110,29 @@ class Nodes(Protocol):
         """Return by id the owners of those of these games that are not over, where several nodes can be."""
 
     def forget(self, game_id: bytes) -> None:
-        """Have ``elsewhere`` find out again: that node said that the game is not its own."""
+        """Forget the answer of ``elsewhere``: that node said that the game is not its own."""
 
     def serve(self, address: str) -> None:
         """Tell the others where this node is reached, and have it given games of nodes that die from now on."""
 
     def decline(self) -> None:
-        """Have this node, which is stopping, given no more games. It keeps its own until it ends."""
+        """Take no more games, as this node is stopping. It keeps its own until it ends."""
 
     def when(self, told: Callable[[News], None]) -> None:
-        """Have this called, on the event loop, with what there is to know."""
+        """Call this for all news, on the event loop."""
 
     async def own(self) -> list[Own]:
-        """Return this node's games: what is due soonest first, then those with the newest entries."""
+        """Return this node's games: those that are due soonest first, then those with the newest entries."""
 
     async def alive_ms(self, game_id: bytes) -> int | None:
-        """Return until when somebody could act in the game, before it became this node's; None: always."""
+        """Return the last time at which seats could act in the game, before it became this node's; None: always."""
 
     async def hand_over(self, game_id: bytes, to: Node) -> None:
         """Give a game of this node's, with nothing under way, to another node. It alone continues the game from
         then."""
 
     async def show(self, games: Sequence[Shown]) -> None:
-        """Have the other nodes show these games of this node's so."""
+        """Let the other nodes show these games of this node's in this state."""
 
     async def shown(self, game_ids: Sequence[bytes]) -> dict[bytes, bytes | None]:
         """Return by id how lists show those of these games that other nodes have; None: it is not known yet."""
@@ -161,7 +162,7 @@ class Alone:
         """Do nothing: no node gives games."""
 
     def when(self, _: Callable[[News], None]) -> None:
-        """There is no news."""
+        """Do nothing: there is no news."""
 
     async def own(self) -> list[Own]:
         return []

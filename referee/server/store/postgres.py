@@ -99,7 +99,7 @@ class PostgresStore(SqlStore):
         self._lock = threading.Lock()
         """The lock of the connection that writes: batches, changes beside them and signs of life take it in turn."""
         self._write_side: PostgresSession | None = None
-        """None: it was given up, as what was last asked of it has an unknown outcome."""
+        """The connection that writes; None: it was given up, as its last request has an unknown outcome."""
         self._read_side: PostgresSession | None = None
         self._referee = secrets.token_bytes(16)
         self._read_of = self._given_up = 0
@@ -115,7 +115,7 @@ class PostgresStore(SqlStore):
         self._mark: ClusterMark | None = None
         self._database_id = self._doubted = b""
         self.went_back = ""
-        """In a cluster, for a referee that is ``alone``: in what way the database went back; empty: it did not."""
+        """In a cluster, for a referee that is ``alone``: the way in which the database went back; empty: it did not."""
         self._closing, self._beats_now = threading.Event(), threading.Event()
         with postgres_errors(url):
             session = self._connected(
@@ -169,7 +169,7 @@ class PostgresStore(SqlStore):
         raise WentBack(f"{self._url}: another server, which was behind: {what}; start again, and see referee recover")
 
     def _open_marks_of_node(self, session: PostgresSession, path: Path, busy_s: float) -> SqliteMarks:
-        """Open those of one node of several, which begin with what the database has; the database knows all of them."""
+        """Open the marks of one node of several; new ones come from the database, which knows all of them."""
 
         def save(beside: Path) -> None:
             save_marks(session, beside)
@@ -189,7 +189,7 @@ class PostgresStore(SqlStore):
         return marks
 
     def _check(self, session: PostgresSession, verifier: str, *, alone: bool) -> None:
-        """Check what makes this referee unfit for the database, before anybody is waited for or taken over from."""
+        """Check the referee's fitness for the database, before waiting for others or taking over from them."""
         kept = fact(session, "verifier")
         if kept is not None and kept.decode() != verifier:
             what = f"its games are signed by {kept.decode()}, not by {verifier}"
@@ -364,7 +364,7 @@ class PostgresStore(SqlStore):
         return max(super().stuck_s, late_s if late_s > nodes.BEAT_S else 0.0)
 
     def beat_now(self) -> None:
-        """Have a sign of life given at once."""
+        """Give a sign of life at once."""
         self._beats_now.set()
 
     def _beat_on(self) -> None:
@@ -395,7 +395,7 @@ class PostgresStore(SqlStore):
         """See who lives; bury the dead, and share their games."""
         shared, looker = self.nodes, self._looker
         assert isinstance(shared, PostgresNodes)  # noqa: S101 - only a cluster looks
-        assert looker is not None  # noqa: S101 - it is connected before anybody looks
+        assert looker is not None  # noqa: S101 - it is connected before it looks
         living, revoked = self._reading.submit(self._ask, nodes.seen, (looker.since,)).result()
         shared.seen(living, revoked)
         is_due = any(each.id != shared.node and not each.may_live(looker) for each in living)
@@ -461,7 +461,7 @@ class PostgresStore(SqlStore):
     def found_cluster(self, digest: bytes, alive_ms: int = 0) -> None:
         """Let several referees run here from their next start on, with this token the organiser's. May wait.
 
-        ``alive_ms``: until when somebody could act in games that no node has had; 0: it is not known.
+        ``alive_ms``: the last time at which seats could act in games that no node has had; 0: it is not known.
         """
         self._change(_found, digest, alive_ms, self.marks.doubts)
 
@@ -470,7 +470,7 @@ class PostgresStore(SqlStore):
         return await self._read(query, *arguments)
 
     async def change(self, change: Callable[..., _T], *arguments: Any) -> _T:
-        """Do the same in a transaction that is durable when this returns, in turn with what other nodes change."""
+        """Make a change in a transaction that is durable when this returns, in turn with other nodes' changes."""
         return await asyncio.to_thread(self._in_turn, change, *arguments)
 
     async def change_own(self, change: Callable[..., _T], *arguments: Any) -> _T:
@@ -487,7 +487,7 @@ class PostgresStore(SqlStore):
 
     async def doubt_of(self, game_id: bytes) -> int:
         if self.organiser is not None:
-            # Also with what another node found out, and with what was decided while this one ran.
+            # Also with another node's findings, and with decisions made while this one ran.
             if (kept := await self._read(fact, _doubt(game_id))) is not None:
                 self.marks.doubts[game_id] = int(kept)
             else:
@@ -495,11 +495,11 @@ class PostgresStore(SqlStore):
         return self.marks.doubts.get(game_id, 0)
 
     def keep_doubts(self, games: Mapping[bytes, int]) -> None:
-        """Have every node know that these games are in doubt. Raise ``StoreFailed``."""
+        """Note for every node that these games are in doubt. Raise ``StoreFailed``."""
         self._change(_keep_doubts, games)
 
     def end_doubt(self, game_id: bytes) -> None:
-        """Have every node know that this game is not in doubt any more. Raise ``StoreFailed``."""
+        """Note for every node that this game is not in doubt any more. Raise ``StoreFailed``."""
         self._change(_end_doubt, game_id)
 
     def doubt_all(self) -> int:
@@ -580,7 +580,7 @@ _WATCH_S = 1.0
 
 
 class _SharedMarks(SqliteMarks):
-    """Those of one node. That a game is in doubt holds for all of them, so the database knows it."""
+    """The marks of one node. A doubt about a game holds for all of them, so the database knows it."""
 
     def __init__(self, store: PostgresStore, path: Path, busy_s: float) -> None:
         super().__init__(path, busy_s=busy_s)
@@ -626,7 +626,7 @@ def _revoke(session: Session, beginning: bytes, now_ms: int) -> Grant | None:
 
 
 def _log_moved(moved: Sequence[Moved], *, by_its_owner: bool = False) -> None:
-    """Have the operator find in one log, that of the node that did it, whose a game was and whose it is."""
+    """Log the former and the new owners of games, in the log of the node that moved them."""
     for each in moved:
         place = {"game": each.game_id.hex(), "from_node": each.former.words, "to_node": each.owner.words}
         if by_its_owner:
@@ -636,7 +636,7 @@ def _log_moved(moved: Sequence[Moved], *, by_its_owner: bool = False) -> None:
 
 
 def _note(error: Exception) -> None:
-    """Have the operator told of what no store is meant to fail with. In any thread."""
+    """Report an error that no store is meant to fail with to the operator. In any thread."""
     if not isinstance(error, StoreFailed):
         _log.error("the store goes on after a fault", error=f"{type(error).__name__}: {error}")
 

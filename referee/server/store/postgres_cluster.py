@@ -49,7 +49,7 @@ class NodeState(NamedTuple):
     address: str
     """Empty: it does not serve yet."""
     silent_ms: int
-    """Since its last sign of life."""
+    """The milliseconds since its last sign of life."""
     games: int
     """Its games that are not over."""
     draining: bool

@@ -122,15 +122,15 @@ class Beat(NamedTuple):
     """The facts about itself that a node learns when it notes that it lives."""
 
     beats: int
-    """So many times it has."""
+    """The number of its signs of life."""
     given: int
-    """So many times games became its own that were others'."""
+    """The number of times that games of others became its own."""
     draining: bool
-    """It is to hand its games over."""
+    """True if it is to hand its games over."""
 
 
 def up_since(session: Session) -> datetime:
-    """Return since when the server has run: who has not been seen for longer had no chance to be."""
+    """Return the time since when the server has run: a node that was not seen since had no chance to be."""
     since: datetime = session.execute("SELECT pg_postmaster_start_time()").fetchone()[0]
     return since
 
@@ -188,7 +188,7 @@ def begin(
 
 
 def _be_alone(session: Session, url: str, is_alone: bool) -> None:
-    """Have the session be the only one of a referee or command, or one of several, as long as it lasts.
+    """Make the session the only one of a referee or command, or one of several, as long as it lasts.
 
     No referee starts beside a command, which changes the games of all of them. One that ends may leave its session
     behind for a moment. Raise ``StoreFailed``.
@@ -226,7 +226,7 @@ def resume(session: PostgresSession, node: int) -> None:
 
 
 def _own(session: Session, node: int) -> None:
-    """Have games that are opened in this session be the node's: the column's default says so."""
+    """Give games that are opened in this session to the node: the column's default says so."""
     session.execute("SELECT set_config('referee.node', ?, false)", (str(node),))
 
 
@@ -282,7 +282,7 @@ def share(session: Session, node: int | None) -> list[Moved]:
 
 
 def _take_all(session: Session, node: int) -> None:
-    """Have all games be the node's, which is alone, and itself knows when it was last there. In a transaction."""
+    """Give all games to the node, which is alone, and itself knows when it was last there. In a transaction."""
     for kept in (_OPEN, _UNPROVED):
         session.execute(f"UPDATE games SET owner = ?, alive_ms = NULL WHERE {kept}", (node,))  # noqa: S608 - of our own
 
@@ -386,21 +386,21 @@ def owners(session: Session, game_ids: Sequence[bytes]) -> dict[bytes, Node]:
 
 
 def own(session: Session, node: int) -> list[Own]:
-    """Return the node's own games: what is due soonest first, then those with the newest entries."""
+    """Return the node's own games: those that are due soonest first, then those with the newest entries."""
     query = """SELECT id, alive_ms FROM games WHERE owner = ? AND state = ?
         ORDER BY due_ms ASC NULLS LAST, last_ms DESC NULLS LAST, number DESC"""
     return [Own(*row) for row in session.execute(query, (node, State.OPEN))]
 
 
 def alive_ms(session: Session, game_id: bytes) -> int | None:
-    """Return until when somebody could act in the game, before it last changed hands."""
+    """Return the last time at which seats could act in the game, before it last changed hands."""
     row = session.execute("SELECT alive_ms FROM games WHERE id = ?", (game_id,)).fetchone()
     found: int | None = row[0] if row else None
     return found
 
 
 def note_alive_ms(session: Session, alive_ms: int) -> None:
-    """Note until when somebody could act in the games that no node has had. In a transaction."""
+    """Note the last time at which seats could act in the games that no node has had. In a transaction."""
     session.execute("UPDATE games SET alive_ms = ? WHERE state = ? AND owner IS NULL", (alive_ms, State.OPEN))
 
 
@@ -414,7 +414,7 @@ def hand_over(session: Session, node: int, game_id: bytes, to: int) -> None:
 
 
 def show(session: Session, node: int, games: Sequence[Shown]) -> None:
-    """Have the other nodes show the node's games so. In a transaction."""
+    """Let the other nodes show the node's games in this state. In a transaction."""
     session.execute(
         """UPDATE games SET listed = new.listed, last_ms = new.last_ms, due_ms = new.due_ms
         FROM unnest(?::bytea[], ?::bytea[], ?::bigint[], ?::bigint[]) AS new (id, listed, last_ms, due_ms)

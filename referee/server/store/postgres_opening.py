@@ -85,7 +85,7 @@ class Doubting(NamedTuple):
     """
 
     at_ms: int
-    """By the database's clock, in milliseconds since 1970; 0: never."""
+    """The time by the database's clock, in milliseconds since 1970; 0: never."""
     numbers: Sequence[bytes]
     """The newest first; ``NEVER`` is the last."""
 
@@ -182,10 +182,11 @@ def make_tables(
     before: Callable[[], None],
     on_upgrade: Callable[[int], None] = lambda _: None,
 ) -> None:
-    """Make the tables unless they are there. ``before`` is called if no referee has games in them; what it raises
-    leaves none. ``on_upgrade`` is called with the version that is brought up to date; what it raises leaves that.
+    """Make the tables unless they are there.
 
-    Raise these, ``StoreFailed`` if they are of a later version, or of an earlier one that is in use; ``psycopg.Error``.
+    ``before`` is called if no referee has games in them; if it raises, there are none. ``on_upgrade`` is called with
+    the version that is brought up to date; if it raises, that version stays. Raise their errors, ``StoreFailed`` if the
+    tables are of a later version, or of an earlier one that is in use; ``psycopg.Error``.
     """
     session.execute("BEGIN")
     session.execute("SELECT pg_advisory_xact_lock(7, 0)")
@@ -244,7 +245,7 @@ def _upgrade(session: PostgresSession, version: int) -> None:
 
 MOST_OFF_MS = 250
 _AGAIN_S, _MOST_AGAIN_S = 0.001, 0.016
-"""Until a standby is asked about first, and at most: every time twice as long."""
+"""The time until a standby is asked about first, and at most: every time twice as long."""
 _AT_STANDBY = """WITH here AS MATERIALIZED (SELECT coalesce(?::text::pg_lsn, pg_current_wal_flush_lsn()) AS lsn)
     SELECT lsn::text, (SELECT max(flush_lsn) >= lsn FROM pg_stat_get_wal_senders()
     WHERE sync_state IN ('sync', 'quorum') AND replay_lsn IS NOT NULL) FROM here"""

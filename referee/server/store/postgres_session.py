@@ -80,7 +80,7 @@ class _AsItIs(Dumper):
 
 
 def register_arrays(connection: Connection[Any]) -> None:
-    """Have the connection take them."""
+    """Register the arrays with the connection."""
     for array in (Bigints, Integers, Byteas):
         connection.adapters.register_dumper(array, type(f"{array.__name__}Dumper", (_AsItIs,), {"oid": array.TYPE}))
 
@@ -172,7 +172,7 @@ class PostgresSession:
         return self._connection.closed
 
     def heed(self) -> None:
-        """Raise ``StoreFailed`` if the server warned since the last call: what it said was done may not be."""
+        """Raise ``StoreFailed`` if the server warned since the last call: a commit that it reported may not be done."""
         if self._warnings:
             warnings, self._warnings = self._warnings, []
             raise StoreFailed(f"{self._url}: {'; '.join(warnings)}")

@@ -22,7 +22,7 @@ _CHECKED = b"tile-referee/v1/seal-check"
 
 
 class Seal:
-    """A key for XChaCha20-Poly1305 with random nonces; what it seals is bound to its game."""
+    """A key for XChaCha20-Poly1305 with random nonces; each sealed secret is bound to its game."""
 
     def __init__(self, key: bytes) -> None:
         """``key``: 32 bytes."""

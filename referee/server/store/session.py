@@ -39,7 +39,7 @@ class State(IntEnum):
     OPEN = 0
     OVER = 1
     GIVEN_UP = 2
-    """Kept, but in no list: for everybody who asks there is no such game."""
+    """The game is kept, but in no list: callers find no such game."""
 
 
 def signed(number: int | None) -> int | None:

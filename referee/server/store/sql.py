@@ -375,7 +375,7 @@ def fact(session: Session, name: str) -> Any:
 
 
 def keep_fact(session: Session, name: str, value: Any) -> None:
-    """Have the database know this of itself."""
+    """Keep a fact about the database in it."""
     kept = "INSERT INTO facts (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
     session.execute(kept, (name, value))
 
@@ -394,7 +394,7 @@ def check_new(database: str, marks: Path, busy_s: float) -> None:
 
 
 def add_marks(marks: Marks, path: Path) -> int:
-    """Raise the marks to what those in another file know; return of how many games that is newer.
+    """Raise the marks to those in another file; return for how many games that is newer.
 
     Raise ``StoreFailed``, also for a head that contradicts one of ours: two histories were signed.
     """
@@ -414,7 +414,7 @@ def add_marks(marks: Marks, path: Path) -> int:
 
 
 def save_marks(session: Session, path: Path, copied_ms: int | None = None) -> None:
-    """Make marks of what the database has: that it went back before this cannot be noticed any more.
+    """Make marks from the database: that it went back before this cannot be noticed any more.
 
     So with ``copied_ms`` every game that is not over is put in doubt. It is the time of the copy that the database was
     restored from, in milliseconds since 1970; 0 if that is not known: then it is the time of the game's last entry.

@@ -211,7 +211,7 @@ class SqliteStore(SqlStore):
         self._path = path
         self._busy_s = busy_s
         self._changing, self._is_closed = threading.Lock(), False
-        """Held by what changes something beside the writer."""
+        """The lock of changes beside the writer's, and whether the store is closed."""
         marks = marks or path.with_name(MARKS_FILE)
         with store_errors(path), ExitStack() as opened:  # and closed again, whatever fails
             if not path.exists():

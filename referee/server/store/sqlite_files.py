@@ -104,7 +104,7 @@ def store_errors(path: Path) -> Iterator[None]:
         file, what = (path, error) if error.filename is None else (error.filename, error.strerror)
         raise StoreFailed(f"{file}: {what}") from error
     except sqlite3.Error as error:
-        # The lowest byte of the code is the kind of error; what is above says more of it.
+        # The lowest byte of the code is the kind of error; the bits above give details.
         code = getattr(error, "sqlite_errorcode", 0)
         kind = StoreDamaged if code & 0xFF in _DAMAGED else StoreFailed
         # Without space for its index of the log SQLite speaks of an I/O error, too.
@@ -120,7 +120,7 @@ def _room_expected(path: Path) -> str:
 
 
 def copy_whole(connection: sqlite3.Connection, copy: Path) -> None:
-    """Copy the database, with what is in its log, into a file for its owner only, in place of one of that name.
+    """Copy the database, with the contents of its log, into a file for its owner only, in place of one of that name.
 
     Raise ``StoreFailed`` if the disk has no room for it, and nothing was written; ``OSError``, ``sqlite3.Error``.
     """

@@ -130,7 +130,7 @@ class SqliteMarks:
             raise
 
     def _contradicted(self, heads: Sequence[tuple[bytes, int, bytes]]) -> NoReturn:
-        """Raise ``Contradiction`` for the mark that somebody else raised: a referee on a copy of the database."""
+        """Raise ``Contradiction`` for the mark that another process raised: a referee on a copy of the database."""
         for game_id, size, root in heads:
             row = self._connection.execute("SELECT size, root FROM marks WHERE game = ?", (game_id,)).fetchone()
             if row is not None and (row[0] > size or (row[0] == size and row[1] != root)):

@@ -255,9 +255,9 @@ def keep_heads(session: Session, heads: Iterable[Head]) -> None:
 
 
 def keep_heads_of_all(session: Session, order: str) -> None:
-    """Keep the heads of all games that are there, which were opened before heads were kept.
+    """Keep the heads of all existing games, which were opened before heads were kept.
 
-    ``order``: what the entries are ordered by, so that no game ends before it was opened.
+    ``order``: the order of the entries, so that no game ends before it was opened.
     """
     notes = session.execute(_FIRST_AND_LAST + order).fetchall()
     keep_heads(session, [head for (note,) in notes if (head := head_in(note)) is not None])

@@ -28,7 +28,7 @@ class Cause(StrEnum):
 
 
 class StoreFailed(Exception):
-    """A store did not do what it was asked. After a commit: what it holds now has to be read again."""
+    """A store did not do what it was asked. After a commit, its contents have to be read again."""
 
 
 class StoreDamaged(StoreFailed):
@@ -40,7 +40,7 @@ class TakenOver(StoreFailed):
 
 
 class WentBack(TakenOver):
-    """The database is not what it was: what was let out may be missing. This referee signs nothing more."""
+    """The database went back: entries that were let out may be missing. This referee signs nothing more."""
 
 
 class Contradiction(StoreFailed):
@@ -83,7 +83,7 @@ class Grant:
     """The owner; empty for a token that came with a game and serves any bearer."""
     scopes: frozenset[str]
     game_id: bytes | None = None
-    """None: not for a certain game."""
+    """The game; None: not for a certain game."""
     seat: int | None = None
     certificate: bool = False
     """True if the digest is that of a client certificate."""
@@ -142,7 +142,7 @@ class NewCertificates(NamedTuple):
     """Certificates that were made for entries of a game, and where to continue."""
 
     made: Sequence[Certificate]
-    """One for an entry and part that has one already is left out: what is kept stays."""
+    """The certificates. One for an entry and part that has one already is left out: the kept one stays."""
     next_seq: int | None
     """The first entry that is still to be looked at; None: all have been, and none will follow."""
 
@@ -155,15 +155,15 @@ class Change(NamedTuple):
     rows: Sequence[Row]
     """Entries that follow those that are there, in order."""
     opening: Opening | None = None
-    """With entry 0, and only then."""
+    """The opening; it goes with entry 0, and only then."""
     answer: bytes | None = None
-    """To keep for an author who sends the intent of the first row again, where the entry alone does not say it."""
+    """The answer for an author who sends the intent of the first row again, where the entry alone does not say it."""
     closed: bytes | None = None
     """With the last entry: the game as lists show it. From then on the game is closed and its secret is gone."""
     root: bytes = b""
     """The root of the tree up to and including the last row: the head that is let out when this is durable."""
     certificates: NewCertificates | None = None
-    """With no rows: what is not signed for needs no head."""
+    """Certificates, with no rows: they are not signed for and need no head."""
     remark: bytes | None = None
     """The text of the first row, as it stands in the game's file."""
 
@@ -201,7 +201,7 @@ class StoredGame:
     """A game as it was opened, and as it ended."""
 
     number: int
-    """At least 1; a game that was opened later has a higher number."""
+    """A number from 1; a game that was opened later has a higher number."""
     game_id: bytes
     closed: bytes | None
     """The game as its last change listed it; None: it is open."""
@@ -250,7 +250,7 @@ class Standbys(NamedTuple):
 
 
 Done = Callable[[StoreFailed | None], None]
-"""Called once, on the event loop, with what a change failed with or None."""
+"""Called once, on the event loop, with the failure of a change or None."""
 Observer = Callable[[float, int, int, StoreFailed | None], None]
 """Called on the event loop after each batch, with its seconds, changes and rows, and what it failed with or None."""
 
@@ -297,10 +297,10 @@ class Store(Protocol):
         """
 
     def observe(self, observer: Observer) -> None:
-        """Have this observer, instead of the one before, called for every batch from now on."""
+        """Call this observer, instead of the one before, for every batch from now on."""
 
     def when_taken_over(self, told: Callable[[TakenOver], None]) -> None:
-        """Have this called, on the event loop and once, when this store writes no more, and why.
+        """Call this, on the event loop and once, when this store writes no more, with the reason.
 
         That is when another one does; it may be noticed late.
         """
@@ -448,10 +448,10 @@ class Store(Protocol):
         """
 
     def mend(self, game_id: bytes, header: bytes, rows: Sequence[Row], closed: bytes | None) -> None:
-        """Put what was signed in the place of what is damaged or missing; durable when this returns.
+        """Replace damaged or missing entries by the signed ones; durable when this returns.
 
-        ``header``, ``rows``: of the game, which is there; what differs is replaced. ``closed``: as in a change; what is
-        kept of the end is replaced. Called while no commit is under way; the marks stay as they are.
+        ``header``, ``rows``: those of the game, which is there; those that differ are replaced. ``closed``: as in a
+        change; it replaces the kept end. Called while no commit is under way; the marks stay as they are.
         """
 
     # --- the public log: the heads with which games were opened and ended, each a leaf once it is numbered ---------

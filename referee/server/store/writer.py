@@ -37,7 +37,7 @@ class GroupWriter:
         self._came_s = self._batch_came_s = 0.0
         """The times when the oldest waiting change came, and the oldest of the batch under way."""
         self._failing_s: float | None = None
-        """Since when no batch has gone through; None: the last one did."""
+        """The time since when no batch has gone through; None: the last one did."""
         self._scheduled = False
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stopped: asyncio.Future[None] | None = None
