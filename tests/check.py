@@ -138,7 +138,7 @@ def _sure(path: str) -> Iterator[str]:
         if name.startswith("test_"):
             yield path
         elif name == "conftest.py" or not name.endswith(".py"):
-            # What all tests of a folder take, or data of the folder below them.
+            # Helpers of all tests of a folder, or data of the folder below them.
             folders = [folder for folder in Path(path).parents if folder != Path()]
             yield str(next((folder for folder in folders if [*(ROOT / folder).glob("test_*.py")]), folders[-1]))
     elif path in _BUILD:
@@ -164,7 +164,7 @@ def _modules_of(path: str) -> Iterator[str]:
         if path.endswith(".py"):
             yield dotted
         elif package != "tests":
-            # Data of a package: whatever lies beside it may read it.
+            # Data of a package: every module beside it may read it.
             folders = (ROOT / above for above in Path(path).parents)
             nearest = next(folder for folder in folders if any(folder.glob("*.py")))
             for beside in nearest.glob("*.py"):

@@ -45,7 +45,7 @@ class VirtualTime(Time):
     def advance(self, ms: int) -> None:
         """Calls all that is due until then, each at its very time. The loop is on time."""
         until_ms, ticks = self._now_ms + ms, self._tick is not None
-        if ms > _LONG_MS and ticks:  # nobody wants to see every tick of a day
+        if ms > _LONG_MS and ticks:  # no test wants to see every tick of a day
             self._go_on(self._now_ms + 2 * TICK_MS)
             self.stop()
         self._go_on(until_ms)

@@ -29,7 +29,7 @@ async def until(holds: Callable[[], object], what: str, *, every_s: float = 0) -
 
     ``every_s``: how often to look; 0: whenever anything happened."""
     async with waiting_for(what):
-        while not holds():  # noqa: ASYNC110 - nobody is told
+        while not holds():  # noqa: ASYNC110 - no signal
             await asyncio.sleep(every_s)
 
 

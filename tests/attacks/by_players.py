@@ -93,7 +93,7 @@ def identity_key(table: str, played: Played) -> Forgery:
 
 
 def _two_acts(body: bytes) -> bytes:
-    # Of the members of a oneof most programs see the last only.
+    # Most programs see only the last member of a oneof.
     act = log_pb2.Intent.FromString(body)
     name = str(act.WhichOneof("act"))
     act.ClearField("act")

@@ -320,7 +320,7 @@ def protest_ruled_on_twice(table: str, played: Played) -> Forgery | None:
     return inserted(game, lambda _: ruling_at(game, "set_clock"), log_pb2.Intent(arbiter=1, rule=rule))
 
 
-# --- by a scribe, and by whoever has a copy -----------------------------------------------------------------------
+# --- by a scribe, and by the holder of a copy ---------------------------------------------------------------------
 
 
 @by_scribe

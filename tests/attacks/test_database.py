@@ -38,7 +38,7 @@ async def test_what_was_done_to_a_game_is_noticed(attack: Attack, tmp_path: Path
         moved(play, client)
         assert (await refused(client.games.GetGame(pb.GetGameRequest(game_id=play.id)))).reason == "SET_ASIDE"
         assert act is not None
-        # Tokens of a game that is not there are nobody's.
+        # Tokens of a game that is not there belong to no seat.
         assert (await refused(play.submit(*act))).reason in ("SET_ASIDE", "UNAUTHENTICATED")
         assert "set aside" in logged.getvalue()
         assert play.id in logged.getvalue()
@@ -130,7 +130,7 @@ async def test_what_the_referee_did_not_write_is_not_served(
             except grpc.aio.AioRpcError as error:
                 reason = refusal(error).reason
             what = (game.attack.__name__, game.way.__name__)
-            # Tokens of a game that is not there are nobody's.
+            # Tokens of a game that is not there belong to no seat.
             assert reason == "SET_ASIDE" or what == ("deleted_altogether", "_sent_again"), what
             assert served == game.served[: len(served)], what
             if reason == "SET_ASIDE":

@@ -129,7 +129,7 @@ async def flood(name: str, address: str, games: list[str]) -> None:
         print("flooding", flush=True)
         await asyncio.to_thread(sys.stdin.readline)
         print(answered, refused, flush=True)
-        os._exit(0)  # thousands of calls are under way, and gRPC may wait for ever when it is told to leave them
+        os._exit(0)  # thousands of calls are under way, and gRPC may wait for ever on the command to leave them
 
 
 @asynccontextmanager

@@ -60,7 +60,7 @@ class _Club:
     async def _until(self, question: str, wanted: int) -> None:
         """Return when the database answers with this number."""
         async with waiting_for(question):
-            while (await asyncio.to_thread(self.database.ask, question)) != [(wanted,)]:  # noqa: ASYNC110 - nobody is told
+            while (await asyncio.to_thread(self.database.ask, question)) != [(wanted,)]:  # noqa: ASYNC110 - no signal
                 await asyncio.sleep(_AGAIN_S)
 
     @property

@@ -35,7 +35,7 @@ class Referee:
             stderr=subprocess.STDOUT,
             text=True,
         )
-        # It says much more later on: nobody must have to wait until that is read.
+        # It prints much more later on: no test must have to wait until that is read.
         said: Queue[str | None] = Queue()
         Thread(target=_read, args=(self._process.stdout, said), daemon=True).start()
         before = []

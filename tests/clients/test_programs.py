@@ -281,7 +281,7 @@ def test_there_is_no_such_program(tmp_path: Path) -> None:
         played(f"exec:{tmp_path / 'empty'}")
 
 
-# --- what every bot is told, and may do -------------------------------------------------------------------------------
+# --- information and acts of every bot --------------------------------------------------------------------------------
 
 
 class Leaves:

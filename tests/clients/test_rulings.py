@@ -73,7 +73,7 @@ async def test_a_pause_holds_the_game_until_the_ruling_is_made(table: Table) -> 
     assert seen.is_suspended
     with pytest.raises(NotAllowed, match="the game is already paused"):
         await bench.pause(seen)
-    # A seat is passed over only in a game that goes on: it is resumed for that.
+    # A seat is passed over only in a running game: it is resumed for that.
     on_turn = play.seat_on_turn()
     with pytest.raises(NotAllowed, match=f"seat {1 - on_turn} is not on turn"):
         bench.check(seen, skip(1 - on_turn))

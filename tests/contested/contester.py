@@ -411,7 +411,7 @@ class Contester(Somebody):
         scores = rng.choice(([], [mark * 10 for mark in marks]))
         return self.ruling("adjudicate", places=places, scores=scores)
 
-    # --- who does it ------------------------------------------------------------------------------------------
+    # --- authors ----------------------------------------------------------------------------------------------
 
     def of_seat(self, seat: int, act: Any) -> Try | None:
         """Return an act of the seat, its own or by a scribe; None for a seat that never joined and has no key."""

@@ -183,7 +183,7 @@ class Player:
                 await self._send(call, self._act)
             if message.HasField("turn"):
                 self._turn = message.turn
-            # A turn is told once: it may come before the answer to an act whose first answer was lost.
+            # A turn is announced once: it may come before the answer to an act whose first answer was lost.
             turn = self._turn
             if self._act is None and turn is not None and turn.size == self._seq + 1:
                 await self._load.may_act.wait()

@@ -133,7 +133,7 @@ def whole_audit(data: bytes) -> None:
             assert tuple(file.entries(BytesIO(each))) in seeds.signed_games()
 
 
-# What is signed
+# Signed messages
 
 
 def _wire(message_class: type[Message]) -> _Case:

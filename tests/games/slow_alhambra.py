@@ -208,7 +208,7 @@ class SlowGame:
         self.scores = [score + more for score, more in zip(self.scores, points, strict=True)]
         self.rounds.append(round_)
 
-    # What may be done: canonical moves, unordered
+    # Allowed moves: canonical, unordered
 
     def legal(self) -> list[Event]:
         match self.awaited:

@@ -123,7 +123,7 @@ class SlowGame:
         if seats == 1 or start is not None:
             self.happen(("start_seat", str(start or 0)))
 
-    # What is awaited
+    # Awaited acts
 
     def coins(self, seat: str) -> int:
         return self.circled[seat] - self.crossed[seat]
@@ -175,7 +175,7 @@ class SlowGame:
             for dice, wanted_two in ((blue, wanted[:2]), (yellow, wanted[2:]))
         )
 
-    # What happens
+    # Events
 
     def happen(self, event: Words) -> None:
         kind, *rest = event

@@ -826,7 +826,7 @@ def test_the_game_ends_when_the_market_cannot_be_filled() -> None:
         return state
 
     one, two = ["garden-10"], ["garden-10", "garden-11"]
-    assert is_action(after(two), 1)  # the bag is empty, the market full: the game goes on
+    assert is_action(after(two), 1)  # the bag is empty, the market full: the game continues
     last = after(one)  # what is left is laid out, then the game ends
     assert last.market == [number("garden-10"), *numbers(DEAR_MARKET[1:3]), FREE]
     assert over(last).ending is Ending.RULES

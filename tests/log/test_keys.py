@@ -39,7 +39,7 @@ def test_weak_keys_are_refused(encoded: str) -> None:
     with pytest.raises(LogError) as caught:
         check_public_key(raw)
     assert caught.value.code is Code.KEY
-    # And libsodium takes no signature of theirs, whatever the order of R.
+    # And libsodium takes no signature of theirs, for any order of R.
     for r in SMALL_ORDER:
         with pytest.raises(BadSignatureError):
             VerifyKey(raw).verify(b"message", bytes.fromhex(r) + bytes(32))

@@ -108,14 +108,14 @@ def expected(ours: Report, theirs: dict[str, Any]) -> list[Found]:
     elif not failures and ours.decisive is not None:
         answers.append((ours.verdict.name, None, None, None, None))
     else:
-        # Nobody objects, or only the rules do: then the auditor does not say what is missing at the end.
+        # There are no objections, or only of the rules: then the auditor does not say what is missing at the end.
         missing = ("PREFIX", "UNDISCLOSED") if failures else ()
         answers += [(verdict, None, None, None, None) for verdict in ("COMPLETE", *missing)]
     if failures and failures[0].code is Code.MALFORMED:
         # A game's message that is none by section 3 either.
         answers.append(("CORRUPT", "MALFORMED", "decode", failures[0].entry, failures[0].offset))
     if not below and failures and failures[0].layer is Layer.PROOFS:
-        # What an entry claims is the rules' to say. Of a leaf that is not its entry's they say the same.
+        # The rules judge an entry's claims. They say the same of a leaf that is not its entry's.
         answers.append(("CORRUPT", "PROOF", "certificates", failures[0].entry, failures[0].offset))
     if above and theirs["layer"] == "certificates":
         # Where the rules object, the auditor compares no certificates with entries further on.

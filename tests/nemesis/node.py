@@ -255,5 +255,5 @@ if __name__ == "__main__":
     if without:
         WITHOUT[without]()
     setattr(postgres_opening, time.__name__, lambda: time() + float(off_s))
-    # What is taken away in a control shows only where nothing else protects.
+    # A protection taken away in a control shows only where nothing else protects.
     asyncio.run(main(url_, Path(folder_), name_, ends_when_refused=off_s != "0", require_standby=not without))

@@ -53,7 +53,7 @@ class Pair:
     def url_by(self, folders: Sequence[Path]) -> str:
         """Return the address of the database by other ways to the same servers."""
         hosts = ",".join(map(str, folders))
-        # What is in this machine is connected to at once, or not there.
+        # A server on this machine is connected to at once, or not there.
         return f"postgresql://{USER}@/{self._name}?host={hosts}&target_session_attrs=read-write&connect_timeout=1"
 
     @property

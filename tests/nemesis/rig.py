@@ -134,7 +134,7 @@ class Rig:
                 if (number + 1) % 20 == 0:
                     self._say(f"{number + 1} of {faults}")
                 if self._without and await self._has_found():
-                    break  # in a control nothing has to go on after that
+                    break  # in a control no game has to continue after that
             else:
                 await self._progress()
         finally:
@@ -245,17 +245,17 @@ class Rig:
             case Fault.DRAIN:
                 await self._drain()
             case Fault.OLD_PRIMARY:
-                if not self._database.is_first:  # otherwise nobody would look at the old one
+                if not self._database.is_first:  # otherwise no client would look at the old one
                     await self._database.lose_primary()
                     await self._progress()
                 async with self._database.old_primary(waits=self._without != WITHOUT_STANDBY) as looks:
                     await self._looked_at(looks, 1)
             case Fault.COPY | Fault.MOMENT | Fault.DUMP:
-                # Who has never been there cannot know what a database lacks.
+                # A node that has never been there cannot know what a database lacks.
                 await self._until(self._all_serve, "every node to be there")
                 await asyncio.to_thread(self._database.keep, _WENT_BACK[fault])
                 await self._progress()
-                for _ in range(2):  # the first one that is seen may be of before
+                for _ in range(2):  # the first one that is seen may be an earlier one
                     await self._remember()
                 async with self._database.gone_back(_WENT_BACK[fault]) as looks:
                     await self._looked_at(looks, _LOOKED)
@@ -294,7 +294,7 @@ class Rig:
         query = """SELECT address FROM nodes WHERE NOT dead AND address <> ''
             AND id IN (SELECT owner FROM games)"""
         async with waiting_for("a game to have a node"):
-            while not (names := self._database.ask(query)):  # noqa: ASYNC110 - nobody is told
+            while not (names := self._database.ask(query)):  # noqa: ASYNC110 - no signal
                 await asyncio.sleep(0.05)
         return int(self._rng.choice(names)[0].removeprefix("node")) - 1
 

@@ -23,7 +23,7 @@ def main(
     gap: Annotated[int, typer.Option(min=2, help="About one message of so many suffers something.")] = 20,
 ) -> None:
     """Plays whole games through broken networks and checks what clients were told. Exit code 1: a finding."""
-    # gRPC tells of every message that it cannot read; here that is most of what there is to tell.
+    # gRPC logs every message that it cannot read; here that is most of the log.
     logging.getLogger("grpc").setLevel(logging.CRITICAL)
     with tempfile.TemporaryDirectory() as folder, running(Path(folder)) as referee:
         failed = asyncio.run(_play(referee, range(seed, seed + games), at_once, gap))

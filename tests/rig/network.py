@@ -83,7 +83,7 @@ class Network:
         assert self._server is not None
         self._is_over = True
         self._server.close()
-        await _rounds()  # who was accepted at the last moment begins, and sees that it is over
+        await _rounds()  # a connection accepted at the last moment begins, and sees that it is over
         for task in self._open:
             task.cancel()
         await asyncio.gather(*self._open, return_exceptions=True)
@@ -112,7 +112,7 @@ class Network:
         except (OSError, asyncio.CancelledError):
             pass  # The referee is away, or the test is over: either way the connection is.
         finally:
-            # First, as whoever waits below may be cancelled there.
+            # First, as a task that waits below may be cancelled there.
             for out in outs:
                 out.transport.abort()
             for way in ways:

@@ -128,7 +128,7 @@ class Rig:
                 created.verifier_key,
                 report.history,
                 silence_s=SILENCE_S,
-                # Nothing in a refusal is signed: what damages bytes of one would make it a lie that nobody notices.
+                # Nothing in a refusal is signed: damage to its bytes would make it a lie that no client notices.
                 submit_to=address if address == self.relay_address else self.referee.address,
             )
             for seat, (address, token) in enumerate(zip(addresses, created.seat_tokens, strict=True))

@@ -26,7 +26,7 @@ def referee(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Referee]:
 
 @pytest.fixture
 async def rigged(referee: Referee) -> AsyncIterator[Rig]:
-    # gRPC tells of every message that it cannot read.
+    # gRPC logs every message that it cannot read.
     logging.getLogger("grpc").setLevel(logging.CRITICAL)
     async with rig(referee) as rigged:
         yield rigged

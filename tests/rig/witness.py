@@ -105,7 +105,7 @@ class Witness(Player):
             await self._submit(signed, self.history.act(self.name, signed.intent))
         await super()._act()
         if self._sent is not None and self._rng.random() < 0.1:
-            # The same bytes the other way, at the same time.
+            # Equal bytes the other way, at the same time.
             signed, _ = self._sent
             act = self.history.act(self.name, signed.intent)
             self._calls.add(asyncio.create_task(self._submit(signed, act)))

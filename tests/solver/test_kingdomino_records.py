@@ -178,7 +178,7 @@ def test_no_choice_of_dominoes_is_worth_more_in_7x7(room: int, most: int) -> Non
         low, high, prices = todo.pop()
         spare, needed = 2 * room - sum(low), 2 * room - sum(high)
         if spare < 0 or needed > 0:
-            continue  # not so many squares
+            continue  # fewer squares
         low, high = (
             tuple(max(a, b + needed) for a, b in zip(low, high, strict=True)),
             tuple(min(b, a + spare) for a, b in zip(low, high, strict=True)),

@@ -51,7 +51,7 @@ async def seen(tab: Tab, script: str, expected: Any) -> None:
     found: Any = None
     try:
         async with waiting_for(script):
-            while (found := await tab.run(script)) != expected:  # noqa: ASYNC110 - nobody is told
+            while (found := await tab.run(script)) != expected:  # noqa: ASYNC110 - no signal
                 await asyncio.sleep(0.1)
     except AssertionError as error:
         raise AssertionError(f"expected {expected!r}, and it is {found!r}") from error

@@ -94,7 +94,7 @@ class Site:
         await self.page.goto("about:blank")
         await self.page.goto(self.address + look.address.format(**self.places))
         await expect(self.page.locator(look.ready).first).to_be_attached()
-        # What is folded away is seen as well.
+        # Folded parts are seen as well.
         await self.page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
 
     async def seen(self, theme: str, width: int) -> None:

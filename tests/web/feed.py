@@ -191,8 +191,8 @@ def _seats_exchanged(honest: Gateway, n: int, commit: Commit) -> None:
 _GARBAGE = b"ALH\x01 but no position"
 
 
-# What is done, on top of an honest feed of n entries, to the commit of the next three, what it is called, and at which
-# of the three (None: at none; below 0: before them). The three are moves and draws of a dealt game.
+# The change, on top of an honest feed of n entries, of the commit of the next three; the fault's name; and at which of
+# the three it is (None: at none; below 0: before them). The three are moves and draws of a dealt game.
 LIES: dict[str, tuple[LieOf, str, int | None]] = {
     "the position before": (_replaced(lambda g, n: g.positions[n - 1]), "DIGEST", 0),
     "the position after": (_replaced(lambda g, n: g.positions[n + 1]), "DIGEST", 0),

@@ -134,7 +134,7 @@ class Events:
 async def reached(browser: httpx.AsyncClient) -> None:
     """The referee is there, but a connection to a port that another one had just before may still have to be made."""
     async with waiting_for("the gateway reaches the referee"):
-        while (await browser.get("/api/v1/games")).status_code == 503:  # noqa: ASYNC110 - nobody is told
+        while (await browser.get("/api/v1/games")).status_code == 503:  # noqa: ASYNC110 - no signal
             await asyncio.sleep(0.05)
 
 

@@ -37,7 +37,7 @@ from tests.web.positions import at_random
 from tests.web.words import wordy
 
 # For each turn [all moves that can be chosen in full, as [bytes, whether the last tap was on a legal mark, taps], those
-# with few taps first, and what was wrong on the way]. The walk goes on only where legal marks lead.
+# with few taps first, and what was wrong on the way]. The walk continues only where legal marks lead.
 WALK = """async ([rules, version, tables, options, turns]) => {
   const bytes = (digits) => Uint8Array.from(digits.match(/../g) ?? [], (each) => parseInt(each, 16));
   const hex = (data) => Array.from(data, (each) => each.toString(16).padStart(2, "0")).join("");

@@ -20,7 +20,7 @@ from tests.log.verify_js import NAMES, why_not
 from tests.web.feed import LIES, OTHER, Commit, _forked, b64, gateway, lies_in_a_log, opening, other, place, signed
 from tests.web.static import run
 
-# Each job is the life of one feed. It tells its state after every step; one that was refused must not have changed it.
+# Each job is the life of one feed. It prints its state after every step; one that was refused must not have changed it.
 _FEEDS = """
 import { readFileSync } from "node:fs";
 import assert from "node:assert/strict";
@@ -253,7 +253,7 @@ def test_lies_about_what_was_seen_before() -> None:
         jobs.append(Job([honest.opening(n), opening(log)]))
         jobs.append(Job([honest.opening(n - 3), honest.commit(n - 3, n).step(), opening(log)]))
         jobs.append(Job([opening(log)], [honest.notes[n - 1]]))
-        # Nobody who has seen nothing can tell.
+        # A reader who has seen nothing cannot tell.
         jobs.append(Job([opening(log)]))
         expected += [(reason, at)] * 3 + [(None, None)]
     jobs.append(Job([opening(honest.running(n))], [signed(honest.entries[:n], OTHER)]))

@@ -187,7 +187,7 @@ async def test_broken_rule_is_told_in_the_language_and_in_english(page: Page, of
     await expect(told.locator("[lang=en]")).to_contain_text(
         next(each.text for each in registry.get("alhambra").catalogue if each.id == rule)
     )
-    # Who has nothing in the language gets the English alone.
+    # A reader whose language has nothing gets the English alone.
     await page.goto(f"{offering}/position?lang={LANGUAGE}{broken.address.removeprefix('/position')}")
     await expect(told.locator("[lang=en]")).to_be_visible()
 
@@ -294,7 +294,7 @@ def test_refusals_are_in_the_language_of_who_asks(browsing: httpx.Client) -> Non
     for language in ("hu", "cs"):
         say = load("refusals", language)
         assert told[language]["message"] == say("WRONG_TYPE", detail=say("QUOTED", message=english))
-    # What is refused before any page is asked for, too.
+    # Requests refused before any page is asked for, too.
     foreign = browsing.get("/", headers={"Accept-Language": "cs", "Host": "evil.example"})
     assert foreign.json()["message"].startswith("Řekněte to pořadateli: pod jménem evil.example")
 

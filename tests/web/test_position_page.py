@@ -173,7 +173,7 @@ async def test_one_question_at_a_time_and_only_the_newest_counts(page: Page, gat
     await page.get_by_role("button", name="Clear the board").click()
     await expect(page.locator(".status")).to_have_text("Nothing is laid yet.")
     assert asked == [{"0,-1": "pavilion-2-NEW", "1,-1": "tower-8-NES"}, {}]
-    # What was judged before is known.
+    # Earlier verdicts are known.
     await page.get_by_role("button", name="Undo").click()
     await page.get_by_role("button", name="Redo").click()
     await expect(page.locator(".status")).to_have_text("Nothing is laid yet.")

@@ -119,7 +119,7 @@ def test_what_forms_are_told_in_english_alone() -> None:
                     found.add((path.name, word.value))
     assert found == {
         ("opening.py", "options"),  # no JSON, which only a command takes
-        ("desk_api.py", "move"),  # in notation, whose grammar tells what it expects
+        ("desk_api.py", "move"),  # in notation, whose grammar names what it expects
         ("opening.py", "series"),  # what only commands take
         ("opening.py", "series-of"),
         ("opening.py", "rules"),  # a name that pages have in a list
@@ -129,7 +129,7 @@ def test_what_forms_are_told_in_english_alone() -> None:
 _IN_ENGLISH_ALONE: Final = {
     "server/live/game.py": {"NotAwaited"},  # an abort, which `referee abort` asks for
     "server/live/listing.py": {"BadField"},  # lists that pages do not ask for so
-    "server/live/opening.py": {"BadField"},  # what forms let nobody send
+    "server/live/opening.py": {"BadField"},  # forms do not let a person send it
     "server/service/access.py": {"BadField"},  # tokens, which no page issues
     "server/service/adjudication.py": {"BadField", "LimitReached"},  # for programs
     "server/service/admission.py": {"BadField"},  # no message

@@ -39,7 +39,7 @@ from tests.web.meddler import Meddler, meddling
 from tests.web.threats import HOSTILE, WATCHED, nothing_happened
 from tests.web.way import opened
 
-pytestmark = pytest.mark.cut_off  # browsers complain by themselves of what is refused
+pytestmark = pytest.mark.cut_off  # browsers complain of refusals on their own
 
 STOPPED = "Stopped: what the server sent is not what the referee signed."
 SET_BACK = "The referee's record of this game lacks what it had confirmed to you"
@@ -237,7 +237,7 @@ async def test_a_history_that_forgets_what_was_entered(reason: str, page: Page, 
 async def until_set_aside(client: Client, game_id: str) -> None:
     """Wait until the referee has seen what the page shows it."""
     async with asyncio.timeout(MOST_S):
-        while not await is_set_aside(client, game_id):  # noqa: ASYNC110 - nobody is told
+        while not await is_set_aside(client, game_id):  # noqa: ASYNC110 - no signal
             await asyncio.sleep(0.05)
 
 
@@ -269,7 +269,7 @@ async def test_texts_of_answers_are_texts(text: str, page: Page, club: Club, med
         await expect(hand.turn.locator(".refused li")).to_have_count(1)
         await nothing_happened(page)
         del meddler.answers["acts"]
-        # What a person says is said to everybody.
+        # All seats see a person's words.
         await hand.beside("Call the arbiter")
         await page.get_by_label("What it is about").fill(text[:200])
         await hand.button("Call").click()

@@ -15,7 +15,7 @@ from tests.web.club import Club, Pages
 from tests.web.hand import ENTER, SAVE, TAKE, Hand, acts, audited, bots
 from tests.web.way import WAITING, Way, opened, saved_by
 
-pytestmark = pytest.mark.cut_off  # browsers complain by themselves of what is refused and of what does not answer
+pytestmark = pytest.mark.cut_off  # browsers complain of refusals and of missing answers on their own
 
 OTHER_TAB = "The seat is played in another tab or window now. Reload this page to play it here."
 
@@ -251,7 +251,7 @@ async def test_what_is_killed_at_every_point_is_gone_on_with(
     async with connected(referee.address, referee.token) as client:
         made = await client.create(2, rules_id="kingdomino")
         hand = Hand.of(page, pages.address, made)
-        # As the seat is taken.
+        # While the seat is taken.
         await hand.open()
         await hand.save_key()
         await kill()
@@ -259,7 +259,7 @@ async def test_what_is_killed_at_every_point_is_gone_on_with(
         await expect(hand.state).to_have_text(WAITING)
         await start()
         await expect(page.locator(".stands")).to_have_text("Not begun yet. Still to join: Seat 1.")
-        # As the deck is made.
+        # While the deck is made.
         await kill()
         async with bots(referee.address, made, 1):
             await start()

@@ -31,7 +31,7 @@ from tests.web.club import Club
 from tests.web.hand import ENTER, TAKE, Hand, audited, bots
 from tests.web.way import Way, elsewhere, opened
 
-pytestmark = pytest.mark.cut_off  # browsers complain by themselves of what is refused
+pytestmark = pytest.mark.cut_off  # browsers complain of refusals on their own
 
 MISFIT = "This is the key of another seat, or one that no longer counts."
 PROVE = "Open the file that you saved"
@@ -98,7 +98,7 @@ async def test_a_lost_key_is_changed_by_an_arbiter(page: Page, browser: Browser,
         await expect(other.get_by_role("alert")).to_have_text(MISFIT)
         public = bytes.fromhex(await named.inner_text())
         await name_key(club, made, public)
-        # Who had the old key can sign nothing more.
+        # The holder of the old key can sign nothing more.
         await expect(page.get_by_role("heading", name="Seat 0 is taken")).to_be_visible()
         await expect(hand.turn).to_have_count(0)
         await anew.show_key()

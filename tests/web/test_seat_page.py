@@ -10,7 +10,7 @@ from tests.sizes import campaign
 from tests.web.club import Club
 from tests.web.hand import Hand, bots
 
-pytestmark = pytest.mark.cut_off  # a Join that comes second is refused, of which browsers complain by themselves
+pytestmark = pytest.mark.cut_off  # a second Join is refused, of which browsers complain on their own
 
 MOST_BYTES = 90_000
 _SIZES = """() => [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]

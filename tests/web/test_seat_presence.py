@@ -21,7 +21,7 @@ from tests.waiting import MOST_S
 from tests.web.club import Club
 from tests.web.hand import Hand
 
-pytestmark = pytest.mark.cut_off  # browsers complain by themselves of what is refused
+pytestmark = pytest.mark.cut_off  # browsers complain of refusals on their own
 
 
 async def connected(club: Club, game_id: str) -> set[int]:

@@ -89,7 +89,7 @@ def test_each_name_and_numeric_address_has_to_be_in_the_certificate(authority: A
         {"name": "b.a.club.example", "names": names},
     ]
     assert [lack.facts for lack in found(pair, host="192.168.1.20")][:-1] == [{"name": "192.168.1.20", "names": names}]
-    # Nobody on another device can come by these.
+    # Other devices cannot reach these.
     assert [lack.key for host in ("0.0.0.0", "::", "127.0.0.1") for lack in found(pair, host=host)] == ["authority"] * 3
 
 

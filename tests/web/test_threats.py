@@ -212,8 +212,8 @@ async def whatever(data: st.DataObject, site: Site) -> None:
         if answer.status_code < 400:
             assert answer.status_code in {200, 304}
             return
-        # 429: an address that was drawn is that of many. 401: what needs a token, which nobody draws. 409: no ruling
-        # is prepared on a game that is over.
+        # 429: an address that was drawn is that of many. 401: a call that needs a token, which is never drawn. 409:
+        # no ruling is prepared on a game that is over.
         assert answer.status_code in {400, 401, 404, 405, 409, 413, 415, 416, 429}, (method, answer.url)
         await answer.aread()
         if answer.status_code == 404 and answer.headers["content-type"].startswith("text/html"):

@@ -113,7 +113,7 @@ def test_piles_that_were_cut_by_eye_are_a_record_with_a_comment(
         assert refused.stderr.endswith(f"; {remedy}\n")
     told = " ".join(referee("adjudicate", text).stdout.split())
     assert '-> the adjudication ends here; with the header [Version "2"] it is legal' in told
-    # What no version allows gets no such remedy.
+    # Lines that no version allows get no such remedy.
     text.write_text(text.read_text(encoding="utf-8").replace("\nmarket: ", "\nmarket: tower-12 tower-12 ", 1))
     assert "Version" not in referee("show", text).stderr
 

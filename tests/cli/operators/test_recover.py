@@ -489,7 +489,7 @@ async def test_the_key_of_the_secrets_is_lost(tmp_path: Path) -> None:
     for play in (dealt, other):
         assert f"game {play.id}: the secret that it deals from is lost" in told
     assert told.count("\ngame ") == 2
-    async with running(data) as (server, client):  # the others go on
+    async with running(data) as (server, client):  # the others continue
         assert len(server.live_games.aside) == 2
         moved(declared, client)
         await declared.steps(2)

@@ -225,7 +225,7 @@ async def test_a_game_that_cannot_be_had_is_no_hindrance_to_the_others(tmp_path:
         first, second = done.stdout.splitlines()
         assert first.startswith(f"table 1: NOT ENTERED, game {bytes(16).hex()}: the referee refused: ")
         assert second == f"table 2: game {goes_on} is not over"
-        # No referee keeps the event, so nobody said whose signatures its games have.
+        # No referee keeps the event, so no key for its games was given.
         assert "the key of the games' referee is not known" in done.stderr
 
 

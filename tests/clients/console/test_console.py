@@ -145,7 +145,7 @@ async def test_calls_come_first_and_a_ruling_takes_three_keys(client: Client, ad
         await arbiter.shows(Games)
         assert arbiter.text("said") == f"Entered as entry {size}: arbiter 0 rules: the game is paused"
         await table.play.catch_up(size + 1)
-        # As `referee docket` has it; the entries as the desk lists them.
+        # The facts are those of `referee docket`; the entries those of the desk.
         await until(lambda: "the game is paused" in arbiter.text("facts"), "the docket")
         assert arbiter.text("facts").splitlines()[:-1] == docket_lines(await table.docket())
         await until(lambda: "arbiter: pause" in arbiter.text("history"), "the entry")

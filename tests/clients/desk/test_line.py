@@ -37,7 +37,7 @@ def desks(setup: Setup, seed: int) -> list[tuple[Desk, str, Any]]:
 @pytest.mark.parametrize("setup", [*PLAIN, FOUR, TWO], ids=name_of)
 def test_every_line_of_a_game_is_offered_word_by_word(setup: Setup) -> None:
     for desk, whole, event in desks(setup, 8):
-        # Of a building that was rolled the dice are enough.
+        # The dice name a building that was rolled.
         words = re.sub(r" [a-z]+(?= \d,)", "", whole) if isinstance(desk.pending, Chance) else whole
         assert words.startswith(desk.beginning)
         assert desk.beginning in desk.choices(desk.beginning[:1]) or isinstance(desk.pending, Decision)

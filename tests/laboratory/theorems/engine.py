@@ -174,7 +174,7 @@ class Board:
             self.fountain,
         )
 
-    # What the rule texts speak of.
+    # The terms of the rule texts.
 
     def matches(self, cell: Cell) -> Formula:
         """Return ALH-A2 for the tile of this cell: where another lies beside it, both have a wall, or neither."""
@@ -200,7 +200,7 @@ class Board:
         """State whether tiles lie on the eight cells around this one, in the order of ``RING``."""
         return [self.tile(near(cell, step)) for step in RING]
 
-    # What the engine says.
+    # The engine's verdicts.
 
     def _engine(self, cut: Bits | None = None) -> Any:
         return run_engine(

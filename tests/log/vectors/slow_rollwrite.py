@@ -84,7 +84,7 @@ class SlowGame:
     def last_turn(self) -> bool:
         return self.turns == self.seats * self.rounds - 1
 
-    # What may be done
+    # Allowed moves
 
     def legal(self) -> list[Words]:
         """Every move of the seat on turn; none if the game is over."""
@@ -113,7 +113,7 @@ class SlowGame:
         for a, b, c, d in found:
             yield "change", f"{a},{b}", f"{c},{d}"
 
-    # What happens
+    # Events
 
     def happen(self, words: Words) -> None:
         seat = self.seat

@@ -263,7 +263,7 @@ def test_every_name_falls_to_one_shard() -> None:
             assert sum(shard.has(name) for shard in every) == 1
 
 
-# --- going on --------------------------------------------------------------------------------------------------------
+# --- resuming --------------------------------------------------------------------------------------------------------
 
 
 def test_a_run_goes_on_with_what_is_not_done(games: Path) -> None:

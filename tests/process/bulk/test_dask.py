@@ -23,7 +23,7 @@ from tests.process.bulk.jobs import do
 distributed = pytest.importorskip("distributed")
 pytestmark = [
     pytest.mark.long,
-    # Of Dask's own sockets and loops, when a worker is killed.
+    # Warnings of Dask's own sockets and loops, when a worker is killed.
     pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
 

@@ -147,7 +147,7 @@ async def test_what_the_loop_was_late_is_not_charged(tmp_path: Path) -> None:
     assert isinstance(answer, Accepted)
     assert answer.clock.charged_ms + answer.clock.overhead_ms == 1_800
     assert 780 <= answer.clock.overhead_ms <= 800, "what was before the next tick is not known"
-    game.time.advance(19)  # with the tick that tells that it was late, and before the next one
+    game.time.advance(19)  # with the tick that shows that it was late, and before the next one
     answer = await game.move()
     assert isinstance(answer, Accepted)
     assert answer.clock[1:] == (0, 0, 19), "never more than has passed"

@@ -120,7 +120,7 @@ async def run(path: Path, terms: dict[str, Any], steps: list[Step]) -> None:
                 break
             await game.check()
         game.time.advance(3 * 86_400_000)
-        for _ in range(3):  # whoever is awaited has no time left, one after the other
+        for _ in range(3):  # each awaited seat has no time left, one after the other
             await game.table.record()
             game.time.advance(3 * 86_400_000)
         record = await game.table.record()

@@ -67,7 +67,7 @@ async def audited(play: Play, engines: Engines | None = None) -> Report:
 async def all_made(server: Server) -> None:
     """Returns when no game that is over lacks a certificate."""
     async with waiting_for("certificates of games that are over"):
-        while await server.data.store.awaiting_certificates():  # noqa: ASYNC110 - nobody is told
+        while await server.data.store.awaiting_certificates():  # noqa: ASYNC110 - no signal
             await asyncio.sleep(0.02)
 
 
@@ -367,7 +367,7 @@ async def test_a_store_that_fails_now_and_then(
         def failing(changes: Sequence[Change]) -> None:
             commits[0] += any(change.certificates is not None for change in changes)
             if commits[0] <= 3:
-                raise StoreFailed(f"no room for {commits[0]}")  # an equal error would be told once
+                raise StoreFailed(f"no room for {commits[0]}")  # an equal error would be logged once
             write(changes)
 
         await server.prover.close()

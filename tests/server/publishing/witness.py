@@ -77,7 +77,7 @@ def serving(witness: SmallWitness) -> Iterator[SmallWitness]:
             """Log nothing."""
 
         def handle(self) -> None:
-            with suppress(OSError):  # who asked has had enough
+            with suppress(OSError):  # the client has had enough
                 super().handle()
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)

@@ -293,7 +293,7 @@ def refusal(error: grpc.aio.AioRpcError) -> Refusal:
     retry_s = retry.retry_delay.ToNanoseconds() / 1e9
     metadata = dict(info.metadata)
     if said := metadata.pop("said", ""):
-        # The same in other words: whoever says it in another language says what the message says.
+        # Other words for the same facts: a translation says what the message says.
         assert str(Phrase.decoded(said)) in status.message
     return Refusal(info.reason, metadata, status.message, len(data), retry_s)
 

@@ -314,7 +314,7 @@ async def test_an_answer_that_nobody_could_take(tmp_path: Path) -> None:
         assert len((await asker.adjudicate(text)).illegal) == 1
 
 
-# --- the worker, and who plays -------------------------------------------------------------------------------
+# --- the worker, and players ---------------------------------------------------------------------------------
 
 
 async def test_a_worker_that_dies_or_hangs_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -347,7 +347,7 @@ async def test_nobody_who_plays_waits(tmp_path: Path) -> None:
         await game.until_play()
         for _ in range(5):
             await game.step()
-        # Who does not wait any longer leaves no work behind; who waited for it is next.
+        # A caller that does not wait any longer leaves no work behind; the next in line follows.
         other = asyncio.ensure_future(Asker(client, game.created.seat_tokens[0]).score(POSITION))
         await until(lambda: server.adjudication.worker_queue.waiting == MOST_OF_ONE, "somebody else has come")
         for call in calls:

@@ -111,7 +111,7 @@ async def test_a_commit_that_fails(tmp_path: Path, engine: Engine, logged: Strin
         assert len((await client.games.ListGames(pb.ListGamesRequest())).games) == 1
         accepted = await play.act(*act)
         while (message := await watcher.read()).HasField("heartbeat"):
-            pass  # that the game stands as it was told
+            pass  # that the game stands as the client heard
         assert message.commit.entries[0] == play.entries[accepted.seq]
         await play.steps(5)
         assert engine.locked in logged.getvalue()

@@ -148,7 +148,7 @@ async def ask_for_more(twin: Twin) -> None:
         ("GetComponents", rules_service_pb2.GetComponentsRequest(rules_id=twin.game.rules_id)),
     ):
         await twin.call(nobody, f"RulesService/{method}", request)
-    # The answer hangs on how often twins ask for the status, so one asks who may not know it.
+    # The answer depends on how often twins ask for the status, so a caller without the right asks.
     await twin.call(nobody, "StatusService/GetCallers", status_service_pb2.GetCallersRequest())
     tile = [proof_pb2.PlacedTile(tile="tower-12", cell=alhambra_pb2.Cell(x=1, y=0))]
     claim = proof_pb2.Claim(step=proof_pb2.StepClaim(layout=tile))

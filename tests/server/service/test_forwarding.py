@@ -136,7 +136,7 @@ async def test_a_game_that_is_set_aside_is_told_of_once(two: Two) -> None:
                 continue
             ended.append(message.game_id)
             if ended == [play.id]:
-                await asyncio.sleep(2 * play_stream.LOOK_S)  # so that it could be told again
+                await asyncio.sleep(2 * play_stream.LOOK_S)  # so that it could be sent again
                 request = pb.AbortGameRequest(game_id=later.id)
                 await two.here.games.AbortGame(request, metadata=bearer(two.here.organiser))
     assert ended == [play.id, later.id]

@@ -123,7 +123,7 @@ async def test_a_reader_with_a_token_of_his_own_is_charged_as_ever(tmp_path: Pat
         await until_limited(client, bearer(seats[0]))
         # His address has not paid for it.
         await asked(client, forwarded(token, "192.0.2.1"))
-        # A guess is paid for by who guesses, and not by the gateway.
+        # The guesser pays for a guess, and not the gateway.
         for guess, reason in (("x" * 43, "UNAUTHENTICATED"), ("y" * 43, "LIMIT")):
             assert (await refused(asked(client, forwarded(token, "192.0.2.3", guess)))).reason == reason
 

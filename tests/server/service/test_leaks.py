@@ -137,7 +137,7 @@ async def test_what_is_over_leaves_nothing_behind(tmp_path: Path, rounds: int, m
     monkeypatch.setattr(archive, "KEPT_ARCHIVES", KEPT)
     monkeypatch.setattr(auth, "_KEPT", KEPT)
     async with running(tmp_path / "data") as (server, client):
-        await a_round(client)  # whatever is made once, and kept up to a bound
+        await a_round(client)  # objects that are made once, and kept up to a bound
         before = await settled()
         for _ in range(rounds):
             await a_round(client)

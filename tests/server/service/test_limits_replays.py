@@ -62,7 +62,7 @@ async def test_whoever_asks_for_too_many_waits(tmp_path: Path, monkeypatch: pyte
     games = await games_that_are_over(tmp_path / "data", 3, moves=1)
     monkeypatch.setattr(archive_module, "MOST_REPLAYS_OF_ONE", 1)
     async with running(tmp_path / "data") as (server, client):
-        async with server.live_games.finished.replays.turn(None):  # so that nobody's turn comes
+        async with server.live_games.finished.replays.turn(None):  # so that no caller's turn comes
             first = asyncio.ensure_future(client.games.GetGame(pb.GetGameRequest(game_id=games[0])))
             await there_are(server, 1)
             found = await refused(client.games.GetGame(pb.GetGameRequest(game_id=games[1])))
@@ -115,7 +115,7 @@ async def test_a_replay_costs_a_request_for_each_entry(tmp_path: Path) -> None:
         found = await refused(client.games.GetGame(request))
         assert (found.reason, found.metadata) == ("LIMIT", {"limit": "requests"})
         metadata = bearer(client.organiser)
-        for _ in range(3):  # it is there now, and costs nobody more than a request
+        for _ in range(3):  # it is there now, and costs no caller more than a request
             await client.games.GetGame(request, metadata=metadata)
 
 

@@ -130,7 +130,7 @@ async def test_a_game_is_its_owners_and_every_node_shows_it(url: str, tmp_path: 
         expected = {play.id: wanted(play) for play in plays}
         for client in both.clients:
             async with waiting_for("the other's games to be shown as they are"):
-                while await listed(client) != expected:  # noqa: ASYNC110 - nobody is told
+                while await listed(client) != expected:  # noqa: ASYNC110 - no signal
                     await asyncio.sleep(0.05)
         for place, play in enumerate(plays):
             other = both.servers[1 - place]
@@ -536,7 +536,7 @@ async def test_a_node_that_stops_is_given_no_games(url: str, tmp_path: Path) -> 
         health: Any = health_pb2_grpc.HealthStub(both.clients[1].channel)
         waits = health.Watch(health_pb2.HealthCheckRequest())
         await waits.read()
-        stopping = asyncio.create_task(both.servers[1].stop())  # which gives whoever waits for the health a second
+        stopping = asyncio.create_task(both.servers[1].stop())  # which gives the one that waits for the health a second
         await until(lambda: all(node.draining for node in nodes.others), "the other to decline", every_s=0.01)
         assert not stopping.done()
         assert asked(url, "SELECT count(*) FROM games WHERE owner = %s", both.node(1)) == [(1,)]

@@ -118,7 +118,7 @@ async def test_a_search_that_finds_nothing_new_gives_signs_of_life(tmp_path: Pat
         await until(lambda: not is_there(pid), "its work was stopped")
 
 
-# --- many, and who plays -------------------------------------------------------------------------------------
+# --- many callers, and players -------------------------------------------------------------------------------
 
 
 async def test_fifty_questions_of_several_callers(tmp_path: Path) -> None:

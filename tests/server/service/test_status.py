@@ -207,7 +207,7 @@ async def test_games_set_aside_are_named(tmp_path: Path, engine: Engine) -> None
         assert not (await status(client, game_id=other.id)).set_aside
 
 
-# --- who calls ---------------------------------------------------------------------------------------------------
+# --- callers -----------------------------------------------------------------------------------------------------
 
 
 async def callers(client: Client, token: str = "", **fields: Any) -> status_pb.GetCallersResponse:

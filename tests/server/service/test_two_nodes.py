@@ -166,7 +166,7 @@ async def drained_stopped_killed_and_started(cluster: Cluster, are_over: Callabl
 
     async def grown(by: int) -> None:
         size = await sizes(cluster)
-        while not are_over() and await sizes(cluster) < size + by:  # noqa: ASYNC110 - nobody is told
+        while not are_over() and await sizes(cluster) < size + by:  # noqa: ASYNC110 - no signal
             await asyncio.sleep(0.05)
 
     await grown(20)
@@ -263,7 +263,7 @@ class Seat:
                 if update.closing.reason == pb.CLOSING_REASON_GAME_OVER:
                     return seq, True
         except grpc.aio.AioRpcError:
-            pass  # the node is gone, or hangs: the next one goes on from here
+            pass  # the node is gone, or hangs: the next one continues from here
         return seq, False
 
 

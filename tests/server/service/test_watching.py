@@ -138,7 +138,7 @@ async def test_a_watcher_that_leaves_is_forgotten(tmp_path: Path) -> None:
         assert len(table._watchers) == 6
         for stream in streams:
             stream.cancel()
-        # Whether the server has noticed or not: what they do not read harms nobody.
+        # The server has noticed or not: unread messages harm no client.
         while len(table._watchers) > 1:
             await play.step()
 

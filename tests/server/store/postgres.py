@@ -103,7 +103,7 @@ class Postgres:
         """Become the primary's standby, whatever was here before."""
         shutil.rmtree(self.folder / "data", ignore_errors=True)
         words = ("-D", "data", "-h", str(primary.folder), "-U", USER, "-R", "-c", "fast", "--no-sync")
-        # With a slot it would tell what it has, and commits would wait for a copy that is not whole yet.
+        # With a slot it would report what it has, and commits would wait for a copy that is not whole yet.
         self.run("pg_basebackup", *words, "--no-slot")
 
     def copy_log(self, to: str, name: str) -> subprocess.Popen[bytes]:
@@ -143,7 +143,7 @@ class Postgres:
                 psycopg.connect(self.url("postgres")).close()
             except psycopg.OperationalError:
                 assert self._process.poll() is None, (self.folder / "log").read_text()
-                sleep(0.01)  # whoever asks without a pause takes the time that the server needs
+                sleep(0.01)  # asking without a pause takes the time that the server needs
             else:
                 return
 

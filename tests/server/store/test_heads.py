@@ -95,7 +95,7 @@ async def test_leaves_that_cannot_follow_are_not_put_back(store: Store) -> None:
     assert await store.log_state() is None
 
 
-# --- databases of before ---------------------------------------------------------------------------------------
+# --- databases of earlier versions -----------------------------------------------------------------------------
 
 
 async def test_the_games_of_an_earlier_version_have_their_heads(tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ async def test_games_in_postgresql_of_an_earlier_version_have_their_heads(postgr
     await store.close()
 
 
-# --- who numbers them ------------------------------------------------------------------------------------------
+# --- the referee that numbers them -----------------------------------------------------------------------------
 
 
 async def test_a_store_that_was_overtaken_numbers_nothing(tmp_path: Path) -> None:

@@ -99,7 +99,7 @@ async def test_marks_are_read_while_somebody_has_them_locked(tmp_path: Path) -> 
         other.execute("BEGIN IMMEDIATE")
         waiting = asyncio.create_task(committed(store, Change(identity(1), [row(1)], root=B)))
         async with waiting_for("the entry in the database"):
-            while len(await store.entries(identity(1), 0, 9)) < 2:  # noqa: ASYNC110 - of a thread nothing tells
+            while len(await store.entries(identity(1), 0, 9)) < 2:  # noqa: ASYNC110 - a thread signals nothing
                 await asyncio.sleep(0.001)
         await until(store.marks._lock.locked, "the lock of the marks to be taken")
         assert store.marks.kept(identity(1)) == Mark(1, A)

@@ -63,7 +63,7 @@ def without_standby(postgres: Postgres) -> Iterator[None]:
         postgres.ask("postgres", "SELECT pg_reload_conf()")
         while postgres.ask("postgres", "SHOW synchronous_standby_names") != [(value,)]:
             pass
-        # Who makes checkpoints is who tells the others, and looks at what has changed before it makes one.
+        # The process that makes checkpoints notifies the others, and looks at what has changed before it makes one.
         postgres.ask("postgres", "CHECKPOINT")
 
     set_("nobody")
@@ -159,7 +159,7 @@ async def test_of_two_the_later_one_writes(store: PostgresStore, url: str, tmp_p
     """If it takes the earlier one for dead, which here lives."""
     later = on_postgres(url, tmp_path, lease_s=0)
     await committed(later, Change(identity(1), [row(1)], root=B))
-    # Its session was ended; whether it notices that first, or who ended it, is chance.
+    # Its session was ended; chance decides whether it notices that first, or the end's author.
     with pytest.raises(StoreFailed, match=r"connection|another referee was started on this database"):
         await committed(store, Change(identity(1), [row(1)], root=A))
     for change in (

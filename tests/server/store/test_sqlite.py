@@ -373,7 +373,7 @@ async def test_what_waits_for_a_batch_is_not_gathering() -> None:
     first = asyncio.ensure_future(committed(writer, Change(identity(1), [row(0)])))
     await asyncio.sleep(0)
     assert (writer.waiting, writer.is_gathering) == (1, True)
-    while writer.is_gathering:  # noqa: ASYNC110 - nobody is told
+    while writer.is_gathering:  # noqa: ASYNC110 - no signal
         await asyncio.sleep(0)
     assert writer.waiting == 1, "its batch is under way"
     second = asyncio.ensure_future(committed(writer, Change(identity(2), [row(0)])))

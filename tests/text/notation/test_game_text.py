@@ -137,7 +137,7 @@ def test_components_and_options_that_are_the_defaults_are_no_others(setup: Setup
     assert read(text.replace("[Result", f"[{default}]\n[Result")).game == game
 
 
-# What is wrong
+# Errors
 
 TILES = '[Game "alhambra"]\n[Seats "2"]\n'
 DICE = '[Game "rollwrite"]\n[Seats "2"]\n[start_seat "0"]\n'

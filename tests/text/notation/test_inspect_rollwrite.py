@@ -301,7 +301,7 @@ def test_names_are_any_strings() -> None:
     assert found["winners"] == [""]
 
 
-# What is refused
+# Refusals
 
 DICE = {"blue": [3, 5], "yellow": [1, 1]}
 ALL = {"built": [], "dice": DICE, "coins": 3}

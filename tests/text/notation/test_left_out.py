@@ -268,7 +268,7 @@ def test_whatever_is_written_the_log_is_what_the_adjudication_says(setup: Setup,
         except (NotationError, LogError):
             seen["refused"] += 1
             continue
-        # What reading accepts is clean, and the same.
+        # Text that reading accepts is clean, and unchanged.
         assert adjudicated(text).is_clean, seed
         assert adjudicated(text).state.digest() == reading.state.digest()
         seen["read"] += 1

@@ -106,13 +106,13 @@ def test_a_choice_is_encoded_as_its_value(rules_id: str) -> None:
 def test_names_and_values_are_the_same_everywhere(setup: Setup) -> None:
     values = chosen(setup.options)
     told = ", ".join(f"{name} {written(value)}" for name, value in values.items())
-    # What a person writes: JSON, a header.
+    # Input by a person: JSON, a header.
     wire = codec(setup.rules_id)
     assert wire.decode_options(of_json(setup.rules_id, b"", json.dumps(values), None)) == setup.options
     text = write(GameText(setup, ()))
     assert {f'[{name} "{written(value)}"]' for name, value in values.items()} <= set(text.splitlines())
     assert read(text).game.setup.options == setup.options
-    # What a person reads: a file in words, an audit, a report.
+    # Output for a person: a file in words, an audit, a report.
     played = opened(setup.rules_id, options=wire.encode_options(setup.options), seats=setup.seats)
     assert f"options: {told}" in GameFile.read(BytesIO(played.file())).header()
     report = played.audit()

@@ -190,7 +190,7 @@ def test_rulings_that_were_not_reached_are_named() -> None:
     assert f"Not reached, and so not ruled: line {NEXT + 1}." in as_text(of_adjudication(found, [Seat(0), Seat(1)]))
 
 
-# --- a wrong payment that nobody noticed ---------------------------------------------------------------------
+# --- an unnoticed wrong payment ------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
