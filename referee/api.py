@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 
 GENERATION = 1
-"""Raised when clients and referees of two generations would misunderstand each other, not for what is only added."""
+"""The generation, raised when clients and referees of two would misunderstand each other, not for mere additions."""
 KEY = "referee-api"
 """The key in the referee's metadata."""
 OWNER = "referee-owner"

@@ -7,7 +7,8 @@ from io import TextIOWrapper
 
 
 def accept_every_character() -> None:
-    """Print a question mark for what a terminal, or a file in another encoding, cannot show, instead of failing."""
+    """Print a question mark for characters that a terminal, or a file in another encoding, cannot show, instead of
+    failing."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")

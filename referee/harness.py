@@ -38,11 +38,11 @@ number, as moves and chance often alternate."""
 
 
 class ContractError(AssertionError):
-    """The game does not keep its contract: what is wrong. Its notes tell where in which game."""
+    """The game does not keep its contract; the message has the fault. Its notes tell where in which game."""
 
 
 class Shuffler:
-    """A stream of chance that needs no commitment. It keeps dealers to what a committed deck asks of labels."""
+    """A stream of chance that needs no commitment. It asks of dealers' labels the same as a committed deck."""
 
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng
@@ -304,7 +304,7 @@ class _Checker:
     # Before an event
 
     def _look(self, state: State, *, seldom: bool) -> None:
-        """Everything that can be asked of a position. It changes nothing. ``seldom``: also what takes long."""
+        """Ask all questions of a position. They change nothing. ``seldom``: the slow ones as well."""
         before = state.digest()
         _demand(before == sha256(state.encode()).digest(), "the digest is not SHA-256 of the encoding")
         _demand(isinstance(self.codec.position(state), Message), "the codec's position is no message")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 TRUE = 1
-"""The literal of what is a fact; a clause with it is left out, and so is ``FALSE`` in a clause."""
+"""The literal of a fact; a clause with it is left out, and so is ``FALSE`` in a clause."""
 FALSE = -TRUE
 
 

@@ -70,7 +70,7 @@ def seconds_left() -> float:
 class Budget:
     """Work that may be done, in Z3's unit, for several questions together; and the time for it.
 
-    They have a context of Z3 for themselves: what was asked before in this process changes nothing, so that the same
+    They have a context of Z3 for themselves: earlier questions in this process change nothing, so that the same
     questions take exactly the same work.
     """
 
@@ -176,7 +176,7 @@ def _first_line(error: z3.Z3Exception) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SmtFile:
-    """A question as SMT-LIB 2 text, and what every correct solver answers: "sat" or "unsat"."""
+    """A question as SMT-LIB 2 text, and the answer of every correct solver: "sat" or "unsat"."""
 
     name: str
     text: str

@@ -39,7 +39,7 @@ class GameText:
     """The reason why the game's result waits; None: it is not stated. The rules of the table say whether a ruling is
     due (``transcript.rehearsal``)."""
     lines: tuple[int, ...] = field(default=(), compare=False)
-    """Where each of ``happened`` stands in the text that it was read from, from 1; 0: the text leaves it out."""
+    """The line of each of ``happened`` in the text that it was read from, from 1; 0: the text leaves it out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Reading:
 
     game: GameText
     state: State
-    """After the last event."""
+    """The state after the last event."""
     accepted: tuple[int, ...] = ()
     """Numbers of the lines, from 1, with moves that an arbiter let stand."""
 
@@ -297,7 +297,7 @@ def meant(rules_id: str, state: State, act: Any) -> Any:
 
 
 def seat_of(act: Any) -> int | None:
-    """Return whose act the line's tree is; None for what is drawn or rolled."""
+    """Return the seat whose act the line's tree is; None for draws and rolls."""
     return int(act.children[0]) if act.data == "by_seat" else None
 
 

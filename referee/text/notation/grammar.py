@@ -1,7 +1,8 @@
-"""The grammar of each game's text, the errors of a text that does not fit it, and what the games' texts share.
+"""The grammar of each game's text, the errors of a text that does not fit it, and the common part of the games' texts.
 
-Every game has short forms of moves, and marks such as ``against KDO-14`` for what breaks rules and stands, as an
-arbiter let it (TBL-7). A mark names exactly the rules that are broken, so a reader need not check the rest of the text.
+Every game has short forms of moves, and marks such as ``against KDO-14`` for moves that break rules and stand, as an
+arbiter let them (TBL-7). A mark names exactly the rules that are broken, so a reader need not check the rest of the
+text.
 
 Knows no game.
 """
@@ -151,7 +152,7 @@ def place(text: str, at: int) -> tuple[int, int]:
 
 
 def shown(text: str) -> str:
-    """Return as much of what was found as an error repeats."""
+    """Return the part of the found text that an error repeats."""
     return repr(cut(text))
 
 
@@ -188,9 +189,9 @@ def against(violations: Sequence[Violation]) -> str:
 
 
 def check_against(mark: Any, words: str, violations: Sequence[Violation], waivable: frozenset[str]) -> None:
-    """Check that what the mark marks breaks exactly the rules that it names, and may stand.
+    """Check that the marked move breaks exactly the rules that the mark names, and may stand.
 
-    ``words``: what is marked, for the error; ``waivable``: what the game's arbiters may waive. Raises
+    ``words``: the marked move, for the error; ``waivable``: the rules that the game's arbiters may waive. Raises
     ``NotationError``.
     """
     told, broken = tuple(map(str, mark.children)), rule_ids(violations)

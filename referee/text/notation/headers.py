@@ -67,7 +67,7 @@ class Setup:
     round: int | None = None
     table: int | None = None
     arbiters: int | None = None
-    """How many the game has; None: as many as act in it."""
+    """The number of the game's arbiters; None: as many as act in it."""
     players: tuple[str, ...] = ()
     """A name for every seat, empty if it has none; or nothing, if no seat has one."""
 
@@ -132,7 +132,7 @@ class Headers:
         known = ["Game", "Version", "Seats", *_NUMBERS, *players, *self._options]
         known += [*([COMPONENTS] if game.declares_components else []), POSITION, BOARDS, *OF_THE_CONTEST]
         self.values: dict[str, Any] = {}
-        """By today's names."""
+        """The values by today's names of headers."""
         self._written: dict[str, str] = {}
         """The names that the text has for them."""
         for tree in trees:
@@ -221,7 +221,7 @@ class Headers:
         return int(text)
 
     def _not_set_up(self, error: SetupError) -> NotationError:
-        """At the option that is wrong, or at the seats."""
+        """Return the error at the option that is wrong, or at the seats."""
         value = self.values.get(error.field, self.values["Seats"])
         return NotationError(Kind.ILLEGAL, place_of(value), f"no game can be set up: {error}")
 

@@ -163,7 +163,7 @@ _OPTIONS: Final[Mapping[str, Mapping[str, tuple[str, Mapping[str, str]]]]] = {
     "kingdomino": {name: (name, _YES_OR_NO) for name in ("harmony", "mighty_duel", "wider_offer", "dynasty")},
     "rollwrite": {"against": _switch("solo", "points", "against")},
 }
-"""Options by their old names: what each is called today, and today's words for its old ones."""
+"""Options by their old names: each one's name today, and today's words for its old ones."""
 
 _HEADERS: Final = {("kingdomino", "Dominoes"): "Components", ("rollwrite", "Sheet"): "Components"}
 

@@ -1,4 +1,4 @@
-"""Results in words: who won and why, the same wherever a game is shown, scored or reported. Knows no game."""
+"""Results in words: the winner and the reason, the same wherever a game is shown, scored or reported. Knows no game."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _joined(taken: Sequence[str], say: Words) -> str:
 
 
 def _about_ruled(contest: Contest, taken: Sequence[str], say: Words) -> Iterator[str]:
-    """Yield what somebody could stumble over in a result that an arbiter gave. ``taken``: points off."""
+    """Yield the oddities of a result that an arbiter gave. ``taken``: points off."""
     ruled, before = contest.ruled, contest.overruled
     if ruled is None or ruled.ending not in (Ending.ADJUDICATED, Ending.VOIDED):
         return

@@ -25,7 +25,7 @@ _THE: Final = {headers.POSITION: "a position", headers.BOARDS: "boards"}
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Where a game stands, and what it was opened with."""
+    """A position of a game, and its setup."""
 
     setup: Setup
     state: State
@@ -94,7 +94,7 @@ class Boards:
     contest: Contest = field(default_factory=Contest)
     """The acts beside the moves."""
     remarks: tuple[Said, ...] = ()
-    """How the score had to be counted where the boards do not tell."""
+    """The assumptions of the score where the boards do not tell."""
 
 
 def write_boards(boards: Boards) -> str:

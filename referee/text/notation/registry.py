@@ -30,7 +30,7 @@ class Scorings:
     def __init__(self, rules_id: str) -> None:
         self._notation = notation(rules_id)
         self._found: list[tuple[int, State]] = []
-        """How many lines the scorings had brought, and the position."""
+        """The number of lines that the scorings had brought, and the position."""
 
     @property
     def states(self) -> list[State]:

@@ -99,7 +99,7 @@ class TableAct:
     """Points off."""
     strikes: int = 0
     time_ms: int = 0
-    """Off a clock, or left on it."""
+    """The time off a clock, or left on it."""
     places: tuple[int, ...] = ()
     points: tuple[int, ...] = ()
     decides: int | None = None
@@ -257,7 +257,7 @@ _EVERY: Final = 16
 
 
 class TableError(Exception):
-    """An act that cannot be: ``what`` is wrong, and what was ``expected``."""
+    """An impossible act: the fault, and the ``expected`` act."""
 
     def __init__(self, what: Said, expected: Said) -> None:
         super().__init__(what.by(IN_ENGLISH), expected.by(IN_ENGLISH))
@@ -308,7 +308,7 @@ class Table:
     _out: list[Mapping[int, Ending]] = field(default_factory=lambda: [{}])
     """The seats that were out after each line, and how."""
     _gone: list[tuple[int, int]] = field(default_factory=list)
-    """First and last line of what was taken back, ascending."""
+    """The first and last lines of ranges that were taken back, ascending."""
 
     def __post_init__(self) -> None:
         self.state = self.setup.start()
@@ -424,7 +424,7 @@ class Table:
         self.leave_out()
 
     def _go_back(self, to: int) -> None:
-        """Back to what was after line ``to``, from the line that comes now."""
+        """Go back to the position after line ``to``, from the line that comes now."""
         while self._played and self._played[-1][0] > to:
             self._played.pop()
         while self._kept[-1][0] > len(self._played):

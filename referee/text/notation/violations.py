@@ -12,7 +12,7 @@ from referee.text.words.catalogue import ENGLISH, Phrase, Said, Words, in_langua
 
 _SIDES: Final = "sides"
 _VALUES: Final = ("value", "terrain", "type")
-"""With what keys of values begin."""
+"""The beginnings of keys of values."""
 
 
 def sentence(violation: Violation, rules: Mapping[str, Rule], say: Words = IN_ENGLISH) -> str:
@@ -66,9 +66,9 @@ class Kind(StrEnum):
     """The three ways in which a text can be wrong."""
 
     SYNTAX = "syntax"
-    """It is not written as the grammar has it, or names what the game does not have."""
+    """The text does not fit the grammar, or names things that the game does not have."""
     ILLEGAL = "illegal"
-    """It says what the rules forbid, or what is not so."""
+    """The text says something that the rules forbid, or that is false."""
     AMBIGUOUS = "ambiguous"
     """A short form that can mean several moves."""
 
@@ -98,7 +98,7 @@ class NotationError(Exception):
         self._said = what, expected
         self._kind_said = said
         self.reason = cut(str(in_language(what, IN_ENGLISH)), _MOST_CHARACTERS)
-        """Without the words that it is about."""
+        """The error without the words that it is about."""
         self.what = cut(f"{words}: {self.reason}", _MOST_CHARACTERS) if words else self.reason
         self.expected = cut(str(in_language(expected, IN_ENGLISH)), _MOST_CHARACTERS)
         self.violations = tuple(violations)
@@ -115,7 +115,7 @@ class NotationError(Exception):
         return self
 
     def why(self, say: Words) -> str:
-        """Return what is wrong and what was expected, in a language; in English, where nothing else says it."""
+        """Return the fault and the expected text, in a language; in English, where there is no other."""
         what, expected = (cut(str(in_language(part, say)), _MOST_CHARACTERS) for part in self._said)
         told = say("line.why", what=what, expected=expected) if expected else what
         if say.language == ENGLISH or not isinstance(self._said[0], str):
@@ -151,7 +151,7 @@ class BadWord(Exception):
     """A word of an organiser or an arbiter is not what it may be. As text, it begins with the command's option."""
 
     def __init__(self, word: str, what: str | Phrase) -> None:
-        """``word``: its name, such as ``protest-time``. ``what``: what is wrong, as it follows the name: ``: …``."""
+        """``word``: its name, such as ``protest-time``. ``what``: the fault, as it follows the name: ``: …``."""
         super().__init__(f"--{word}{what}")
         self.word = word
         self.what = str(what)

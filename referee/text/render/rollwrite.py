@@ -150,7 +150,7 @@ _CORNERS: Final = ((_LOW, _LOW), (_HIGH, _HIGH), (_LOW, _HIGH), (_HIGH, _LOW), (
 
 
 def seat_svg(state: State, seat: int, title: str) -> str:
-    """Draw a seat's sheet in a game: what is crossed out, the dice along their axes, boxes by type, coins."""
+    """Draw a seat's sheet in a game: the crossed-out cells, the dice along their axes, boxes by type, coins."""
     sheet = state.sheet
     boxes_top = _TOP + FACES * _CELL + 30
     coins_top = boxes_top + 3 * _ROW + 16

@@ -46,8 +46,8 @@ def adjudicate(
     """Return the record, judged: ``rulings`` decide about their lines, ``policy`` about all others.
 
     ``log_of``: by which acts of the table are judged; without, each is as the record has it. ``most_illegal``: lines
-    that are judged, or all. ``say``: the language of what becomes of them. Raise ``NotationError`` for a text that is
-    not in the notation, or that can mean several moves; ``RulingError`` for a ruling that cannot be applied;
+    that are judged, or all. ``say``: the language of the outcomes. Raise ``NotationError`` for a text that is not in
+    the notation, or that can mean several moves; ``RulingError`` for a ruling that cannot be applied;
     ``TooManyIllegal``.
     """
     found = _run(text, policy, rulings, log_of, advises=True, most_illegal=most_illegal, say=say)
@@ -184,7 +184,7 @@ class _Judge:
         self._say = say
         self._is_listing = is_listing
         self._fell: Fallen | None = None
-        """The move that does not count, until another seat plays: what belongs to it falls with it."""
+        """The move that does not count, until another seat plays: lines that belong to it fall with it."""
         self._rulings = by_line(rulings, {place_of(act)[0] for act in acts}, setup.seats)
 
     def read(self, index: int) -> None:
@@ -215,7 +215,7 @@ class _Judge:
         self._book.take(done)
 
     def _refused(self, line: int) -> NotationError | None:
-        """Why no move and no draw counts now, whichever it is: the game is paused, or has come to its end."""
+        """The reason why no move and no draw counts now: the game is paused, or has a result."""
         try:
             self._book.check_goes_on(self._transcript.told(line), line)
         except NotationError as wrong:

@@ -1,4 +1,4 @@
-"""Advice for the arbiter: what can be ruled where a ruling or a policy leads no further."""
+"""Advice for the arbiter: the possible rulings where a ruling or a policy leads no further."""
 
 from __future__ import annotations
 

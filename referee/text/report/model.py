@@ -25,11 +25,11 @@ Facts = tuple[tuple[str, str], ...]
 """Names and values, in order."""
 
 _REFERENCE = re.compile(r'(\bid="|\bhref="#|\burl\(#)')
-"""To or of a part of a picture; in a page every picture has names of its own for them."""
+"""The references to or of a part of a picture; in a page every picture has names of its own for them."""
 
 
 class Tone(StrEnum):
-    """How grave a headline is."""
+    """The gravity of a headline."""
 
     GOOD = "good"
     OPEN = "open"
@@ -43,7 +43,7 @@ class Seat:
     number: int
     name: str = ""
     facts: Facts = ()
-    """Its key, how the log calls the player, the salt that makes this a proof."""
+    """The key of the seat, the log's name for the player, the salt that makes this a proof."""
     key: str = ""
     """Its public key in hexadecimal, where a log tells it."""
 
@@ -57,7 +57,7 @@ class Heading:
     """The organiser's statements on the game; empty: none."""
 
     date: str = ""
-    """When it was played, as in ``2026-11-22``."""
+    """The date of play, as in ``2026-11-22``."""
     event: str = ""
     arbiter: str = ""
 
@@ -67,15 +67,15 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line of what happened."""
+    """A line of the course of the game."""
 
     number: int | None
     """The number of the entry, or of the record's line; an act that was entered beside the record has none."""
     time: str
-    """By the referee's clock, UTC; empty if there is none."""
+    """The time by the referee's clock, UTC; empty if there is none."""
     words: str
     mark: str = ""
-    """Such as ``refused`` or ``stand-in``; empty for what is as usual."""
+    """The kind of an unusual line, such as ``refused`` or ``stand-in``; empty for any other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class Wrong:
     """``line 12`` or ``entry 40``."""
     words: str
     broken: tuple[str, ...]
-    """A sentence for each rule that it breaks, or for what was awaited instead."""
+    """A sentence for each rule that it breaks, or for the act that was awaited instead."""
     outcome: str
 
 
@@ -110,14 +110,14 @@ class Report:
     verdict: tuple[str, ...]
     """Under the headline, a line each."""
     result: tuple[Standing, ...]
-    """By places; empty for a game that has none."""
+    """The standings by places; empty for a game that has none."""
     about: Facts
     seats: tuple[Seat, ...]
     sheet: Sheet | None
     no_sheet: str
     """Why there is none."""
     rules: tuple[Rule, ...]
-    """Those that the sheet names."""
+    """The rules that the sheet names."""
     wrong: tuple[Wrong, ...]
     rows: tuple[Row, ...]
     numbered: str

@@ -52,7 +52,7 @@ class Entered:
 
     step: Step
     event: Any
-    """None for what is no event of the game."""
+    """The event; None for an act that is no event of the game."""
     words: str
     """The event as a line of notation, in its position; or the arbiter's ruling."""
     line: int | None
@@ -78,9 +78,9 @@ class Illegal:
 
     line: int
     column: int
-    """Both from 1."""
+    """The line and the column count from 1."""
     seat: int | None
-    """None: what was drawn or rolled, or an act of the table."""
+    """The seat; None: a draw or roll, or an act of the table."""
     words: str
     """The words of the record, or their beginning if they are long."""
     violations: tuple[Violation, ...]
@@ -107,18 +107,18 @@ class Adjudication:
     setup: Setup
     policy: Policy
     state: State
-    """After all that was entered."""
+    """The state after all that was entered."""
     say: Words = IN_ENGLISH
-    """The language of what is said of the lines."""
+    """The language of the words on the lines."""
     entered: list[Entered] = field(default_factory=list)
     illegal: list[Illegal] = field(default_factory=list)
-    """In the order of the record."""
+    """The illegal lines in the order of the record."""
     scored: list[State] = field(default_factory=list)
     """The positions right after each scoring."""
     recorded: Contest = field(default_factory=Contest)
     """The acts beside the moves, as the record tells them; or the result that a ruling gives."""
     entered_after: list[int] = field(default_factory=lambda: [0])
-    """How many of ``entered`` there were after each line of the record, which acts of the table name by number."""
+    """The number of ``entered`` after each line of the record, which acts of the table name by number."""
     waits: Wait | None = None
     """The reason why the result waits, where the log would not have it yet."""
     claimed: str | None = None

@@ -1,4 +1,4 @@
-"""How a record may have been meant where a line is illegal: what the rest of it follows from. Knows no game."""
+"""The possible meanings of a record with an illegal line, judged by the lines that follow. Knows no game."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Repair:
     seat: int | None
     told: str
     follow: int
-    """How many of the next lines can follow."""
+    """The number of next lines that can follow."""
     is_played: bool = False
     """The line itself, which breaks rules that allow it to stand."""
     is_before: bool = False
@@ -51,8 +51,8 @@ def _moves(acts: Sequence[Any]) -> list[Any]:
 def best(table: Table, acts: Sequence[Any], index: int, *, words: str, event: Any, say: Words) -> Repair | None:
     """Return the repair after which most lines follow; None if none leads on.
 
-    ``words``: what is written; ``event``: what it would be, if it is a move. Of equal ones, in this order: the line
-    stands as it was played; another move in its place; the line was not there; a move before it is missing.
+    ``words``: the written line; ``event``: its event, if it is a move. Of equal ones, in this order: the line stands as
+    it was played; another move in its place; the line was not there; a move before it is missing.
     """
     state, waivable = table.state, table.setup.game.waivable
     act, rest = acts[index], _moves(acts[index + 1 :])

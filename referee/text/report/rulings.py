@@ -48,9 +48,9 @@ class Policy(StrEnum):
     STOP = "stop"
     """The adjudication ends before it."""
     SKIP = "skip"
-    """It does not count; if the seat does not move again, the stand-in's move is entered (TBL-2)."""
+    """The move does not count; if the seat does not move again, the stand-in's move is entered (TBL-2)."""
     ACCEPT = "accept-as-played"
-    """It stands, if all rules that it breaks allow that (TBL-7); otherwise the adjudication ends before it."""
+    """The move stands, if all rules that it breaks allow that (TBL-7); otherwise the adjudication ends before it."""
 
 
 class RulingError(InputError):
@@ -79,12 +79,12 @@ class LineRuling:
     policy: Policy | None
     """None: the line is replaced by ``move``."""
     move: str = ""
-    """In notation, with its seat."""
+    """The move in notation, with its seat."""
     points_off: tuple[PointsOff, ...] = ()
     result: Result | None = None
     """The result that the arbiter gives the game that stops here (TBL-36)."""
     at: int = 0
-    """Where it stands in its text, from 1."""
+    """The line of the ruling in its text, from 1."""
 
     def __str__(self) -> str:
         words = {None: self.move, Policy.ACCEPT: "stands"}.get(self.policy, str(self.policy))

@@ -30,7 +30,7 @@ class Item:
     """The group of the item, such as ``round 3`` or ``areas``."""
     what: str
     how: str
-    """How the points come about: ``shares 1st and 2nd place with seat 1: (21 + 13) / 2 = 17``."""
+    """The origin of the points: ``shares 1st and 2nd place with seat 1: (21 + 13) / 2 = 17``."""
     points: int
     rules: tuple[str, ...]
     """Ids of the rules that give them."""
@@ -48,7 +48,7 @@ class Player:
     """1 is the winner; equal places are a draw; 0: the game has no places."""
 
     def groups(self) -> Iterator[tuple[str, list[Item]]]:
-        """Yield the items by what they belong to."""
+        """Yield the items by group."""
         for name, items in groupby(self.items, lambda item: item.group):
             yield name, list(items)
 
@@ -107,9 +107,9 @@ class Told:
     scored: Sequence[State] = ()
     """The positions right after each scoring, where they are known."""
     waits: Wait | None = None
-    """The game has come to its end, which is not entered yet: there is time to protest."""
+    """The reason why the end of the game is not entered yet: there is time to protest."""
     is_boards: bool = False
-    """It is of boards alone."""
+    """True if it is of boards alone."""
     remarks: tuple[Said, ...] = ()
     """The sheet's remarks on its source."""
     game: GameText | None = None

@@ -32,7 +32,7 @@ _AGAIN: Final = "_again"
 _READ: Final = "read"
 _PHRASES: Final = "phrases"
 _MOST_DEEP: Final = 8
-"""Phrases within phrases, of what others have sent."""
+"""The depth of phrases within phrases sent by others."""
 _PLACE: Final = re.compile(r"\{(\w+)\}")
 _QUALITY: Final = re.compile(r"q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)")
 
@@ -95,7 +95,7 @@ class Phrase:
 
     @classmethod
     def _of(cls, parts: object, depth: int = 0) -> Phrase:
-        """Raise ``TypeError`` and ``ValueError`` for what is no phrase."""
+        """Raise ``TypeError`` and ``ValueError`` if it is no phrase."""
         if not isinstance(parts, list) or len(parts) != 2 or depth > _MOST_DEEP:
             raise TypeError
         text, places = parts
@@ -181,7 +181,7 @@ def languages(part: str) -> tuple[str, ...]:
 
 
 def category(language: str, number: object) -> str:
-    """Return CLDR's plural category of a number in a language; of what is no number, ``other``."""
+    """Return CLDR's plural category of a number in a language; ``other`` if it is no number."""
     try:
         value = Decimal(str(number))
     except InvalidOperation:

@@ -1,4 +1,4 @@
-"""The games of which something can be proved, found by the rules' id and version, and what a certificate proves."""
+"""The games with provable claims, found by the rules' id and version, and the result of a certificate."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _Message = TypeVar("_Message", bound=Message)
 
 
 class BadCertificate(ValueError):
-    """The bytes prove nothing: what is wrong, where, and what was expected; one line."""
+    """The bytes prove nothing: the fault, its place, and the expected form; one line."""
 
 
 @dataclass(frozen=True, slots=True)

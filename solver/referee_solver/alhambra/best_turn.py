@@ -41,7 +41,7 @@ NODE = 200
 
 @dataclass(frozen=True, slots=True)
 class BestTurn:
-    """A legal turn, and what is known of better ones."""
+    """A legal turn, and the result of the search for better ones."""
 
     moves: tuple[TurnMove, ...]
     wall: int
@@ -276,8 +276,8 @@ _TURNS = tuple(
     (1 << side, across + ahead, ahead, (side - 1) % 4, (side + 1) % 4)
     for side, (across, ahead) in enumerate(((-STRIDE, 1), (1, STRIDE), (STRIDE, -1), (-1, -STRIDE)))
 )
-"""For each side: its bit, the steps to the cell across the corner and to the one ahead, and the sides after a turn
-there.
+"""The step along each side: its bit, the steps to the cell across the corner and to the one ahead, and the sides after
+a turn there.
 """
 
 

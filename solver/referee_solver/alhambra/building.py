@@ -297,10 +297,10 @@ def _inner(tiles: Collection[Cell]) -> list[Cell]:
 
 # The facts about a layout without a solver: the least numbers of steps, counted outwards, and so whether it is legal.
 #
-# The numbers are the evidence of certificates; what they prove is for ``certificate`` to find.
+# The numbers are the evidence of certificates; ``certificate`` finds what they prove.
 
 Steps = Mapping[str, list[int]]
-"""For each rule about ways the ``least_steps`` of its cells; none if a stricter rule is obeyed and stands for it."""
+"""The ``least_steps`` of the cells, by rule about ways; none if a stricter rule is obeyed and stands for it."""
 
 
 def of_layout(layout: Layout) -> pb.LayoutEvidence:

@@ -68,7 +68,7 @@ class _Means:
     pool: tuple[int, ...]
     """Tiles that it can yet buy or win."""
     gains: int
-    """How many of them."""
+    """The number of them that it can get."""
 
 
 class _Reach:
@@ -104,7 +104,7 @@ class _Reach:
         elif state.phase in (Phase.ROW, Phase.REFILL, Phase.NEUTRAL):
             before = (seat - state.seat - 1) % state.seats
         else:
-            before = 0  # who starts is not known yet
+            before = 0  # the starting player is not known yet
         return -(-max(0, left - before) // state.seats)
 
     def _of(self, seat: int) -> _Means:
@@ -118,7 +118,7 @@ class _Reach:
     # Rounds
 
     def _award_now(self, round_: int, seat: int, leader: int) -> Award:
-        """Return the award of a round that is held before anybody can act; the neutral player may draw before it."""
+        """Return the award of a round that is held before any act; the neutral player may draw before it."""
         state = self.state
         counts = [state.counts(each) for each in range(state.seats)]
         nothing = [0] * len(TYPES)

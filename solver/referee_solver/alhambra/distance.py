@@ -41,7 +41,7 @@ RebuildMove = Add | Remove | Swap
 
 @dataclass(frozen=True, slots=True)
 class Distance:
-    """A way, if one was found, and what is known of shorter ones."""
+    """A way, if one was found, and the bound on shorter ones."""
 
     moves: tuple[RebuildMove, ...] | None
     bound: int

@@ -67,7 +67,7 @@ def ends(state: State) -> bool:
     free, left = state.market.count(FREE), state.bag.bit_count()
     if state.phase is Phase.NEUTRAL:
         return state.neutral_draws() == left and (free > 0 or state.options.end_rule is EndRule.BAG_EMPTY)
-    if state.phase in (Phase.ACTION, Phase.PLACE, Phase.ROW, Phase.REFILL):  # what is bought yet only frees more slots
+    if state.phase in (Phase.ACTION, Phase.PLACE, Phase.ROW, Phase.REFILL):  # bought tiles only free more slots
         return free > left or (state.options.end_rule is EndRule.BAG_EMPTY and free >= left)
     return False
 
@@ -112,7 +112,7 @@ def hand_outs(state: State) -> set[tuple[tuple[int, ...], ...]]:
 
 
 def winners(state: State) -> list[int | None]:
-    """ALH-F9: by slot, who alone has the most money of its currency, if anybody has any."""
+    """ALH-F9: return by slot the seat that alone has the most money of its currency, if any has some."""
     money = [sums(hand) for hand in state.hands]
     found = []
     for currency in state.options.slot_currencies:
@@ -248,7 +248,7 @@ def _subsets(tiles: Sequence[int]) -> Iterator[tuple[int, ...]]:
 # and the least of the other matter. The tiles of a third seat can matter either way.
 
 Range = tuple[int, int]
-"""The fewest and the most tiles of one type that somebody can have."""
+"""The fewest and the most tiles of one type that a seat can have."""
 
 
 @lru_cache(maxsize=1 << 16)

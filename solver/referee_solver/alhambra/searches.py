@@ -17,7 +17,7 @@ from referee_solver.alhambra.distance import distance
 from referee_solver.alhambra.walls import longest_wall
 
 _TURNS_SOUGHT = 200
-"""Most turns that are looked at, whatever a request allows; what is claimed elsewhere may take more."""
+"""Most turns that are looked at, whatever a request allows; claims elsewhere may take more."""
 
 
 def _find_best_turn(request: pb.FindBestTurnRequest, _: float) -> Iterator[Message]:

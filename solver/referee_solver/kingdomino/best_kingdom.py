@@ -49,7 +49,7 @@ class Found:
     proven: bool
     """``best == bound``."""
     kingdom: Kingdom
-    """Its dominoes are in an order in which they may be placed."""
+    """The kingdom; its dominoes are in an order in which they may be placed."""
     done: bool
     """The search is over."""
 
@@ -93,13 +93,13 @@ class _Search:
                 if not choice.done:
                     choice.refine()
         self._choosing = {at: rooms[capacity(frame.size, at)] for at in castles}
-        """By the castle's cell: the search for the dominoes that are worth most, of as many as there is room for."""
+        """The searches for the dominoes that are worth most, of as many as there is room for, by the castle's cell."""
         self._bounds = {at: choice.bound for at, choice in self._choosing.items()}
-        """By the castle's cell: no kingdom with the castle there has more points."""
+        """The bounds by the castle's cell: no kingdom with the castle there has more points."""
         self._choices = {at: choice.best for at, choice in self._choosing.items()}
-        """By the castle's cell: as many dominoes as there is room for, those that might be worth most."""
+        """The dominoes that might be worth most, as many as there is room for, by the castle's cell."""
         self._filling = {at: fillings(choice, frame.size, at) for at, choice in self._choices.items() if self._fits(at)}
-        """By the castle's cell: the search that is not over."""
+        """The searches that are not over, by the castle's cell."""
         self._asking: dict[Cell, tuple[int, Question, Sat]] = {}
         self._best = 0
         self._placed: tuple[Placed, ...] = ()
@@ -143,7 +143,7 @@ class _Search:
                 yield from self._anneal()
 
     def _choose(self, work: int) -> Iterator[bool]:
-        """Lower the bounds by what the dominoes alone are worth, for this much work."""
+        """Lower the bounds by the worth of the dominoes alone, for this much work."""
         until = self._budget.left - work
         while self._budget.left > until:
             choice = max(self._choosing.values(), key=lambda choice: not choice.done and choice.bound)

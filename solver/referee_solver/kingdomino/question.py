@@ -19,7 +19,7 @@ from referee_solver.cnf import Clauses
 from referee_solver.kingdomino.annealing import in_order
 
 _Half = tuple[int, int]
-"""Which domino, and which of its halves."""
+"""A domino, and one of its halves."""
 
 
 class Question:

@@ -59,10 +59,10 @@ def answer(question: dict[str, Any]) -> dict[str, Any]:
 
 
 class _Judged(NamedTuple):
-    """A layout with what is asked of it again and again, whatever the tile. Nothing in it may be changed."""
+    """A layout with the facts that are asked of it again and again, for any tile. Nothing in it may be changed."""
 
     layout: Layout
-    """With its illegal tiles as an arbiter let them stand."""
+    """The layout, with its illegal tiles as an arbiter let them stand."""
     violations: list[dict[str, Any]]
     is_whole: bool
     """True if more than its counts can be said: no tile is apart from the others."""
@@ -95,7 +95,8 @@ def _layout(question: dict[str, Any]) -> dict[str, Any]:
 
 @lru_cache(maxsize=16)
 def _judged(cells: tuple[str, ...], names: tuple[Any, ...]) -> _Judged:
-    """Judge a layout as the question has it. Raise ``QueryError``. Kept: who asks about a layout asks of many tiles."""
+    """Judge a layout as the question has it. Raise ``QueryError``. Kept: questions about one layout are about many
+    tiles."""
     layout = Layout.of(TILE_SET, layout_numbers(dict(zip(cells, names, strict=True)), "layout"))
     counts = _counts(layout)
     broken = layout_violations(layout)

@@ -105,7 +105,7 @@ def _buy(tree: Any, state: State) -> Buy:
 
 
 def _place(tree: Any, state: State) -> PlaceTile:
-    """Without a cell where there is one way to place it."""
+    """Return the placing of a tile, without a cell where there is one way to place it."""
     name, where = tree.children
     tile = tile_of(name, state)
     if where is not None:
@@ -115,7 +115,7 @@ def _place(tree: Any, state: State) -> PlaceTile:
 
 
 def _any_order(tokens: Iterable[Any]) -> tuple[int, ...]:
-    """Return the cards in the order of the game: what is taken or paid at once has none."""
+    """Return the cards in the order of the game: cards taken or paid at once have none."""
     return tuple(sorted(cards_of(tokens)))
 
 
@@ -140,7 +140,7 @@ def tile_of(token: Any, state: State) -> int:
 
 
 MOST_POINTS: Final = 0x7FFF
-"""That a text states for a seat."""
+"""The most points that a text states for a seat."""
 
 
 def write_position(state: State) -> str:

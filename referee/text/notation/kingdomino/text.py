@@ -84,7 +84,7 @@ def event(tree: Any, state: State) -> Event:
 
 
 def _place(tree: Any, state: State) -> PlaceDomino:
-    """Without cells where there is one way to place it."""
+    """Return the placing of a domino, without cells where there is one way to place it."""
     domino, left, right = tree.children
     number = _domino(domino, state)
     if left is not None:
@@ -94,7 +94,7 @@ def _place(tree: Any, state: State) -> PlaceDomino:
 
 
 def _domino(tree: Any, state: State) -> int:
-    """Return its number; what is written of its halves has to be so. Raise ``NotationError``."""
+    """Return its number; its halves have to be as written, if they are. Raise ``NotationError``."""
     number, halves = int(tree.children[0]), tree.children[1]
     if halves is not None and (domino := state.domino_set.get(number)) is not None:
         there = f"{domino.left}/{domino.right}"
@@ -125,7 +125,7 @@ def write_kingdom(kingdom: Kingdom, state: State) -> str:
 
 
 def _placed(kingdom: Kingdom, state: State) -> Iterator[str]:
-    """Yield the dominoes, each marked with what it broke when it came."""
+    """Yield the dominoes, each marked with the rules that it broke when it came."""
     before = Kingdom(kingdom.frame_size, kingdom.castle)
     for number, left, right in kingdom.dominoes:
         domino = state.domino_set.dominoes[number - 1]
@@ -240,7 +240,7 @@ def _check_order(tree: Any, state: State) -> None:
 
 
 def _check_phase(tree: Any, state: State) -> None:
-    """KDO-6 to KDO-11, KDO-17: what is awaited can happen."""
+    """Check KDO-6 to KDO-11, KDO-17: the awaited move or chance can happen."""
     fixed = state.options.frame is Frame.FIXED
     castles = state.seat if state.phase is Phase.CASTLE else state.seats
     for seat, kingdom in enumerate(state.kingdoms):

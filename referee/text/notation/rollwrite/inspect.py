@@ -61,7 +61,7 @@ def _moves(question: dict[str, Any], sheet: Sheet) -> dict[str, Any]:
 
 
 def _action(move: Move, state: State) -> dict[str, Any]:
-    """Return the move, and what it costs, builds or brings."""
+    """Return the move, with its cost, building or gain."""
     after = state.copy()
     after.apply(move)
     match move:
@@ -165,7 +165,7 @@ def _built(value: Any, players: list[str]) -> list[int]:
 
 
 def _remarks(counts: Mapping[str, list[int]], built: Mapping[str, int], sheet: Sheet) -> list[str]:
-    """Where the buildings of a player cannot all be as the question has them: points come from both as they stand."""
+    """Return remarks on buildings of a player that cannot all be as the question has them: points come from both."""
     remarks = []
     for name, own in counts.items():
         here = sheet.counts(built[name]) if built.get(name) else own

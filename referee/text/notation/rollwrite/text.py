@@ -102,13 +102,13 @@ def event(tree: Any, state: State) -> Event:
 
 
 def _check_coins(coins: Any, state: State) -> None:
-    """If they are written, as many as there are to get. Raise ``NotationError``."""
+    """Check that the coins, if written, are as many as there are to get. Raise ``NotationError``."""
     if coins is not None and state.phase is Phase.ACTION and int(coins) != (got := gain(state)):
         raise syntax_error(coins, f"{coins} coins", str(got))
 
 
 def _check_second(tree: Any, state: State) -> None:
-    """If it is written, the building of the dice that are left. Raise ``NotationError``."""
+    """Check that the building, if written, is that of the dice that are left. Raise ``NotationError``."""
     if tree is not None and state.phase is Phase.SECOND and _building(tree, state) != (due := second(state)):
         raise syntax_error(tree, "another building", f"{due[0]},{due[1]}, where the dice meet that are left")
 

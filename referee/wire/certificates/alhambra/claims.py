@@ -118,7 +118,7 @@ class HandOutClaim:
     """The tiles left in the market go to these seats when the game ends (ALH-F9)."""
 
     hands: tuple[tuple[tuple[int, int], ...], ...]
-    """By seat: cards, each its currency (0 to 3) and value."""
+    """Each seat's cards: currency (0 to 3) and value."""
     slots: tuple[Slot, ...]
 
 

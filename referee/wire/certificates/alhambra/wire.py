@@ -30,7 +30,7 @@ from referee.wire.certificates.alhambra.claims import (
 
 
 def claim_of(message: pb.Claim) -> Claim:
-    """Return the claim of a message. Raise ``InputError``, one line, for what is missing or cannot be."""
+    """Return the claim of a message. Raise ``InputError``, one line, for a part that is missing or impossible."""
     kind = message.WhichOneof("claim")
     if kind is None:
         raise InputError("claim", "none is set", "one")

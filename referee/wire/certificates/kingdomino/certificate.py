@@ -129,7 +129,8 @@ def first_placement(kingdom: Kingdom, domino: Domino) -> Placed | None:
 
 
 def _outside(frame: Frame, squares: _Squares, both: tuple[Cell, Cell]) -> tuple[Cell, ...]:
-    """Return the halves that do not fit with what is there; in a relative frame perhaps only both together (KDO-16)."""
+    """Return the halves that do not fit with the dominoes there; in a relative frame perhaps only both together
+    (KDO-16)."""
     if frame.castle is not None:
         west, north = -frame.castle[0], -frame.castle[1]
         return tuple(

@@ -64,7 +64,7 @@ def _proof(dimacs: str) -> str:
 
 
 def _z3(dimacs: str, steps: list[str], seed: int) -> list[str]:
-    """Return Z3's proof, a clause a line, from the clauses and what follows from them.
+    """Return Z3's proof, a clause a line, from the clauses and their consequences.
 
     Without simplification on the way, many steps of which it leaves out; and without the deletions, which it writes
     down before the last use of a clause. They only ever make checking faster.

@@ -101,7 +101,7 @@ class _Search:
         self.walls = self.bound = sum(mask.bit_count() for mask in masks)
         self.places: list[Box | int] = [*_likely(len(masks))] if region is None else [region]
         self.refuted = dict.fromkeys(self.places, self.bound + 1)
-        """By place: the least number of sides that no wall in it has."""
+        """The least number of sides that no wall in a place has, by place."""
         self.asking: dict[tuple[Box | int, int], Asking] = {}
 
     def run(self) -> Iterator[Wall]:

@@ -44,14 +44,15 @@ _EDGE, _MARGIN = _rim(1), _rim(2)
 _SPREAD = 0.05
 """The weight of a step from the first tile, squared, against a tile that is owed."""
 _NOISE = 5.0, 30.0
-"""The most that chance weighs, from search to search: much, as what is best for a while is seldom best in the end."""
+"""The greatest weight of chance, from search to search: much, as a row that is best for a while is seldom best in the
+end."""
 
 _Row = tuple["_Row", int, int] | None
-"""The tiles of the row, the last one first: what was before, cell, walls."""
+"""The tiles of the row, the last one first: the row before, cell, walls."""
 
 
 class State(NamedTuple):
-    """A row, and what it asks of the cells around it."""
+    """A row, and its demands on the cells around it."""
 
     badness: float
     laid: int
@@ -194,7 +195,8 @@ class Beam:
         return not any(left)
 
     def _settled(self, state: State) -> State | None:
-        """Return the state with what the tiles shut in owed; None if that has to be empty, or is too much."""
+        """Return the state with the cells that the tiles shut in owed; None if they have to be empty, or are too
+        many."""
         taken = state.laid | state.owed
         if not any(at and _blocks(taken, at) > 1 for at in (state.here, state.corner)):
             return state
@@ -291,7 +293,7 @@ def _outside(taken: int) -> int:
 #   empty cell belongs to the same stretch of the outline as the tile's next one.
 #
 # One reaches both tiles of a wall that is lacking from the fountain, on ways that together go round one end of this
-# wall. What lies there is enclosed, so not each end of the wall has an empty cell (ALH-A5, ALH-A6). So no tile lacks
+# wall. The cells between are enclosed, so not each end of the wall has an empty cell (ALH-A5, ALH-A6). So no tile lacks
 # the middle one of three alone. Nor does a tile have walls on two sides that lie across and on no other.
 #
 # The effect of the lacking walls on the layout is stated only in part, so a row that is found need not be a wall. If
@@ -300,14 +302,14 @@ def _outside(taken: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """Which walls are lacking."""
+    """The lacking walls."""
 
     left: tuple[int, ...]
     """The walls left to each tile that the row winds round."""
     gone: tuple[int, ...]
     """Walls of the tiles that lack all of theirs."""
     cut: tuple[tuple[int, int], ...]
-    """Tiles of the row that lack some, which face other tiles: their walls, and what they still have of them."""
+    """Tiles of the row that lack some, which face other tiles: their walls, and those left."""
 
 
 _Side = tuple[int, int]
@@ -472,7 +474,7 @@ def losses(masks: Sequence[int], lacking: int) -> Iterator[Loss]:
 
 
 def _chosen(kinds: Sequence[tuple[int, int]], lacking: int) -> Iterator[tuple[tuple[int, int], ...]]:
-    """Yield for each tile its walls and what it keeps of them, so that ``lacking`` are lacking in all."""
+    """Yield for each tile its walls and those it keeps, so that ``lacking`` are lacking in all."""
     if not kinds:
         if not lacking:
             yield ()
