@@ -1,10 +1,10 @@
-"""How much one caller may take: requests a second and open streams, for each principal, game token or address.
+"""The limits of one caller: requests a second and open streams, for each principal, game token or address.
 
 The rules of what counts:
 
 - Every call draws one request when it comes, except acts by callers who may send some. Streams draw when they are
   opened.
-- An act (by ``SubmitIntent``, or on ``PlayGame``) that is accepted draws nothing, so nobody can play too fast. One
+- An act (by ``SubmitIntent``, or on ``PlayGame``) that is accepted draws nothing, so no player is too fast. One
   that fails or is refused, and one that was answered before, draws one request afterwards.
 - A caller with nothing left gets LIMIT with RetryInfo; acts get it before their signature is checked. The exception is
   an act for the current head by an author whose act is awaited now: it is always judged, as it may be the right one.

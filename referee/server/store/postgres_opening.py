@@ -264,7 +264,7 @@ _STREAMS: Final = """EXISTS (SELECT FROM pg_stat_get_wal_senders()
     AND (flush_lsn >= pg_current_wal_flush_lsn() OR reply_time > clock_timestamp() - interval '5 s'))"""
 """A standby that lost its power is listed for a minute: it says nothing any more, and lacks what was written since."""
 MAY_SEE: Final = "SELECT pg_has_role('pg_read_all_stats', 'USAGE')"
-"""Whether this role sees the progress of standbys."""
+"""Asks whether this role sees the progress of standbys."""
 _LACKING: Final = """SELECT mark.game FROM unnest(?::bytea[], ?::integer[]) AS mark (game, size) WHERE NOT EXISTS (
     SELECT 1 FROM games JOIN entries ON entries.game = number WHERE id = mark.game AND seq = mark.size - 1)"""
 _ASK_S: Final = 2
