@@ -104,7 +104,7 @@ def garbage_at_the_end() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Postgres]:
-    """A real PostgreSQL, started when the first test asks for it."""
+    """Yield a real PostgreSQL, started when the first test asks for it."""
     from tests.server.store import postgres
 
     with postgres.running() as server:

@@ -13,7 +13,7 @@ MOST_S = 300.0
 
 @asynccontextmanager
 async def waiting_for(what: str) -> AsyncIterator[None]:
-    """Raises ``AssertionError`` that says for what, if what is inside does not come to its end."""
+    """Raise ``AssertionError`` that says for what, if what is inside does not come to its end."""
     limit = asyncio.timeout(MOST_S)
     try:
         async with limit:

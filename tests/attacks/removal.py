@@ -39,7 +39,7 @@ class Removal:
 
 @cache
 def forgeries() -> dict[str, tuple[str, Forgery, tuple[object, ...]]]:
-    """Each attack once: on which game, the file, and what the whole auditor says."""
+    """Return each attack once: on which game, the file, and what the whole auditor says."""
     found = {}
     for name, attack in ATTACKS.items():
         table, forgery = next((t, f) for t in _ORDER if (f := attack(t, game(t))) is not None)

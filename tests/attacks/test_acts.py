@@ -51,7 +51,7 @@ def refused(played: Played, signed: SignedIntent) -> LogError:
 
 
 def good(played: Played, **place: Any) -> SignedIntent:
-    """A legal move of the seat on turn."""
+    """Return a legal move of the seat on turn."""
     course = played.record.game
     (awaited,) = course.position.pending()
     assert isinstance(awaited, Decision)
@@ -113,7 +113,7 @@ def signed_by_the_referee(played: Played) -> SignedIntent:
 
 
 def signed_without_its_type(played: Played) -> SignedIntent:
-    """The bare body, as some other protocol might have one sign it."""
+    """Return the bare body, as some other protocol might have one sign it."""
     move = good(played)
     return move._replace(signature=seat_key(on_turn(move)).sign(move.intent))
 

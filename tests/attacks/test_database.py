@@ -64,7 +64,7 @@ async def _watched(client: Client, play: Play, size: int) -> AsyncIterator[bytes
 
 
 async def _sent_again(client: Client, play: Play, _: int) -> AsyncIterator[bytes]:
-    """The first answer to an act."""
+    """Yield the first answer to an act."""
     request, token, _response = play.sent[3]
     yield (await client.games.SubmitIntent(request, metadata=bearer(token))).accepted.checkpoint
 
@@ -89,7 +89,7 @@ class Asked:
 
 @asynccontextmanager
 async def asked(state: str, data: Path, part: Part) -> AsyncIterator[tuple[Server, Client, Play, list[Asked]]]:
-    """A referee with games in that state; the first is left alone."""
+    """Yield a referee with games in that state; the first is left alone."""
     ways = [_log, _watched, *([_sent_again] if state == "in play" else [])]
     cases = [(attack, way) for attack in [*CASES, a_signature_edited] for way in ways]
     cases.remove((a_signature_edited, _log))  # no checkpoint from the middle goes into a file

@@ -65,7 +65,7 @@ def _memory() -> Figure:
 
 
 def _long(entries: int) -> bytes:
-    """A game in which a seat tries again and again what it may not."""
+    """Return a game in which a seat tries again and again what it may not."""
     played = registered.opened("kingdomino", seats=2, recorded=True)
     join_and_reveal(played)
     while len(played.entries) < entries:

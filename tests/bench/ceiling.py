@@ -67,7 +67,7 @@ async def streams_at(stack: AsyncExitStack, address: str, folder: str, games: in
 
 
 async def without() -> list[Figure]:
-    """Acts a second of each referee, against the one that leaves out nothing."""
+    """Return acts a second of each referee, against the one that leaves out nothing."""
     async with AsyncExitStack() as stack:
         tables: dict[str, list[Stream]] = {}
         for name, patch in LEFT_OUT.items():
@@ -141,7 +141,7 @@ async def _alone() -> float:
 
 
 def figures() -> Iterator[Figure]:
-    """All of them; the floor is a referee that does everything."""
+    """Yield all of them; the floor is a referee that does everything."""
     yield from asyncio.run(without())
     yield processes()
 

@@ -39,7 +39,7 @@ OPTIONS = alhambra_pb2.Options(max_turns=10_000).SerializeToString(deterministic
 
 @lru_cache
 def endless() -> tuple[tuple[bool, bytes], ...]:
-    """A game in which, after some ordinary turns, everybody rebuilds to its end: one entry an act."""
+    """Return a game in which, after some ordinary turns, everybody rebuilds to its end: one entry an act."""
     rng, game, codec = random.Random(5), registry.get("alhambra"), codec_of("alhambra", 2)
     components = codec.decode_components(codec.encode_components(None))
     options = codec.decode_options(OPTIONS)
@@ -61,13 +61,13 @@ def endless() -> tuple[tuple[bool, bytes], ...]:
 
 
 def memory(pid: int) -> int:
-    """Bytes that a process has in memory."""
+    """Return bytes that a process has in memory."""
     return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * 4096
 
 
 @asynccontextmanager
 async def referee() -> AsyncIterator[tuple[int, str, str]]:
-    """A referee's process, its address and its organiser's token."""
+    """Yield a referee's process, its address and its organiser's token."""
     with TemporaryDirectory() as folder:
         async with running(REFEREE, "serve", "--listen", "127.0.0.1:0", "--data", folder) as server:
             yield server.pid, server.address, (Path(folder) / "organiser.token").read_text().strip()
@@ -197,7 +197,7 @@ async def watchers() -> list[Figure]:
 
 
 def figures() -> Iterator[Figure]:
-    """All of them."""
+    """Yield all of them."""
     for part in (long_game, watchers, live_games):
         yield from asyncio.run(part())
 

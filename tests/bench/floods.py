@@ -196,7 +196,7 @@ async def honest(
 
 
 async def begun(channel: grpc.aio.Channel, token: str) -> str:
-    """The id of an event of 64 players, whose last round is played."""
+    """Return the id of an event of 64 players, whose last round is played."""
     log = over_the_board(players=64, chances=Chances())
     desk = await Events(Client(channel, token)).begin(log.state.terms)
     for act, _ in acts_of(log):
@@ -253,7 +253,7 @@ def _told(name: str, trips: list[float], charged: list[int]) -> list[Figure]:
 
 
 def figures() -> Iterator[Figure]:
-    """Every flood."""
+    """Yield every flood."""
     yield from asyncio.run(measured([*FLOODS]))
 
 

@@ -66,7 +66,7 @@ def figures() -> Iterator[Figure]:
 
 
 def layouts(tiles: int, count: int) -> list[Layout]:
-    """Random legal layouts."""
+    """Return random legal layouts."""
     known, rng = tile_set(), random.Random(tiles)
     found: list[Layout] = []
     while len(found) < count:
@@ -195,7 +195,7 @@ class Even:
 
 
 def play(seats: int, rng: random.Random, rules_id: str = "alhambra") -> list[Any]:
-    """A whole game of moves picked evenly from the complete list; returns its events."""
+    """Play a whole game of moves picked evenly from the complete list; return its events."""
     game = registry.get(rules_id)
     state = game.new(seats)
     dealer = game.dealer(seats, None, None, Even(rng))

@@ -36,7 +36,7 @@ QUICK = Scale(range(5), 10.0)
 
 
 def proofs(scale: Scale) -> Iterator[Figure]:
-    """A verdict with its certificate, and the certificate alone."""
+    """Yield a verdict with its certificate, and the certificate alone."""
     yield from certificates.figures(scale.seeds)
 
 
@@ -46,7 +46,7 @@ def turns(scale: Scale) -> Iterator[Figure]:
 
 
 def walls(scale: Scale) -> Iterator[Figure]:
-    """The longest walls of sets of tiles, proven without a region; and of all tiles, in ten times the time.
+    """Yield the longest walls of sets of tiles, proven without a region; and of all tiles, in ten times the time.
 
     ``solver_walls`` takes the same sets one by one, by work in place of time.
     """
@@ -70,7 +70,7 @@ SECTIONS: dict[str, Callable[[Scale], Iterator[Figure]]] = {"proofs": proofs, "t
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Takes every figure in turn."""
+    """Take every figure in turn."""
     parser = argparse.ArgumentParser(prog="tests.bench.solver", description="Measures the solver, on one core.")
     parser.add_argument("--quick", action="store_true", help="fewer seeds and less time: some minutes")
     parser.add_argument("--seconds", type=float, help="for each set of tiles of the longest wall")

@@ -56,7 +56,7 @@ def instances(seeds: range, seconds: float) -> Iterator[Instance]:
 
 
 def learnt(masks: list[int], target: int, region: int, seconds: float) -> str | None:
-    """The clauses with all that had to be added; None if the time is over first."""
+    """Return the clauses with all that had to be added; None if the time is over first."""
     question = Question(masks, target, region)
     with suppress(OutOfBudget):
         proofs.answer(question, Budget(None, seconds))
@@ -114,7 +114,7 @@ def solvers() -> dict[str, Callable[[Path, float], tuple[str, float]] | None]:
 
 
 def table(seeds: range, seconds: float) -> Table:
-    """Seconds of all questions of a kind together; what was not decided counts with the whole time."""
+    """Return seconds of all questions of a kind together; what was not decided counts with the whole time."""
     asked = list(instances(seeds, seconds))
     found = Table(
         "instances", *solvers(), title=f"The same clauses, one core, {seconds:g} s each", title_justify="left"

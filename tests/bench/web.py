@@ -45,7 +45,7 @@ _ASK = """async (question) => {
 
 @asynccontextmanager
 async def page(*words: str) -> AsyncIterator[tuple[Page, str]]:
-    """A phone's browser, and the address of a gateway that is started with these words."""
+    """Yield a phone's browser, and the address of a gateway that is started with these words."""
     command = (REFEREE, "web", "--listen", "127.0.0.1:0", *words)
     gateway = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
     assert gateway.stdout is not None

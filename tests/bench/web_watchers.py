@@ -38,7 +38,7 @@ CHECKS = 10
 
 @asynccontextmanager
 async def served() -> AsyncIterator[tuple[str, str, int, str]]:
-    """A referee's address and its organiser's token; the pages' process and address."""
+    """Yield a referee's address and its organiser's token; the pages' process and address."""
     with TemporaryDirectory() as folder:
         data = Path(folder) / "data"
         async with running(REFEREE, "serve", "--listen", "127.0.0.1:0", "--data", str(data)) as server:
@@ -168,7 +168,7 @@ async def verified(checks: int = CHECKS) -> list[Figure]:
 
 
 def figures() -> Iterator[Figure]:
-    """All of them."""
+    """Yield all of them."""
     for part in (watched, verified):
         yield from asyncio.run(part())
 

@@ -30,7 +30,7 @@ def note(size: int, signer: CheckpointSigner = SIGNER, game: str = GAME, root: b
 
 
 def note_of(entries: list[bytes]) -> bytes:
-    """The checkpoint of these entries."""
+    """Return the checkpoint of these entries."""
     return SIGNER.sign(bytes.fromhex(GAME), len(entries), _root(entries))
 
 

@@ -92,7 +92,7 @@ class _Random:
 
 
 def kept(fault: str, file: Path) -> PrivateKey:
-    """The seat's key."""
+    """Return the seat's key."""
     if file.exists():
         return PrivateKey.load(file)
     key = PrivateKey.generate()

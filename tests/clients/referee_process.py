@@ -28,7 +28,7 @@ class Referee:
         self.address = free_address()
 
     def start(self) -> None:
-        """Returns when it listens."""
+        """Return when it listens."""
         self._process = subprocess.Popen(
             [*self._command, "serve", "--data", str(self.folder), "--listen", self.address, "--log-level", "warning"],
             stdout=subprocess.PIPE,

@@ -45,7 +45,7 @@ class Opened:
         return await done("docket", self.told["game"], "--server", self.referee.address)
 
     async def first_of(self, key: Path) -> int:
-        """The entry of the first act that the key in the file signed."""
+        """Return the entry of the first act that the key in the file signed."""
         async with organiser(self.referee.address, self.referee.token) as organising:
             await organising.save_log(self.told["game"], self.folder / "so far")
         key_id = PrivateKey.load(key).public.id

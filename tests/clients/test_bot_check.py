@@ -295,7 +295,7 @@ def test_it_says_which_words_are_wrong() -> None:
 
 
 def of_command(bot: str, *only: str) -> tuple[int, dict[str, tuple[str, str]]]:
-    """The exit code, and what came of each check."""
+    """Return the exit code, and what came of each check."""
     done = referee("bot-check", bot, "--game", "kingdomino", "--json", *[f"--only={check}" for check in only])
     return done.returncode, {each["id"]: (each["status"], each["told"]) for each in json.loads(done.stdout)["checks"]}
 

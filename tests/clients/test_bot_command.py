@@ -74,7 +74,7 @@ async def opened(referee: Referee) -> Opened:
 
 @pytest.fixture
 async def kings(referee: Referee) -> Opened:
-    """A game that is soon over."""
+    """Return a game that is soon over."""
     async with organiser(referee.address, referee.token) as organising:
         return await organising.open_game("kingdomino", 2)
 

@@ -444,7 +444,7 @@ def test_what_its_ledger_takes_and_what_not(node: Node) -> None:
 
 
 def frames(data: bytes) -> tuple[list[bytes], bytes]:
-    """The entries and the last checkpoint of a file: docs/log-format.md, section 7."""
+    """Return the entries and the last checkpoint of a file: docs/log-format.md, section 7."""
     at, found = 10, dict[int, list[bytes]]()
     while at < len(data):
         length, kind = int.from_bytes(data[at : at + 4], "big"), data[at + 4]

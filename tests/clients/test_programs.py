@@ -54,7 +54,7 @@ def _go() -> str | None:
 
 
 def example(folder: Path, language: str) -> str:
-    """The name of an example of the documents, compiled where it has to be."""
+    """Return the name of an example of the documents, compiled where it has to be."""
     tools = {"py": sys.executable, "mjs": shutil.which("node"), "c": shutil.which("cc"), "go": _go()}
     tool, source = tools[language], EXAMPLES / f"mybot.{language}"
     if tool is None:
@@ -83,7 +83,7 @@ def test_an_example_plays_every_game(language: str, tmp_path: Path) -> None:
 
 
 def _like(outcome: Outcome, other: Outcome) -> Outcome:
-    """The other, with the times of the first."""
+    """Return the other, with the times of the first."""
     return replace(other, thought_s=outcome.thought_s)
 
 

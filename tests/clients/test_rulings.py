@@ -20,7 +20,7 @@ __all__ = ["logged"]
 
 @pytest.fixture
 async def table(tmp_path: Path) -> AsyncIterator[Table]:
-    """A dealt game of two with two arbiters, in play."""
+    """Yield a dealt game of two with two arbiters, in play."""
     async with running(tmp_path / "data") as (_, client):
         yield await Table.dealt(client)
 

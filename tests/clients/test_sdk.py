@@ -250,7 +250,7 @@ class Watched:
         return ledger
 
     def changed(self, index: int, byte: int) -> pb.WatchGameResponse:
-        """The one after twenty, with another bit in one of its entries."""
+        """Return the one after twenty, with another bit in one of its entries."""
         message = pb.WatchGameResponse()
         message.CopyFrom(self.commits[20])
         entry = message.commit.entries[index]

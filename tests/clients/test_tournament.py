@@ -61,7 +61,7 @@ def entrants(path: Path) -> list[int]:
 
 
 async def lying(channel: grpc.aio.Channel, token: str, change: Callable[[CreateEventRequest], None]) -> grpc.aio.Server:
-    """A referee that begins another event than it was asked for."""
+    """Return a referee that begins another event than it was asked for."""
 
     async def create(request: CreateEventRequest, _: object) -> CreateEventResponse:
         change(request)
@@ -306,7 +306,7 @@ async def test_the_referee_is_killed_in_the_middle_of_a_command(tmp_path: Path, 
 
 
 async def _grown(referee: Referee, path: Path, size: int) -> None:
-    """Returns when the event has more entries."""
+    """Return when the event has more entries."""
     async with connected(referee.address, referee.token) as client, waiting_for("acts to be entered"):
         id_ = _game(path).game_id
         async for message in client.games.WatchGame(WatchGameRequest(game_id=id_, after_seq=-1)):

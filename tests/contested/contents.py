@@ -20,7 +20,7 @@ EVERYWHERE = {
 
 
 def contents(made: Contested) -> Counter[str]:
-    """Entries by kind, rulings, how the game ended and whether that was entered, and what was taken back."""
+    """Return entries by kind, rulings, how the game ended and whether that was entered, and what was taken back."""
     found: Counter[str] = Counter()
     for data, truth in zip(made.entries, made.truth, strict=True):
         entry = decode_entry(data)

@@ -180,7 +180,7 @@ class Contester(Somebody):
         return self.moved(move)
 
     def moved(self, data: bytes, broken: list[str] | None = None) -> Try | None:
-        """A move of the seat on turn; ``broken``: as an attempt."""
+        """Return a move of the seat on turn; ``broken``: as an attempt."""
         awaited = self.slow.awaited(self.n)
         if len(awaited) != 1:
             return None
@@ -213,7 +213,7 @@ class Contester(Somebody):
     # --- the end ----------------------------------------------------------------------------------------------
 
     def pursue(self) -> Try | None:
-        """A step towards the ending that is planned."""
+        """Return a step towards the ending that is planned."""
         ending, awaited = self.plan.ending, self.slow.awaited(self.n)
         if ending in GIVEN_UP:
             return self.referees(log_pb2.GameEnd(ending=log_pb2.Ending.ValueType(ending)), self.now)
@@ -256,7 +256,7 @@ class Contester(Somebody):
         return len(self.staying) > 2 or (self.plan.ending == log_pb2.ENDING_RULES and self.random.random() < 0.05)
 
     def attempt(self) -> Try | None:
-        """A move that the rules forbid, recorded."""
+        """Return a move that the rules forbid, recorded."""
         slow, rng, awaited = self.slow, self.random, self.slow.awaited(self.n)
         if slow.terms.illegal_moves != log_pb2.ILLEGAL_MOVE_POLICY_RECORDED or len(awaited) != 1:
             return None
@@ -282,7 +282,7 @@ class Contester(Somebody):
         return self.ruling("accept", seat=awaited[0], move=data, rule_ids=self.broken(data))
 
     def back_to(self, *depths: int) -> int:
-        """An entry that was not taken back; sometimes the one before an illegal move that stands."""
+        """Return an entry that was not taken back; sometimes the one before an illegal move that stands."""
         slow, rng = self.slow, self.random
         alive = [i for i in slow.alive(self.n) if slow.after[i].in_play]
         stood = [i for i, _, _, _ in slow.rulings(self.n, "accept") if i in alive]
@@ -323,7 +323,7 @@ class Contester(Somebody):
         return self.of_seat(self.random.choice(self.seats), log_pb2.Appeal(against_seq=against, rule_id="TBL-31"))
 
     def decide(self) -> Try | None:
-        """A ruling on a protest or an appeal."""
+        """Return a ruling on a protest or an appeal."""
         if not self.open_disputes:
             return None
         return self.ruling("dismiss", decides=self.random.choice(self.open_disputes))

@@ -148,7 +148,7 @@ class Contested:
 
 
 def game(rules_id: str, number: int, proofs: int = log_pb2.PROOF_POLICY_UNSPECIFIED) -> Contested:
-    """The game with this number; ``proofs``: of which entries its terms ask for certificates."""
+    """Return the game with this number; ``proofs``: of which entries its terms ask for certificates."""
     return _Making(rules_id, number, proofs).play()
 
 

@@ -90,7 +90,7 @@ def _is_contradicted(found: Sequence[re.Match[str]]) -> bool:
 
 
 def _line(text: str, match: re.Match[str]) -> str:
-    """The whole of it, and the next, where a note may stand."""
+    """Return the whole of it, and the next, where a note may stand."""
     begin = text.rfind("\n", 0, match.start()) + 1
     end = text.find("\n", match.end())
     after = text.find("\n", end + 1) if end >= 0 else -1

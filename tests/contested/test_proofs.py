@@ -52,7 +52,7 @@ def fingerprints(follower: Follower, claims: tuple[object, ...]) -> list[bytes]:
 
 
 def judged(made: Contested, seq: int) -> object:
-    """The move, draw or pass of the entry, or the attempt; None: it holds none."""
+    """Return the move, draw or pass of the entry, or the attempt; None: it holds none."""
     truth = made.truth[seq]
     if truth.brings:
         return truth.events[-1]

@@ -30,7 +30,7 @@ def answer(folder: Path, made: Contested, at: int) -> tuple[CompletedProcess[str
 
 
 def ends(made: Contested) -> list[int]:
-    """Entries after which the game has come to another result than before, and the last, if it has one."""
+    """Return entries after which the game has come to another result than before, and the last, if it has one."""
     results = [truth.result for truth in made.truth]
     found = [at for at, (before, now) in enumerate(pairwise(results), 1) if now is not None and now != before]
     return sorted({*found, *([len(results) - 1] if results[-1] is not None else [])})

@@ -93,7 +93,7 @@ class Wanted:
 
 
 def wanted() -> Iterator[Wanted]:
-    """Each ending, entered and held, and more by the rules where the places are not those of the points."""
+    """Yield each ending, entered and held, and more by the rules where the places are not those of the points."""
     for is_held in (False, True):
         for ending in map(Ending, CONSEQUENCES):
             if not (is_held and ending in AT_ONCE):
@@ -132,7 +132,7 @@ def read_back(path: Path) -> Said:
 
 
 def desk_status(made: Contested, _: Path) -> Said:
-    """The line above the boards, as a desk has it that has read the game."""
+    """Return the line above the boards, as a desk has it that has read the game."""
     record = Record.replay(made.entries)
     desk = Desk(made.rules_id, made.position(len(made.entries) - 1))
     return in_text(boards.awaited(record, desk, [""] * len(made.opened.seats)))

@@ -41,11 +41,11 @@ class Told:
     is_over: bool = False
 
     def heads(self) -> dict[int, bytes]:
-        """Roots by size. Raises ``LogError`` for what the referee did not sign."""
+        """Return roots by size. Raises ``LogError`` for what the referee did not sign."""
         return {size: open_checkpoint(note, self.verifier).root for size, note in self.notes.items()}
 
     def see(self, seq: int, data: bytes) -> None:
-        """Raises ``AssertionError`` if somebody saw something else there."""
+        """Raise ``AssertionError`` if somebody saw something else there."""
         assert self.seen.setdefault(seq, data) == data, f"game {self.game_id}: two entries {seq} were shown"
 
     def acknowledge(self, act: Act, receipt: pb.Accepted) -> None:
@@ -83,7 +83,7 @@ def broken(told: Told, entries: Sequence[bytes]) -> list[str]:
 
 
 def _heads(told: Told, problems: list[str]) -> dict[int, bytes]:
-    """Roots by size, of the notes that the referee signed for this game."""
+    """Return roots by size, of the notes that the referee signed for this game."""
     heads: dict[int, bytes] = {}
     for size, note in told.notes.items():
         try:

@@ -65,7 +65,7 @@ class Load:
         self._quiet.set()
 
     async def create(self, seats: int, rules_id: str = "alhambra") -> tuple[Told, list[str]]:
-        """A new game and its tokens, whatever happens meanwhile."""
+        """Return a new game and its tokens, whatever happens meanwhile."""
         options = b""
         if self.turns is not None and rules_id == "alhambra":
             options = codec(rules_id, 2).encode_options(Options(max_turns=self.turns))

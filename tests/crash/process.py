@@ -39,7 +39,7 @@ class Referee:
         self._began = 0.0
 
     async def spawn(self) -> None:
-        """Returns when the process exists."""
+        """Return when the process exists."""
         with self.log.open("ab") as log:
             self._began = time.monotonic()
             self._process = await asyncio.create_subprocess_exec(
@@ -53,7 +53,7 @@ class Referee:
             )
 
     async def start(self) -> None:
-        """Returns when it listens."""
+        """Return when it listens."""
         await self.spawn()
         assert self._process is not None
         assert self._process.stdout is not None

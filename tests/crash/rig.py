@@ -59,7 +59,7 @@ async def log_of(load: Load, game_id: str) -> bytes:
 
 
 async def listed(load: Load) -> dict[str, game_pb2.Game]:
-    """Every game that the referee knows of."""
+    """Return every game that the referee knows of."""
     games: dict[str, game_pb2.Game] = {}
     token = ""
     while True:
@@ -128,7 +128,7 @@ class Rig:
         )
 
     async def run(self, rounds: int) -> None:
-        """Raises ``AssertionError`` with all that does not hold."""
+        """Raise ``AssertionError`` with all that does not hold."""
         try:
             await self._referee.start()
             async with loaded(self._referee, self._rng) as load, asyncio.TaskGroup() as tables:
@@ -145,7 +145,7 @@ class Rig:
             await self._referee.put_down()
 
     def _moments(self, rounds: int) -> list[Moment]:
-        """All of them equally often."""
+        """Return all of them equally often."""
         moments = [self.moments[number % len(self.moments)] for number in range(rounds)]
         self._rng.shuffle(moments)
         return moments

@@ -20,7 +20,7 @@ _FAULTS = struct.Struct("=iiq")
 
 @cache
 def library() -> Path:
-    """The shared library. Skips the test where there is no compiler for it."""
+    """Return the shared library. Skips the test where there is no compiler for it."""
     compiler = shutil.which("cc") or shutil.which("gcc")
     if compiler is None:
         pytest.skip("no C compiler: nothing can stand between the referee and the C library")
@@ -42,7 +42,7 @@ def library_if_any() -> Path | None:
 
 
 def _try_out(made: Path, folder: Path) -> None:
-    """Skips the test where programs start without it: a disk that should fail would not, and be waited for."""
+    """Skip the test where programs start without it: a disk that should fail would not, and be waited for."""
     trace = folder / "trace"
     env = {**os.environ, "LD_PRELOAD": str(made), "CRASH_DIR": str(folder), "CRASH_TRACE": str(trace)}
     done = subprocess.run(

@@ -92,7 +92,7 @@ _NOTHING = Event(Kind.SYNC_BEGUN, 0, 0, "", b"")
 
 
 def too_early(run: Run, events: list[Event]) -> list[str]:
-    """Heads that left before they were on the disk: in the database, and after that in the marks."""
+    """Return heads that left before they were on the disk: in the database, and after that in the marks."""
     problems: list[str] = []
     for head in run.heads:
         entries = _synced(events, STORE_FILE, b64encode(head.root), 0)
@@ -131,7 +131,7 @@ def test_every_head_is_synced_before_it_is_told(run: Run) -> None:
 
 
 def lost(run: Run, events: list[Event], folder: Path, cuts: int) -> list[str]:
-    """Cuts the power just before heads leave: which of those told by then, or about to be, are not on the disk."""
+    """Cut the power just before heads leave: which of those told by then, or about to be, are not on the disk."""
     rng = random.Random(2)
     problems: list[str] = []
     disk, at = Disk(), 0

@@ -53,7 +53,7 @@ async def witnessing(folder: Path, log_key: str) -> AsyncIterator[str]:
 
 
 async def _play(client: Client, going: set[str], over: set[str]) -> None:
-    """Opens games and ends them, until the referee is gone."""
+    """Open games and end them, until the referee is gone."""
     while True:
         play = await client.play(seed=len(going))
         going.add(play.id)
@@ -114,7 +114,7 @@ async def test_killed_again_and_again_it_has_one_log(kills: int, tmp_path: Path)
 
 
 def _writer(url: str) -> int:
-    """The process that writes the log, of the referees on this database."""
+    """Return the process that writes the log, of the referees on this database."""
     with psycopg.connect(url) as connection:
         found = connection.execute(
             "SELECT name FROM nodes WHERE id::text = (SELECT convert_from(value, 'UTF8') FROM facts"
@@ -124,7 +124,7 @@ def _writer(url: str) -> int:
 
 
 async def _gone_on(url: str, folder: Path, trusted: LogPolicy, dead: int) -> None:
-    """Returns when another one writes the log, and something more is published."""
+    """Return when another one writes the log, and something more is published."""
     await until(lambda: _writer(url) not in {0, dead}, "the other to write it", every_s=0.05)
 
     def size() -> int:

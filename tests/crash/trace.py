@@ -48,7 +48,7 @@ class Event:
 
 
 def read(path: Path) -> list[Event]:
-    """All whole records; a kill may have cut the last one."""
+    """Return all whole records; a kill may have cut the last one."""
     data, events, at = path.read_bytes(), list[Event](), 0
     while at + _HEAD.size <= len(data):
         kind, channel, value, name, size = _HEAD.unpack_from(data, at)
@@ -94,7 +94,7 @@ class Disk:
             file.begun = 0
 
     def cut(self, folder: Path, rng: random.Random) -> None:
-        """Writes what a power cut leaves now: what was synced, and of the rest nothing, or some of it, torn."""
+        """Write what a power cut leaves now: what was synced, and of the rest nothing, or some of it, torn."""
         folder.mkdir(mode=0o700)
         is_lucky = rng.random() < 0.5
         for name, file in self._files.items():

@@ -126,7 +126,7 @@ def verdict_of(path: Path) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Writes what is missing."""
+    """Write what is missing."""
     for name, make in EVENTS.items():
         path = HERE / f"{name}.eventlog"
         if path.exists():

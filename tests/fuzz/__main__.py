@@ -39,7 +39,7 @@ def main() -> int:
 
 
 def fuzz(name: str, seconds: int) -> int:
-    """Runs one target and tells of it; 1 if it found something."""
+    """Run one target and report it; return 1 if it found something."""
     kept = CORPUS / name
     before = set(kept.glob("*"))
     kept.mkdir(parents=True, exist_ok=True)

@@ -30,7 +30,7 @@ def pockets(board: Board) -> frozenset[Cell]:
 
 
 def added(before: Board, after: Board, cell: Cell) -> set[str]:
-    """The rules that the change of this cell breaks, whatever was broken before it."""
+    """Return the rules that the change of this cell breaks, whatever was broken before it."""
     faults = oracle.faults(after)
     found = {"ALH-A2"} if cell in after and cell in oracle.mismatched(after) else set()
     if faults.get("ALH-A3"):

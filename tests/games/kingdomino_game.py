@@ -60,7 +60,7 @@ def watch(state: Any) -> None:
 
 
 def worth(state: State) -> list[tuple[int, int, int]]:
-    """Each seat's points, largest area and crowns by the slow checker."""
+    """Return each seat's points, largest area and crowns by the slow checker."""
     found = []
     for made, discarded in zip(state.kingdoms, state.discarded, strict=True):
         slowly = slow(made)

@@ -26,7 +26,7 @@ def domino(number: int, domino_set: DominoSet = DOMINO_SET) -> Domino:
 
 
 def names(piece: Domino) -> tuple[str, str]:
-    """The halves in the slow checker's words."""
+    """Return the halves in the slow checker's words."""
     return str(piece.left), str(piece.right)
 
 
@@ -184,7 +184,7 @@ def over(state: State) -> Over:
 
 
 def next_line(state: State) -> State:
-    """The line of the lowest numbers that did not come yet."""
+    """Return the line of the lowest numbers that did not come yet."""
     assert state.pending() == (Chance("line"),)
     event, _ = next(state.chance_outcomes())
     state.apply(event)
@@ -192,7 +192,7 @@ def next_line(state: State) -> State:
 
 
 def played(state: State) -> list[tuple[int, str, int]]:
-    """Plays on to the end with the first legal move always: seat, kind and domino of every move."""
+    """Play on to the end with the first legal move always: seat, kind and domino of every move."""
     moves: list[tuple[int, str, int]] = []
     while not isinstance(state.pending()[0], Over):
         assert len(moves) < 1_000, "the game does not end"

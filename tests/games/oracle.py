@@ -30,7 +30,7 @@ CURRENCIES = ("denar", "dirham", "ducat", "guilder")
 
 @lru_cache(maxsize=256)
 def walls(name: str) -> frozenset[str]:
-    """The walled sides: the letters at the end of ``garden-10-N``."""
+    """Return the walled sides: the letters at the end of ``garden-10-N``."""
     return frozenset(name.split("-")[2]) if name.count("-") == 2 else frozenset()
 
 
@@ -105,7 +105,7 @@ def shape_faults(cells: frozenset[Cell]) -> tuple[tuple[str, frozenset[Cell]], .
 
 
 def faults(board: Board) -> Faults:
-    """Every rule of building that the layout breaks."""
+    """Return every rule of building that the layout breaks."""
     found = dict(shape_faults(frozenset(board)))
     if where := mismatched(board):
         found["ALH-A2"] = where
@@ -115,7 +115,7 @@ def faults(board: Board) -> Faults:
 
 
 def placing(board: Board, tile: str, cell: Cell) -> Faults:
-    """Every rule that the tile breaks on the cell."""
+    """Return every rule that the tile breaks on the cell."""
     if max(abs(cell[0]), abs(cell[1])) > 54:
         return {"ALH-A8": frozenset({cell})}
     if cell in board:
@@ -124,7 +124,7 @@ def placing(board: Board, tile: str, cell: Cell) -> Faults:
 
 
 def removing(board: Board, cell: Cell) -> Faults:
-    """Every rule that is broken when the tile of the cell is taken away."""
+    """Return every rule that is broken when the tile of the cell is taken away."""
     if cell == HOME:
         return {"ALH-D2": frozenset({cell})}
     if cell not in board:
@@ -133,7 +133,7 @@ def removing(board: Board, cell: Cell) -> Faults:
 
 
 def swapping(board: Board, tile: str, cell: Cell) -> Faults:
-    """Every rule that is broken when the tile takes the place of the cell's."""
+    """Return every rule that is broken when the tile takes the place of the cell's."""
     if cell == HOME:
         return {"ALH-D2": frozenset({cell})}
     if cell not in board:
@@ -179,7 +179,7 @@ def outer_walls(board: Board) -> set[Edge]:
 
 
 def longest_wall(board: Board) -> int:
-    """The longest way along outer walls that uses none twice: every way is tried, from every end."""
+    """Return the longest way along outer walls that uses none twice: every way is tried, from every end."""
     at: dict[Point, list[Edge]] = defaultdict(list)
     for wall in outer_walls(board):
         for point in wall:
@@ -237,7 +237,7 @@ Card = tuple[str, int]
 
 
 def payments(hand: Sequence[Card], currency: str, price: int) -> set[tuple[int, ...]]:
-    """Every way to pay in which no card can be spared: all choices of cards are tried."""
+    """Return every way to pay in which no card can be spared: all choices of cards are tried."""
     values = sorted(value for own, value in hand if own == currency)
     return {
         way
@@ -248,7 +248,7 @@ def payments(hand: Sequence[Card], currency: str, price: int) -> set[tuple[int, 
 
 
 def takings(row: Sequence[Card]) -> set[tuple[Card, ...]]:
-    """Every choice from the row: one card, or several of 5 together."""
+    """Return every choice from the row: one card, or several of 5 together."""
     return {
         choice
         for size in range(1, len(row) + 1)
@@ -262,7 +262,7 @@ def card_order(card: Card) -> tuple[int, int]:
 
 
 def hand_out(hands: Sequence[Sequence[Card]], market: Mapping[str, str]) -> dict[str, int | None]:
-    """The seat that wins each tile left in the market, given by currency; None: it stays."""
+    """Return the seat that wins each tile left in the market, given by currency; None: it stays."""
     winners: dict[str, int | None] = {}
     for currency, tile in market.items():
         money = Counter({seat: sum(v for c, v in hand if c == currency) for seat, hand in enumerate(hands)})

@@ -36,7 +36,7 @@ TABLES = [
 
 
 def canonical(state: State, move: Any) -> tuple[Any, ...]:
-    """The place of a move in the canonical order."""
+    """Return the place of a move in the canonical order."""
     match move:
         case ChangeDice(blue, yellow):
             return 0, price(state, move), blue, yellow

@@ -28,12 +28,12 @@ Cell = tuple[int, int]
 
 
 def built(cells: Collection[Cell]) -> int:
-    """The set of cells."""
+    """Return the set of cells."""
     return sum(1 << index_of(*cell) for cell in cells)
 
 
 def all_of(*names: str) -> list[Cell]:
-    """The cells of these types."""
+    """Return the cells of these types."""
     return [cell for cell in cells_of((1 << 36) - 1) if TYPES[SHEET.type_at(*cell)] in names]
 
 

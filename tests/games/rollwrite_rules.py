@@ -35,7 +35,7 @@ def virtual_start() -> State:
 
 
 def play(state: State, *events: Any) -> State:
-    """The state after legal events."""
+    """Return the state after legal events."""
     for event in events:
         assert state.check(event) == (), event
         state.apply(event)

@@ -38,7 +38,7 @@ def _alhambra(state: Any) -> Iterator[Any]:
 
 
 def _kingdomino(state: Any) -> Iterator[Any]:
-    """The discard, and the domino on any two cells of the room."""
+    """Yield the discard, and the domino on any two cells of the room."""
     if state.phase is KingdominoPhase.PLACE:
         number = state.due().number
         yield DiscardDomino(number)
@@ -47,7 +47,7 @@ def _kingdomino(state: Any) -> Iterator[Any]:
 
 
 def _rollwrite(state: Any) -> Iterator[Any]:
-    """All buildings of the dice."""
+    """Yield all buildings of the dice."""
     if state.phase is RollwritePhase.ACTION:
         dice = state.blue[state.seat], state.yellow[state.seat]
         yield from (Build(blue, yellow) for blue in dice[0] for yellow in dice[1])
@@ -62,7 +62,7 @@ CANDIDATES: dict[str, Callable[[Any], Iterator[Any]]] = {
 
 
 def standing(rules_id: str, rng: random.Random, state: Any, hits: Counter[str]) -> Any:
-    """An illegal move that may stand, one that breaks what was broken least so far; None if there is none."""
+    """Return an illegal move that may stand, one that breaks what was broken least so far; None if there is none."""
     waivable = registry.get(rules_id).waivable
     events = list(CANDIDATES[rules_id](state))
     best, fewest = None, 0

@@ -135,7 +135,7 @@ class SlowGame:
         return list(product(self.values(seat, "blue"), self.values(seat, "yellow")))
 
     def legal(self) -> set[Words]:
-        """Every move that may be made now."""
+        """Return every move that may be made now."""
         if self.awaited[0] == "second":
             return {("build_second",), ("end_building",)}
         if self.awaited[0] == "keep":
@@ -165,7 +165,7 @@ class SlowGame:
         return found - {("change", *map(str, own))}
 
     def price(self, seat: str, wanted: tuple[int, ...]) -> int:
-        """The fewest coins that turn the seat's dice to these."""
+        """Return the fewest coins that turn the seat's dice to these."""
         blue, yellow = self.values(seat, "blue"), self.values(seat, "yellow")
         return sum(
             min(

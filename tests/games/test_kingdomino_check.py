@@ -178,7 +178,7 @@ def test_a_discard_is_legal_exactly_where_the_slow_checker_has_no_place() -> Non
 
 
 def outcomes(state: State) -> dict[Any, int]:
-    """Every outcome, listed once and accepted."""
+    """Return every outcome, listed once and accepted."""
     listed = list(state.chance_outcomes())
     assert len({event for event, _ in listed}) == len(listed)
     for event, weight in listed:

@@ -31,7 +31,7 @@ NOT_LOADED = "referee.server.service.solver_worker"
 
 
 def caches() -> dict[str, _lru_cache_wrapper[Any]]:
-    """Every cache of the program."""
+    """Return every cache of the program."""
     for module in pkgutil.walk_packages(referee.__path__, "referee."):
         if module.name != NOT_LOADED:
             import_module(module.name)

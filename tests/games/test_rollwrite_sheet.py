@@ -16,7 +16,7 @@ DEFAULT = sheet()
 
 
 def declared(name: str = "mine", **other: Any) -> Sheet:
-    """The default under another name, but for what is given."""
+    """Return the default under another name, but for what is given."""
     given: dict[str, Any] = {"grid": DEFAULT.grid, "boxes": DEFAULT.boxes, "coin_track": DEFAULT.coin_track} | other
     return Sheet(name, **given)
 

@@ -112,7 +112,7 @@ def test_only_constraints_are_waived(rules_id: str) -> None:
 
 
 def is_legal(rules_id: str, state: Any) -> bool:
-    """The building of the seat on turn, by the slow checkers."""
+    """Return the building of the seat on turn, by the slow checkers."""
     if rules_id == "alhambra":
         return not oracle.faults(words.board_of(state.layouts[state.seat]))
     kingdom = state.kingdoms[state.seat]

@@ -89,13 +89,13 @@ class Played:
 
 
 def small_header(rules_id: str = "toy", **other: Any) -> bytes:
-    """A header of less than 100 bytes: it names the file of the messages and describes nothing."""
+    """Return a header of less than 100 bytes: it names the file of the messages and describes nothing."""
     values = {"descriptors": described(log_pb2.DESCRIPTOR.name), "rules_hash": rules_hash(toy.Toy.catalogue), **other}
     return log_pb2.Header(rules_id=rules_id, rules_version=1, **values).SerializeToString(deterministic=True)
 
 
 def described(*names: str) -> bytes:
-    """A FileDescriptorSet of files with nothing in them."""
+    """Return a FileDescriptorSet of files with nothing in them."""
     files = [FileDescriptorProto(name=name) for name in names]
     return FileDescriptorSet(file=files).SerializeToString(deterministic=True)
 

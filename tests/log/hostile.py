@@ -68,7 +68,7 @@ _NO_MORE_BYTES = 2 << 30
 
 @cache
 def begun(rules_id: str) -> Played:
-    """A game with certificates and attempts, up to the first choice that makes a claim in Kingdomino."""
+    """Return a game with certificates and attempts, up to the first choice that makes a claim in Kingdomino."""
     played = registered.opened(rules_id, seats=2, recorded=True, proofs=log_pb2.PROOF_POLICY_ALL)
     join_and_reveal(played)
     position: Any = played.record.game.position
@@ -108,7 +108,7 @@ def tiny(size: int) -> bytes:
 
 
 def skipped(size: int) -> bytes:
-    """The longest frames that may be skipped, up to the very last byte."""
+    """Return the longest frames that may be skipped, up to the very last byte."""
     room = size - len(MAGIC + _HEADER)
     number = -(-room // (HEAD_BYTES + MAX_IGNORABLE_BYTES + TAIL_BYTES))
     shares = ((i + 1) * room // number - i * room // number - HEAD_BYTES - TAIL_BYTES for i in range(number))
@@ -128,13 +128,13 @@ def late_faults(size: int) -> bytes:
 
 
 def torn(size: int) -> bytes:
-    """A frame that ends early, with the beginnings of frames wherever one looks."""
+    """Return a frame that ends early, with the beginnings of frames wherever one looks."""
     length = min(size, 256 * 1024)
     return MAGIC + length.to_bytes(4, "big") + b"\1" + (b"\0\0\x80\x80" * size)[: length - 1]
 
 
 def descriptors(size: int) -> bytes:
-    """The largest header, of the smallest files."""
+    """Return the largest header, of the smallest files."""
     names = [FileDescriptorProto(name=f"{number:x}") for number in range(min(size, 250_000) // 10)]
     named = [*names, FileDescriptorProto(name=log_pb2.DESCRIPTOR.name)]
     header = small_header(descriptors=FileDescriptorSet(file=named).SerializeToString())
@@ -198,7 +198,7 @@ def signatures(size: int) -> bytes:
 
 
 def recovered(size: int) -> bytes:
-    """A referee that says again and again that it has lost entries."""
+    """Return a referee that says again and again that it has lost entries."""
     played = begun("alhambra")
     entry = decode_entry(played.entries[-1])
     more = log_pb2.Entry(game_id=entry.game_id, seq=9, prev=entry.prev, state_digest=entry.state_digest)
@@ -245,7 +245,7 @@ def registered_anew(rules_id: str) -> Played:
 
 
 def _proofs(rules_id: str, certificates: Iterator[bytes], size: int) -> bytes:
-    """Each for the last entry, which claims something else."""
+    """Return each for the last entry, which claims something else."""
     played = registered_anew(rules_id)
     if rules_id == "kingdomino":
         state: Any = played.record.game.position.state
@@ -276,7 +276,7 @@ def components() -> Any:
 
 
 def _grown(dominoes: int) -> Kingdom:
-    """The first dominoes that fit, each where it first fits, in the frame that is slowest to judge."""
+    """Return the first dominoes that fit, each where it first fits, in the frame that is slowest to judge."""
     kingdom = Kingdom(Frame(7, None))
     for domino in DOMINOES[:40]:
         found = certificate.first_placement(kingdom, domino)
@@ -306,7 +306,7 @@ def first_discards(size: int) -> bytes:
 
 
 def distances(size: int) -> bytes:
-    """The longest ways from layout to layout that fit into a frame, through small ones."""
+    """Return the longest ways from layout to layout that fit into a frame, through small ones."""
     stock = [name for name in components().names if name[-1].isdigit()]
     cells = [(1, 0), (-1, 0), (0, 1), (0, -1)]
     layout = dict(zip(cells, stock, strict=False))

@@ -35,7 +35,7 @@ def known() -> Provable:
 
 @cache
 def a_game(seed: int = 2) -> tuple[Played, dict[int, Any]]:
-    """A whole game of two, dealt, attempts recorded; and what its entries claim."""
+    """Return a whole game of two, dealt, attempts recorded; and what its entries claim."""
     played = registered.opened("kingdomino", seats=2, recorded=True, proofs=ALL)
     join_and_reveal(played)
     rng, choose = random.Random(seed), at_random(seed)

@@ -88,7 +88,7 @@ def certificates(played: Played, only: Container[int] | None = None) -> Certific
 
 
 def with_frames(played: Played, frames: Certificates, *, last: Iterable[bytes] = ()) -> bytes:
-    """The file with these frames after their entries, and others after the last entry."""
+    """Return the file with these frames after their entries, and others after the last entry."""
     stream = BytesIO()
     writer = file.Writer(stream)
     writer.header(played.header)

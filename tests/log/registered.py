@@ -56,7 +56,7 @@ def opened(rules_id: str, *, tables: bytes = b"", series: log_pb2.Series | None 
 
 
 def attempt(played: Played, move: Any) -> bool:
-    """The seat on turn tries the move; what the rules forbid is recorded."""
+    """Have the seat on turn try the move; if the rules forbid it, it is recorded."""
     record = played.record
     (awaited,) = record.game.position.pending()
     assert isinstance(awaited, Decision)

@@ -169,7 +169,7 @@ class Seated:
         return clock
 
     def illegal(self, *, waivable: bool = False) -> Any:
-        """A move that breaks rules, none but such as may stand; None where none is found."""
+        """Return a move that breaks rules, none but such as may stand; None where none is found."""
         state = self.game.position.state
         tries: list[Any] = [toy.Take(9)] if self.record.opened.rules_id == "toy" else self.made[::-1]
         if self.record.opened.rules_id == "kingdomino" and "place_domino" in self.game.position.pending()[0].kinds:
@@ -183,7 +183,7 @@ class Seated:
         return None
 
     def until(self, *kinds: str) -> None:
-        """Plays on until a decision is awaited, and one of these kinds where any are named."""
+        """Play on until a decision is awaited, and one of these kinds where any are named."""
         for _ in range(400):
             pending = self.game.position.pending()[0]
             if not isinstance(pending, Chance) and (not kinds or set(kinds) & set(pending.kinds)):

@@ -170,7 +170,7 @@ class SlowTable:
         return self._positions[n]
 
     def acts(self, n: int, *kinds: str) -> list[tuple[int, int, Any, log_pb2.Intent]]:
-        """Acts of these kinds up to the n-th entry: index, entry, act, intent."""
+        """Return acts of these kinds up to the n-th entry: index, entry, act, intent."""
         return [(i, e, act, intent) for i, e, kind, act, intent in self._acts if i <= n and kind in kinds]
 
     def rulings(self, n: int, *kinds: str) -> list[tuple[int, int, Any, Any]]:
@@ -198,11 +198,11 @@ class SlowTable:
         return {e: (who(a, i), a.against_seq, ruled.get(e)) for _, e, a, i in self.acts(n, "protest", "appeal")}
 
     def lapsed(self, n: int) -> int:
-        """The last entry, by index, with which proposals lapsed."""
+        """Return the last entry, by index, with which proposals lapsed."""
         return max((i for i in range(n + 1) if self.after[i].lapses), default=0)
 
     def proposal(self, n: int) -> tuple[int, int, set[int]] | None:
-        """The newest: its entry, where it goes, who agrees."""
+        """Return the newest: its entry, where it goes, who agrees."""
         since = self.lapsed(n)
         made = [found for found in self.acts(n, "take_back") if found[0] > since]
         if not made:
@@ -332,7 +332,7 @@ class SlowTable:
     # --- going back -----------------------------------------------------------------------------------------
 
     def alive(self, n: int) -> list[int]:
-        """Indices of entries up to the n-th that were not taken back."""
+        """Return indices of entries up to the n-th that were not taken back."""
         taken: set[int] = set()
         for i in range(n + 1):
             if (to := self.after[i].back_to) is not None:

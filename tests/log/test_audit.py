@@ -58,7 +58,7 @@ def declared() -> Played:
 
 
 def moves(played: Played) -> list[int]:
-    """Indices of entries that hold moves."""
+    """Return indices of entries that hold moves."""
     return [
         i
         for i, entry in enumerate(evil.entries(played))
@@ -748,7 +748,7 @@ def test_nothing_is_decoded_twice(monkeypatch: pytest.MonkeyPatch, dealt: Played
 
 
 def with_entry(played: Played, at: int, entry: log_pb2.Entry) -> bytes:
-    """The game's file with another entry, which those after it do not follow."""
+    """Return the game's file with another entry, which those after it do not follow."""
     return evil.signed_file(
         played, [*played.entries[:at], entry.SerializeToString(deterministic=True), *played.entries[at + 1 :]]
     )

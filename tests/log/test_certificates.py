@@ -32,7 +32,7 @@ ALL, REFUSALS, NONE = log_pb2.PROOF_POLICY_ALL, log_pb2.PROOF_POLICY_REFUSALS, l
 
 
 def failing(report: Report) -> tuple[Verdict, Code, int | None]:
-    """The one thing that is wrong."""
+    """Return the one thing that is wrong."""
     (finding,) = report.findings
     assert finding.layer is Layer.PROOFS, report.as_text()
     assert finding.offset is not None or finding.code is Code.MALFORMED

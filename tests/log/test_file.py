@@ -26,7 +26,7 @@ SMALL_HEADER = games.small_header()
 
 @pytest.fixture(scope="module")
 def small() -> Played:
-    """An aborted game of three entries in a file of less than 1 KiB."""
+    """Return an aborted game of three entries in a file of less than 1 KiB."""
     return games.abort(start(header=SMALL_HEADER))
 
 

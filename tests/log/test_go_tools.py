@@ -99,7 +99,7 @@ def test_what_we_accept_go_accepts_and_reads_alike(ask: Ask, played: Played) -> 
 
 
 def _changed(note: bytes) -> Iterator[bytes]:
-    """Every byte with another bit, cuts, doubled and added lines, other line ends, further signatures."""
+    """Yield every byte with another bit, cuts, doubled and added lines, other line ends, further signatures."""
     rng = random.Random(1)
     for at in range(len(note)):
         other = bytearray(note)

@@ -332,7 +332,7 @@ def test_a_dealt_game_that_ended_without_its_deck_cannot_grow_either() -> None:
 
 
 def roll_and_write(loss: log_pb2.Recovered | None = None) -> Played:
-    """The beginning of a game that the verifier knows, with a loss declared in entry 7 or not."""
+    """Return the beginning of a game that the verifier knows, with a loss declared in entry 7 or not."""
     played, choose = opened("rollwrite"), at_random(1)
     games.join_and_reveal(played)
     while played.record.size < 7:

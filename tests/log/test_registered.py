@@ -31,7 +31,7 @@ _GAMES: dict[str, Played] = {}
 
 
 def dealt(rules_id: str) -> Played:
-    """A dealt game of two, played to its end; made once."""
+    """Return a dealt game of two, played to its end; made once."""
     if rules_id not in _GAMES:
         _GAMES[rules_id] = play(opened(rules_id), at_random(2))
     return _GAMES[rules_id]

@@ -26,7 +26,7 @@ RULINGS = [field.name for field in log_pb2.Rule.DESCRIPTOR.oneofs_by_name["rulin
 
 
 def acts() -> Iterator[tuple[str, Any]]:
-    """Each kind of act, and each ruling, that somebody may put a number under."""
+    """Yield each kind of act, and each ruling, that somebody may put a number under."""
     for field in log_pb2.Intent.DESCRIPTOR.oneofs_by_name["act"].fields:
         name = field.name
         if name == "rule":

@@ -202,7 +202,7 @@ def test_damage_of_whole_games(rules_id: str, part: Part) -> None:
 
 
 def framed(frame: bytes, payload: bytes | None = None, kind: int | None = None) -> bytes:
-    """The frame with another payload or type and a CRC that is right."""
+    """Return the frame with another payload or type and a CRC that is right."""
     return encode_frame(frame[4] if kind is None else kind, frame[5:-4] if payload is None else payload)
 
 
@@ -604,7 +604,7 @@ class Committed:
         self.last = len(self.leaves) - 1
 
     def with_texts(self, after: int, *texts: bytes) -> Job:
-        """The file with texts after that entry."""
+        """Return the file with texts after that entry."""
         frames = evil.frames(evil.signed_file(self.played, self.leaves))
         beside = [encode_frame(FrameType.REMARK, each) for each in texts]
         return MAGIC + b"".join([*frames[: after + 2], *beside, *frames[after + 2 :]]), TRUSTED

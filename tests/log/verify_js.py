@@ -48,7 +48,7 @@ def why_not() -> str:
 
 
 def verified(jobs: list[Job]) -> list[dict[str, Any]]:
-    """The verifier's reports."""
+    """Return the verifier's reports."""
 
     def told(data: bytes, policy: Policy) -> dict[str, object]:
         pins = {"seats": policy.seat_keys, "scribes": policy.scribe_keys}
@@ -76,7 +76,7 @@ def of_the_game(finding: Finding) -> bool:
 
 
 def agree(jobs: list[Job]) -> set[Verdict]:
-    """The verdicts of the auditor. Fails unless the verifier says the same of every file below the rules."""
+    """Return the verdicts of the auditor. Fails unless the verifier says the same of every file below the rules."""
     with ThreadPoolExecutor(1) as beside:
         verifying = beside.submit(verified, jobs)
         reports = [audit(BytesIO(data), policy) for data, policy in jobs]
@@ -136,7 +136,7 @@ def dealt(rules_id: str) -> Played:
 
 @cache
 def small() -> Played:
-    """A dealt game that was stopped when its seats had joined and revealed, in a file of 3 KiB."""
+    """Return a dealt game that was stopped when its seats had joined and revealed, in a file of 3 KiB."""
     names = ["referee/log/v1/log.proto", "referee/rollwrite/v1/rollwrite.proto"]
     header = games.small_header("rollwrite", descriptors=games.described(*names))
     tables = codec("rollwrite").encode_components(None)
@@ -250,7 +250,7 @@ def linked(played: Played, edit: evil.Edit, players: bool) -> bytes | None:
 
 
 def with_longer_intent(played: Played, at: int, extra: bytes) -> list[bytes]:
-    """The entries up to one to whose intent its author added bytes before signing it."""
+    """Return the entries up to one to whose intent its author added bytes before signing it."""
     entry = log_pb2.Entry.FromString(played.entries[at])
     if not entry.HasField("signed"):
         return played.entries[: at + 1]

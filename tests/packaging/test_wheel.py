@@ -67,7 +67,7 @@ class Installed:
 
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory: pytest.TempPathFactory) -> Installed:
-    """The wheel with the libraries that it needs, and no extra: what ``pip install tile-referee`` brings."""
+    """Return the wheel with the libraries that it needs, and no extra: what ``pip install tile-referee`` brings."""
     place = tmp_path_factory.mktemp("wheel")
     build = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory"]
     subprocess.run([*build, str(place)], cwd=ROOT, check=True, capture_output=True)
@@ -117,7 +117,7 @@ def installed(plain: Installed) -> Iterator[Installed]:
 
 
 def needed(requirements: Iterable[str], extras: Iterable[str] = ()) -> set[str]:
-    """The names of the libraries that these lines name, and of those that these need."""
+    """Return the names of the libraries that these lines name, and of those that these need."""
     found = set[str]()
     for wanted in map(Requirement, requirements):
         if wanted.marker is None or any(wanted.marker.evaluate({"extra": each}) for each in ("", *extras)):

@@ -41,7 +41,7 @@ def until(seconds: float = LONG_S) -> float:
 
 
 async def ask(pool: Workers, method: str, request: bytes = b"", seconds: float = LONG_S) -> list[bytes]:
-    """Every answer."""
+    """Return every answer."""
     async with aclosing(pool.ask(method, request, until_s=until(seconds))) as answers:
         return [answer async for answer in answers if answer is not None]
 
@@ -60,7 +60,7 @@ async def works(pool: Workers) -> None:
 
 
 async def gone(pool: Workers, pid: int) -> None:
-    """Returns when the worker is no more."""
+    """Return when the worker is no more."""
     await facts(lambda: pid not in pool.pids, "the worker is no more")
     assert not is_there(pid)
 

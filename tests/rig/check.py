@@ -102,7 +102,7 @@ def _of_refusals(acts: Sequence[Act], entries: Sequence[bytes]) -> Iterator[str]
 
 
 def _broken(record: Record, body: bytes) -> tuple[str, ...]:
-    """The rules that the act breaks now; its signature is the clients' own concern."""
+    """Return the rules that the act breaks now; its signature is the clients' own concern."""
     try:
         intent = decode_intent(body)
         judge_act(record.game, read_act(intent, author_of(intent), record.game.position), record.size)

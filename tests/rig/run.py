@@ -160,7 +160,7 @@ class Rig:
 
 @asynccontextmanager
 async def rig(referee: Referee) -> AsyncIterator[Rig]:
-    """The ways to the referee, while it lasts."""
+    """Yield the ways to the referee, while it lasts."""
     relay = Relay(referee.address)
     async with relay as address, grpc.aio.insecure_channel(referee.address) as channel:
         yield Rig(referee, relay, address, channel)

@@ -19,7 +19,7 @@ Break = Callable[[History, list[bytes]], None]
 
 @pytest.fixture(scope="module")
 async def played(tmp_path_factory: pytest.TempPathFactory) -> Report:
-    """A game with a clean history."""
+    """Return a game with a clean history."""
     with running(tmp_path_factory.mktemp("check")) as referee:
         async with rig(referee) as rigged:
             return await rigged.planned("clean", [lambda *_: None] * 3)

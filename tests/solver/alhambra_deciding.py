@@ -135,7 +135,7 @@ def drawn(rng: random.Random, state: State) -> MarketTiles | NeutralTiles | Mone
 
 
 def changed(rng: random.Random, layout: Layout, spare: list[int], count: int) -> tuple[Layout, list[int], int]:
-    """The layout, the numbers of walls of the tiles placed, and how many rebuilds were made."""
+    """Return the layout, the numbers of walls of the tiles placed, and how many rebuilds were made."""
     placed, rebuilds = [], 0
     for _ in range(count):
         tile = rng.choice([tile for tile in spare if tile not in layout.tiles.values()])

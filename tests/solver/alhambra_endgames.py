@@ -126,7 +126,7 @@ def _rows(state: State) -> Iterator[MoneyRow]:
 
 
 def endgame(rng: random.Random, illegal: float = 0.1) -> State:
-    """A position with few continuations, of any number of seats and any options; legal, if seldom met.
+    """Return a position with few continuations, of any number of seats and any options; legal, if seldom met.
 
     ``illegal``: how often something stands in an Alhambra that breaks the rules of building.
     """
@@ -245,12 +245,12 @@ class Counters:
 
 
 def gap(ends: set[Scores], seat: int, leader: int) -> int:
-    """The most that the seat ends ahead."""
+    """Return the most that the seat ends ahead."""
     return max(scores[seat] - scores[leader] for scores in ends)
 
 
 def winners_of(scores: Scores, contest: Contest = PLAIN) -> tuple[int, ...]:
-    """The seats on the first place."""
+    """Return the seats on the first place."""
     result = contest.result(len(scores), [Over(Ending.RULES, scores, places(scores))])
     assert result is not None
     return result.winners

@@ -322,7 +322,7 @@ def test_every_position_of_a_game_has_bounds_that_its_end_keeps() -> None:
 
 
 def game(seats: int, seed: int) -> Iterator[State]:
-    """Every position of a random game in which tiles are bought."""
+    """Yield every position of a random game in which tiles are bought."""
     rng = random.Random(seed)
     state: State = GAME.new(seats, None, None)
     dealer = GAME.dealer(seats, state.options, state.tile_set, Shuffler(rng))

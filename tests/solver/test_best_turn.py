@@ -48,7 +48,7 @@ def words(moves: tuple[TurnMove, ...]) -> tuple[slow_turns.Move, ...]:
 
 
 def played(board: Board, reserve: list[str], bought: list[str], moves: tuple[TurnMove, ...]) -> Board:
-    """The layout after the moves, each of them judged by the oracle."""
+    """Return the layout after the moves, each of them judged by the oracle."""
     stock, hand = set(reserve), set(bought)
     for number, move in enumerate(moves):
         match move:

@@ -79,7 +79,7 @@ def test_games_of_kingdomino_that_are_played_on(games: int) -> None:
 
 
 def late(rng: random.Random, seats: int, options: Options) -> State:
-    """A position of a game in which many illegal moves stand, with a few lines to come."""
+    """Return a position of a game in which many illegal moves stand, with a few lines to come."""
     state: State = GAME.new(seats, options)
     dealer, left, often = (
         GAME.dealer(seats, options, None, Shuffler(rng)),

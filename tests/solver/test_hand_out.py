@@ -30,7 +30,7 @@ HANDS = (((0, 9), (0, 3), (1, 5)), ((0, 6), (1, 5), (2, 1)), ((0, 6), (0, 5), (0
 
 
 def claim(*seats: int | None) -> HandOutClaim:
-    """The tiles of the slots, in order, go to these seats."""
+    """Return the claim that the tiles of the slots, in order, go to these seats."""
     return HandOutClaim(HANDS, tuple(Slot(i, TILES[i], seat) for i, seat in enumerate(seats)))
 
 

@@ -54,7 +54,7 @@ def judged(dominoes: Sequence[Domino], found: Found) -> None:
 
 
 def exhausted(dominoes: Sequence[Domino], frame: Frame) -> int:
-    """The best of all kingdoms, by trying every placement of every domino in every order."""
+    """Return the best of all kingdoms, by trying every placement of every domino in every order."""
     most = 0
 
     def go_on(slow: SlowKingdom, left: Sequence[Domino]) -> None:

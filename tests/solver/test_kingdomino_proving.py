@@ -146,7 +146,7 @@ def test_a_core_is_minimal_and_names_one_broken_rule(seed: int) -> None:
 
 
 def only(text: str, names: Any) -> str:
-    """The question with these named assertions and no others."""
+    """Return the question with these named assertions and no others."""
     return "\n".join(
         line for line in text.splitlines() if ":named" not in line or any(f":named |{name}|" in line for name in names)
     )

@@ -128,7 +128,7 @@ TEN = random.Random(8).sample(NAMES, 10)
 
 @pytest.fixture(scope="module")
 def five_by_four() -> Part:
-    """A place that takes cuts of two kinds."""
+    """Return a place that takes cuts of two kinds."""
     return part(Question(masks_of(TEN), 19, (5, 4)), Budget(None))
 
 

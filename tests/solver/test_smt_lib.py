@@ -78,7 +78,7 @@ def test_a_core_is_minimal_and_names_one_broken_rule(seed: int) -> None:
 
 
 def only(text: str, names: object) -> str:
-    """The question with these named assertions and no others."""
+    """Return the question with these named assertions and no others."""
     lines = text.splitlines()
     return "\n".join(
         line

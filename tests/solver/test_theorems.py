@@ -46,7 +46,7 @@ def test_holds(theorem: Theorem) -> None:
 
 
 def ring_of_sides_only(self: Any) -> Any:
-    """The ring test without the corners."""
+    """Return the ring test without the corners."""
     occ = self._occupied
     ring = (occ << STRIDE, occ >> 1, occ >> STRIDE, occ << 1)
     once = twice = 0
@@ -60,41 +60,41 @@ def ring_of_sides_only(self: Any) -> Any:
 
 
 def any_number_of_blocks(self: Any) -> Any:
-    """The ring test that finds a block and looks for no second one."""
+    """Return the ring test that finds a block and looks for no second one."""
     occ = self._occupied
     around = [occ << STRIDE, occ >> 1, occ >> STRIDE, occ << 1]
     return (around[0] | around[1] | around[2] | around[3]) & ~occ
 
 
 def few_around(self: Any) -> Any:
-    """The ring test that wants an empty cell to the north-west as well."""
+    """Return the ring test that wants an empty cell to the north-west as well."""
     occ = self._occupied
     return one_block(self) & ~(occ << STRIDE << 1)
 
 
 def two_away(self: Any) -> Any:
-    """The ring test that wants an empty cell two to the east as well."""
+    """Return the ring test that wants an empty cell two to the east as well."""
     return one_block(self) & ~(self._occupied >> 2)
 
 
 def not_in_the_corner(self: Any) -> Any:
-    """The ring test for all cells but one, in the corner of the board."""
+    """Return the ring test for all cells but one, in the corner of the board."""
     return one_block(self) & ~(1 << index_of((54, 54)))
 
 
 def first_row_is_empty(self: Any) -> Any:
-    """The ring test that takes the first row that it knows for empty."""
+    """Return the ring test that takes the first row that it knows for empty."""
     self._occupied = self._occupied >> STRIDE << STRIDE
     return one_block(self)
 
 
 def nothing_in_the_first_row(self: Any) -> Any:
-    """The ring test that fails everywhere in the first row that the engine has."""
+    """Return the ring test that fails everywhere in the first row that the engine has."""
     return one_block(self) >> STRIDE << STRIDE
 
 
 def no_west(self: Any, walls: int) -> Any:
-    """The comparison of walls on three sides."""
+    """Return the comparison of walls on three sides."""
     n_wall, n_open, e_wall, e_open, s_wall, s_open, _, _ = self._facing()
     return (n_open if walls & N else n_wall) | (e_open if walls & E else e_wall) | (s_open if walls & S else s_wall)
 
@@ -111,7 +111,7 @@ def no_contact(self: Any, walls: int) -> Any:
 
 
 def taken_too(self: Any) -> Any:
-    """The ring test for taken cells as well."""
+    """Return the ring test for taken cells as well."""
     return one_block(self) | self._occupied
 
 
@@ -160,7 +160,7 @@ def run_is_cut(self: Any) -> tuple[int, int]:
 
 
 def short_walk(self: Any) -> tuple[int, int]:
-    """A walk that leaves out a side of long outlines."""
+    """Return a walk that leaves out a side of long outlines."""
     longest, length = walk_outline(self)
     return longest, length - (length > 10)
 

@@ -10,7 +10,7 @@ from referee.text.notation.violations import NotationError
 
 
 def rounds_of(game_file: GameFile) -> dict[int, list[str]]:
-    """The lines of scoring rounds, by the entry that brought them."""
+    """Return the lines of scoring rounds, by the entry that brought them."""
     found: dict[int, list[str]] = {}
     seq = -1
     for told in game_file.numbered_moves():

@@ -70,7 +70,7 @@ def with_games(
     first: tuple[int, ...] = (),
     of_event: bool = True,
 ) -> Path:
-    """An event of four over one round, whose two games are in the folder.
+    """Return an event of four over one round, whose two games are in the folder.
 
     ``opens``: also names them before; ``of_event``: they are opened for its tables.
     """

@@ -81,7 +81,7 @@ def is_close(round_: int) -> Callable[[Act], bool]:
 
 
 def restated(state: State, act: Act, pairing: Pairing) -> Act:
-    """The act with another pairing, and the figures that this has."""
+    """Return the act with another pairing, and the figures that this has."""
     assert isinstance(act, Pair)
     before, sizes = situation(state), state.terms.sizes
     figures: dict[str, Any] = {

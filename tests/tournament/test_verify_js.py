@@ -57,7 +57,7 @@ def reports(paths: Sequence[Path], key: str = str(SIGNER.verifier)) -> list[dict
 
 
 def agree(paths: Sequence[Path]) -> list[dict[str, Any]]:
-    """The reports. Fails unless verdict and entry are those of ``referee event check``."""
+    """Return the reports. Fails unless verdict and entry are those of ``referee event check``."""
     found = reports(paths)
     for path, theirs in zip(paths, found, strict=True):
         ours = check_event(path, POLICY, None, POLICY)
@@ -136,7 +136,7 @@ def test_every_constraint_is_broken_by_the_same_acts() -> None:
 
 
 def strange(rng: random.Random, state: State, others: Sequence[Act]) -> Iterator[Act]:
-    """Acts that may follow or not: those of other moments, some of them with something else in them."""
+    """Yield acts that may follow or not: those of other moments, some of them with something else in them."""
     for act in rng.sample(others, min(12, len(others))):
         yield act
         changed: dict[str, Any] = {}

@@ -84,7 +84,7 @@ def root(entries: list[bytes]) -> bytes:
 
 
 def signed(entries: list[bytes], signer: CheckpointSigner = SIGNER) -> bytes:
-    """A checkpoint over these entries."""
+    """Return a checkpoint over these entries."""
     return signer.sign(sha256(decode_entry(entries[0]).open).digest()[:16], len(entries), root(entries))
 
 

@@ -56,7 +56,7 @@ class Gateway:
 
     @asynccontextmanager
     async def live(self, *games: str) -> AsyncIterator[Events]:
-        """A stream of events. Each game: ID:AFTER."""
+        """Yield a stream of events. Each game: ID:AFTER."""
         path = "/api/v1/live?g=" + ",".join(games)
         async with self.browser.stream("GET", path) as response:
             assert response.status_code == 200, await response.aread()
@@ -101,7 +101,7 @@ class Events:
                 yield kind, json.loads(line.removeprefix("data: "))
 
     async def next(self, *kinds: str) -> tuple[str, dict[str, Any]]:
-        """The next event of these kinds; each commit is checked as a browser has to."""
+        """Return the next event of these kinds; each commit is checked as a browser has to."""
         async with waiting_for(f"an event {kinds}"):
             async for kind, data in self._events:
                 if kind == "commit":
@@ -140,7 +140,7 @@ async def reached(browser: httpx.AsyncClient) -> None:
 
 @asynccontextmanager
 async def serving(app: ASGIApp) -> AsyncIterator[tuple[uvicorn.Server, int]]:
-    """The application on a free port, as `referee web` serves it."""
+    """Yield the application on a free port, as `referee web` serves it."""
     config = uvicorn.Config(
         app,
         "127.0.0.1",
@@ -171,7 +171,7 @@ async def gateway(
     token: str = "",
     **limits: Any,
 ) -> AsyncIterator[Gateway]:
-    """A gateway to the referee there. ``token``: its own, for saying who calls."""
+    """Yield a gateway to the referee there. ``token``: its own, for saying who calls."""
     counted = Limits(**({"requests_per_s": 10_000, "streams_each": 100} | limits))
     key = VerifierKey.parse(verifier) if verifier else None
     async with Upstream(address, verifier=key, token=token, limits=hub) as referee:

@@ -96,7 +96,7 @@ class Liar:
 
 @asynccontextmanager
 async def lying(honest: Gateway) -> AsyncIterator[Liar]:
-    """A gateway to a referee that is never asked."""
+    """Yield a gateway to a referee that is never asked."""
     liar = Liar(honest)
     async with Upstream("127.0.0.1:9", verifier=liar.verifier) as referee:
         app = Starlette(

@@ -107,7 +107,7 @@ class Turn:
 
 
 def turns(rules: str, seats: int, seed: int, options: Any) -> Iterator[Turn]:
-    """Every decision of a whole game at random."""
+    """Yield every decision of a whole game at random."""
     made = codec(rules, registry.get(rules).version)
     components = made.decode_components(made.encode_components(None))
     for _, state in at_random(rules, seats, seed, options):

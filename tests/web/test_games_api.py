@@ -300,7 +300,7 @@ async def test_a_long_history_is_no_falling_behind(served: tuple[Server, Client]
 
 @asynccontextmanager
 async def deaf(web: Gateway, path: str) -> AsyncIterator[None]:
-    """A socket that asks, and never reads."""
+    """Yield a socket that asks, and never reads."""
     with socket.socket() as asking:
         asking.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024)
         asking.setblocking(False)

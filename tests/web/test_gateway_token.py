@@ -73,7 +73,7 @@ async def test_a_gateway_whose_token_was_revoked_says_whose_trouble_it_is(tmp_pa
 
 @asynccontextmanager
 async def started(*words: str, **environment: str) -> AsyncIterator[httpx.AsyncClient]:
-    """A browser at `referee web`."""
+    """Yield a browser at `referee web`."""
     code = "from referee.cli import main; main()"
     command = (sys.executable, "-c", code, "web", "--listen", "127.0.0.1:0", "--trusted-proxy", "127.0.0.1", *words)
     process = await asyncio.create_subprocess_exec(*command, stdout=PIPE, env={**os.environ, **environment})

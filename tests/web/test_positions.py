@@ -57,7 +57,7 @@ def decoded(positions: list[Bytes]) -> list[Any]:
 
 
 def replayed(log: Path) -> Iterator[tuple[str, Any]]:
-    """Every position of a log, with the rules."""
+    """Yield every position of a log, with the rules."""
     with log.open("rb") as stream:
         entries = [frame.payload for frame in file.read(stream) if frame.type == FrameType.ENTRY]
     record = Record(decode_entry(entries[0]).open)
@@ -311,7 +311,7 @@ def test_what_the_pages_do_not_allow(rules_id: str) -> None:
 
 
 def _bare(rules_id: str, seats: int) -> bytes:
-    """A position in which nothing lies anywhere."""
+    """Return a position in which nothing lies anywhere."""
     if rules_id == "alhambra":
         head = bytes([seats, *bytes(11)]) + b"\xff" * 8 + bytes(36 * 3 + 8 * 3)
         return b"ALH\x01" + head + bytes(36 + 2 + 8 + 8 + 1) * seats

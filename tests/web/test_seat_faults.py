@@ -221,7 +221,7 @@ async def test_a_seat_is_played_in_one_tab(page: Page, club: Club) -> None:
 
 @pytest.fixture
 async def killable(tmp_path: Path) -> AsyncIterator[tuple[Referee, Pages]]:
-    """A referee and its pages, each in a process of its own."""
+    """Yield a referee and its pages, each in a process of its own."""
     referee = Referee(tmp_path / "data")
     await asyncio.to_thread(referee.start)
     async with connected(referee.address, referee.token) as client:

@@ -38,12 +38,12 @@ PROVE = "Open the file that you saved"
 
 
 def seed_in(key: str) -> bytes:
-    """The private key in the text of a key file."""
+    """Return the private key in the text of a key file."""
     return b64decode(key.splitlines()[1])[-32:]
 
 
 def new_key(path: Path) -> str:
-    """The text of a key file of somebody else."""
+    """Return the text of a key file of somebody else."""
     PrivateKey.generate().save(path)
     return path.read_text(encoding="ascii")
 

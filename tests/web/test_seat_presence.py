@@ -25,7 +25,7 @@ pytestmark = pytest.mark.cut_off  # browsers complain of refusals on their own
 
 
 async def connected(club: Club, game_id: str) -> set[int]:
-    """The seats that the referee has on a stream."""
+    """Return the seats that the referee has on a stream."""
     stub: Any = status_service_pb2_grpc.StatusServiceStub(club.client.channel)
     request = status_service_pb2.GetStatusRequest()
     status = await stub.GetStatus(request, metadata=bearer(club.client.organiser))

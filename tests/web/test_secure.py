@@ -123,7 +123,7 @@ def test_a_certificate_that_signed_itself(tmp_path: Path) -> None:
 
 @contextmanager
 def serving(*words: str | Path) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """The first line of `referee web`, and its process."""
+    """Yield the first line of `referee web`, and its process."""
     command = [sys.executable, "-c", "from referee.cli import main; main()", "web", *map(str, words)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

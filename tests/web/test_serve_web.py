@@ -26,7 +26,7 @@ from tests.web.serve_web import serving
 
 
 def child_of(pid: int) -> int:
-    """The gateway's process; 0 if there is none."""
+    """Return the gateway's process; 0 if there is none."""
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
             _, _, after = path.read_text().rpartition(")")

@@ -84,7 +84,7 @@ async def saved_by(page: Page) -> list[bytes]:
 
 @asynccontextmanager
 async def elsewhere(browser: Browser) -> AsyncIterator[Page]:
-    """A page of a browser that knows nothing."""
+    """Yield a page of a browser that knows nothing."""
     context = await browser.new_context(viewport={"width": 360, "height": 780}, has_touch=True, is_mobile=True)
     context.set_default_timeout(1000 * MOST_S)
     yield await context.new_page()
@@ -92,6 +92,6 @@ async def elsewhere(browser: Browser) -> AsyncIterator[Page]:
 
 
 async def opened(club: Club, page: Page, **fields: Any) -> tuple[pb.CreateGameResponse, Hand]:
-    """A new game of two, and somebody with the link of seat 0."""
+    """Return a new game of two, and somebody with the link of seat 0."""
     made = await club.client.create(2, rules_id="kingdomino", **fields)
     return made, Hand.of(page, club.address, made)

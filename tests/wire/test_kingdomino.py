@@ -188,7 +188,7 @@ def test_enumerations_have_only_their_values(field: int) -> None:
 
 
 def changed(domino: int, **fields: Any) -> pb.Tables:
-    """The default table with other fields in one domino."""
+    """Return the default table with other fields in one domino."""
     message = pb.Tables.FromString(CODEC.encode_components())
     each: Any = message.dominoes[domino - 1]
     for name, value in fields.items():

@@ -16,7 +16,7 @@ from tests.text.notation.setups import PLAIN, play, text_of
 
 @pytest.fixture(scope="module")
 def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory with three keys."""
+    """Return a directory with three keys."""
     folder = tmp_path_factory.mktemp("keys")
     for name in ("scribe", "referee", "arbiter"):
         PrivateKey.generate().save(folder / f"{name}.pem")
@@ -24,7 +24,7 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def signed(keys: Path, out: Path) -> tuple[str | Path, ...]:
-    """The words that write a log."""
+    """Return the words that write a log."""
     named = ("--key", keys / "scribe.pem", "--referee-key", keys / "referee.pem", "--arbiter-key", keys / "arbiter.pem")
     return (*named, "--out", out)
 

@@ -26,7 +26,7 @@ ORIGIN = "club.example"
 
 @pytest.fixture(scope="module")
 def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory with the keys of a scribe and of a referee."""
+    """Return a directory with the keys of a scribe and of a referee."""
     folder = tmp_path_factory.mktemp("keys")
     for name in ("scribe", "referee"):
         PrivateKey.generate().save(folder / f"{name}.pem")

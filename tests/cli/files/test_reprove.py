@@ -40,7 +40,7 @@ def of(path: Path) -> Report:
 
 
 def beside(data: bytes) -> list[tuple[int, bytes]]:
-    """All frames but certificates."""
+    """Return all frames but certificates."""
     return [(each.type, each.payload) for each in file.read(BytesIO(data)) if each.type != FrameType.CERTIFICATE]
 
 

@@ -148,7 +148,7 @@ def test_what_the_referee_refuses_is_named(running: Referee, words: tuple[str, .
 
 
 async def play_new(running: Referee, folder: Path, *words: str | Path) -> Path:
-    """Opens a game with these words, plays it to its end and fetches its file."""
+    """Open a game with these words, play it to its end and fetch its file."""
     new = ("new", "--server", running.address, "--data", running.folder)
     done = await asyncio.to_thread(referee, *new, *words)
     assert (done.returncode, done.stderr.count("\n")) == (0, 1)

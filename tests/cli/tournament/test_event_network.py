@@ -39,7 +39,7 @@ Run = Callable[..., Awaitable[subprocess.CompletedProcess[str]]]
 
 @asynccontextmanager
 async def organising(tmp_path: Path) -> AsyncIterator[tuple[Client, Run, str]]:
-    """A server, commands with its organiser's token in a folder, and its address."""
+    """Yield a server, commands with its organiser's token in a folder, and its address."""
     async with running(tmp_path / "data", solver_workers=0) as (server, client):
 
         async def run(*words: object, code: int = 0) -> subprocess.CompletedProcess[str]:
@@ -205,7 +205,7 @@ async def test_a_game_is_named_for_the_table_that_it_was_opened_for(tmp_path: Pa
 
 
 def by_hand(tmp_path: Path, *games: bytes) -> EventFile:
-    """The event of the file alone, whose round is published, with these games named for its tables."""
+    """Return the event of the file alone, whose round is published, with these games named for its tables."""
     with EventFile.opened(tmp_path / "e.eventlog") as event:
         for table, game in enumerate(games, 1):
             event.log.enter(OpenTable(1, table, game))
@@ -249,7 +249,7 @@ async def test_games_at_another_referee_than_the_events_need_its_key(tmp_path: P
 
 
 def lying(told: str, log: bytes) -> grpc.GenericRpcHandler:
-    """A referee whose answer names that game, and has that log."""
+    """Return a referee whose answer names that game, and has that log."""
 
     async def game_told(request: pb.GetGameRequest, _: object) -> pb.GetGameResponse:
         return pb.GetGameResponse(game=game_pb2.Game(id=told, state=game_pb2.GAME_STATE_OVER))

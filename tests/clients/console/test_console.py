@@ -51,7 +51,7 @@ def address(there: tuple[Server, Client]) -> str:
 
 
 async def everywhere(client: Client) -> str:
-    """A token for the arbiter of every game."""
+    """Return a token for the arbiter of every game."""
     access: Any = access_service_pb2_grpc.AccessServiceStub(client.channel)
     request = access_service_pb2.IssueTokenRequest(principal="ada", scopes=[access_service_pb2.SCOPE_ARBITER])
     return str((await access.IssueToken(request, metadata=bearer(client.organiser))).secret)
@@ -214,7 +214,7 @@ async def test_a_ruling_in_a_game_that_goes_on_meanwhile(client: Client, address
 
 
 async def protested(client: Client) -> tuple[Table, int]:
-    """A game with a protest, and its entry; ours is the second of two arbiters."""
+    """Return a game with a protest, and its entry; ours is the second of two arbiters."""
     table = await Table.dealt(client, arbiter_keys=[ARBITERS[1].public.raw, ARBITERS[0].public.raw])
     await table.play.step()
     return table, await table.act(Author(Role.SEAT, 0), log_pb2.Protest(against_seq=1, rule_id="KDO-1"), "why?")

@@ -46,7 +46,7 @@ class Table(Generic[_A]):
         await self.pilot.pause()
 
     def entries(self) -> list[str]:
-        """The lines of the list of entries, without numbers."""
+        """Return the lines of the list of entries, without numbers."""
         return [line.split(maxsplit=1)[1] for line in self.text("history").splitlines() if line[:4].strip()]
 
     async def enter(self, words: str) -> str:
@@ -62,7 +62,7 @@ class Table(Generic[_A]):
         await until(lambda: self.text("verdict").startswith(told), told, every_s=0.002)
 
     async def press_enter(self, words: str) -> None:
-        """Types over what stands there and presses Enter."""
+        """Type over the line and press Enter."""
         self.line.begin(words)
         await self.pilot.press("enter")
 

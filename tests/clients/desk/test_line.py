@@ -24,7 +24,7 @@ KINGS = PLAIN[1]
 
 
 def desks(setup: Setup, seed: int) -> list[tuple[Desk, str, Any]]:
-    """Every position of a game at random in which somebody at the table acts, with the line and the event."""
+    """Return every position of a game at random in which somebody at the table acts, with the line and the event."""
     state = setup.start()
     found = []
     for event in play(setup, seed).events:

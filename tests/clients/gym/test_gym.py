@@ -61,7 +61,7 @@ def test_it_is_an_environment_for_gymnasium(game: str) -> None:
 
 
 def positions(transcript: Transcript) -> Iterator[Any]:
-    """Every position of the transcript in which a seat decides."""
+    """Yield every position of the transcript in which a seat decides."""
     game = registry.get(transcript.rules_id)
     state = game.new(transcript.seats, transcript.options, None)
     chance, choices = (Deck(sha256(f"{transcript.name} {use}".encode()).digest()) for use in ("deck", "choices"))
@@ -227,7 +227,7 @@ class Heard:
 
 
 def opponent(answer: Any) -> str:
-    """The name of a bot that always answers this, whatever is asked."""
+    """Return the name of a bot that always answers this, whatever is asked."""
     setattr(sys.modules[__name__], "answering", lambda _seen, _moves: answer)  # noqa: B010 - by its name, as users do
     return f"{__name__}:answering"
 

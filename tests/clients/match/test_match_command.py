@@ -30,7 +30,7 @@ def refused(*words: str | Path, code: int = 2) -> str:
 
 @pytest.fixture(scope="module")
 def match(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
-    """A match of 18 games; one of its bots fails in each."""
+    """Return a match of 18 games; one of its bots fails in each."""
     folder = tmp_path_factory.mktemp("match") / "spring"
     done = run(*MATCH, "--games", "18", "--out", folder, "--processes", "1", "--logs", "sample:2", "--json")
     return folder, done

@@ -18,7 +18,7 @@ DOMINO_SET = domino_set()
 
 
 def slow_start(entry: Entry) -> SlowDraft:
-    """The position in which counting starts."""
+    """Return the position in which counting starts."""
     draft = SlowDraft(
         int(*entry.words("seats")),
         [int(word) for word in entry.words("order")],
@@ -76,7 +76,7 @@ def _hand(entry: Entry) -> list[int]:
 
 
 def confirm(entry: Entry, depth: int) -> int:
-    """The slow number for an entry of either kind."""
+    """Return the slow number for an entry of either kind."""
     if "hand" not in entry.lines:
         return _confirm(slow_start(entry), depth)
     kingdom = SlowKingdom(*_frame(entry))

@@ -33,7 +33,7 @@ class Listed:
 
 
 def slow_start(entry: Entry) -> SlowGame:
-    """The position in which counting starts."""
+    """Return the position in which counting starts."""
     game = SlowGame(*terms_of(entry), Listed([pair(word) for word in entry.words("rolls")]))
     for said in entry.play:
         assert said in game.legal(), (entry.id, said)
@@ -42,7 +42,7 @@ def slow_start(entry: Entry) -> SlowGame:
 
 
 def confirm(entry: Entry, depth: int) -> int:
-    """The slow game's number."""
+    """Return the slow game's number."""
     return _confirm(slow_start(entry), depth)
 
 

@@ -87,7 +87,7 @@ class SlowGame:
     # Allowed moves
 
     def legal(self) -> list[Words]:
-        """Every move of the seat on turn; none if the game is over."""
+        """Return every move of the seat on turn; none if the game is over."""
         if self.turns == self.seats * self.rounds:
             return []
         blue, yellow = self.dice[self.seat]
@@ -100,7 +100,7 @@ class SlowGame:
         return [("coins",), *[("build", place) for place in free], *self.turned()]
 
     def turned(self) -> Iterator[Words]:
-        """Each die to each value: what four dice can show, for no more steps than there are coins."""
+        """Yield each die to each value: what four dice can show, for no more steps than there are coins."""
         if self.changed:
             return
         blue, yellow = self.dice[self.seat]
@@ -152,7 +152,7 @@ class SlowGame:
                 self.end_turn()
 
     def rest(self, taken: Pair) -> Pair:
-        """The dice beside these two."""
+        """Return the dice beside these two."""
         blue, yellow = [colour.copy() for colour in self.dice[self.seat]]
         blue.remove(taken[0])
         yellow.remove(taken[1])

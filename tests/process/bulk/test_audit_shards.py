@@ -32,7 +32,7 @@ def lines(path: Path) -> list[dict[str, Any]]:
 
 
 def results(path: Path) -> list[str]:
-    """The names of the files, in the order in which they were done."""
+    """Return the names of the files, in the order in which they were done."""
     return [line["file"] for line in lines(path) if "file" in line]
 
 

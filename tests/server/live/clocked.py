@@ -174,7 +174,7 @@ class Clocked:
         return [decode_entry(row.data) async for row in self.table.rows()]
 
     async def last(self, event: str) -> log_pb2.Entry:
-        """The newest entry of the kind."""
+        """Return the newest entry of the kind."""
         return [entry for entry in await self.entries() if entry.WhichOneof("event") == event][-1]
 
     async def check(self) -> None:

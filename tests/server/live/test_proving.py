@@ -65,7 +65,7 @@ async def audited(play: Play, engines: Engines | None = None) -> Report:
 
 
 async def all_made(server: Server) -> None:
-    """Returns when no game that is over lacks a certificate."""
+    """Return when no game that is over lacks a certificate."""
     async with waiting_for("certificates of games that are over"):
         while await server.data.store.awaiting_certificates():  # noqa: ASYNC110 - no signal
             await asyncio.sleep(0.02)
@@ -86,7 +86,7 @@ async def abort(play: Play) -> None:
 
 
 async def attempt(play: Play) -> bool:
-    """The seat on turn tries something; whether it was refused."""
+    """Have the seat on turn try something; return whether it was refused."""
     state: Any = play.record.game.position.state
     tried = an_attempt(state, play.rng)
     if tried is None or not state.check(tried):

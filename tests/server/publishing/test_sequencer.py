@@ -30,7 +30,7 @@ NOBODY = policy({})
 
 
 def _files(folder: Path) -> dict[str, bytes]:
-    """Returns the log's files but for the checkpoint, whose cosignatures have times."""
+    """Return the log's files but for the checkpoint, whose cosignatures have times."""
     found = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     return {name: data for name, data in found.items() if name != CHECKPOINT}
 

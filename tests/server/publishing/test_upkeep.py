@@ -92,7 +92,7 @@ async def test_damaged_files_are_made_again(case: Case, damage: Callable[[Path],
 
 
 async def looked(log: Sequencer) -> None:
-    """Starts it, and waits until it has looked at all."""
+    """Start it, and wait until it has looked at all."""
     await log.start()
     log.begin()
     await until(lambda: log.upkeep.looks > 0, "it has looked")

@@ -50,12 +50,12 @@ class Club:
         self._games = 0
 
     def again(self) -> Sequencer:
-        """Returns the log as the next start finds it."""
+        """Return the log as the next start finds it."""
         self.log = sequencer(self.store, self.folder, self.trusted)
         return self.log
 
     async def round(self) -> set[str]:
-        """Opens a game; returns who has signed for it."""
+        """Open a game; return who has signed for it."""
         await opened(self.store, self._games)
         self._games += 1
         await self.log.round()

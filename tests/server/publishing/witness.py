@@ -95,7 +95,7 @@ def serving(witness: SmallWitness) -> Iterator[SmallWitness]:
 
 @contextmanager
 def dripping() -> Iterator[str]:
-    """Gives the address of one that takes every request and answers a byte at a time, for ever."""
+    """Give the address of one that takes every request and answers a byte at a time, for ever."""
     ending = threading.Event()
     with socket.create_server(("127.0.0.1", 0)) as listening:
 

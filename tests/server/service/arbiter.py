@@ -119,7 +119,7 @@ class Table:
         return int(move.domino)
 
     async def audited(self, client: Client) -> bytes:
-        """The file, of which nothing is wrong."""
+        """Return the file, of which nothing is wrong."""
         data = await client.log(self.play.id)
         report = audit(BytesIO(data), Policy(VerifierKey.parse(self.play.created.verifier_key)))
         over = self.play.record.game.end is not None

@@ -58,7 +58,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @asynccontextmanager
 async def running(path: Path, **config: Any) -> AsyncIterator[tuple[Server, Client]]:
-    """A server and a client; a server with the same path is the same one, started again.
+    """Yield a server and a client; a server with the same path is the same one, started again.
 
     Tests call faster than people, so callers may take ten times as much as by default, unless a test says otherwise;
     and their machines are slow, so calls may take ten times as long.

@@ -71,7 +71,7 @@ def believing_in_less(patch: pytest.MonkeyPatch, by_s: float) -> None:
 
 
 async def is_draining(client: Client) -> None:
-    """Returns when the referee says so."""
+    """Return when the referee says so."""
     stub: Any = health_pb2_grpc.HealthStub(client.channel)
     async with waiting_for("the referee to say that it drains"):
         async for found in stub.Watch(health_pb2.HealthCheckRequest(service="")):
@@ -85,7 +85,7 @@ async def under_way(server: Server, acts: int) -> None:
 
 
 async def commit_under_way(client: Client, play: Play) -> None:
-    """Returns when an act of the game is at the referee, in another process, and not durable yet."""
+    """Return when an act of the game is at the referee, in another process, and not durable yet."""
     async with waiting_for("an act under way"):
         while (await of_game(client, play)).state != game_pb2.GAME_STATE_UNSPECIFIED:
             pass

@@ -238,7 +238,7 @@ class Play:
         return self.move(seat, self.a_move()), tokens[seat]
 
     async def step(self) -> bool:
-        """The next act; False at the end."""
+        """Make the next act; return False at the end."""
         if not self.entries:
             await self.catch_up(1)
         act = self.next_act()

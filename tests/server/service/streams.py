@@ -45,7 +45,7 @@ class Stream:
         return self.ids
 
     async def answer(self, signed: SignedIntent) -> pb.PlayGameResponse:
-        """The message that has the answer."""
+        """Return the message that has the answer."""
         number = await self.act(signed)
         while (message := await self.read()).answer.id != number:
             pass

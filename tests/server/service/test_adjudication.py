@@ -54,7 +54,7 @@ STEPS = {
 
 
 def records(setup: Setup, count: int, seed: int) -> Iterator[str]:
-    """A whole game, and as many that are spoilt."""
+    """Yield a whole game, and as many that are spoilt."""
     rng = random.Random(seed)
     text = write(text_of(setup, play(setup, seed=seed)))
     yield text
@@ -73,7 +73,7 @@ def judged(text: str, policy: Policy) -> Adjudication | NotationError:
 
 
 def in_service(answer: pb.AdjudicateRecordResponse) -> list[object]:
-    """Every field of every illegal line."""
+    """Return every field of every illegal line."""
     return [
         (
             *(each.line, each.column, each.words, each.seat if each.HasField("seat") else None),

@@ -39,7 +39,7 @@ MARKS = {
 
 @cache
 def whole(setup: Setup) -> str:
-    """The record of a whole game."""
+    """Return the record of a whole game."""
     return write(text_of(setup, play(setup, seed=5)))
 
 
@@ -228,7 +228,7 @@ async def test_rulings_by_line_are_those_of_the_command(last: pb.LineRuling, wor
 
 
 def begun(setup: Setup) -> str:
-    """The first half of a game."""
+    """Return the first half of a game."""
     text = whole(setup)
     return re.sub(r"\[Result .*\n", "", text[: text.index("\n", len(text) // 2) + 1])
 
@@ -257,7 +257,7 @@ async def test_the_command_says_the_same_of_a_position(written: Callable[[], str
 
 
 def as_told(answer: pb.ScorePositionResponse) -> dict[str, Any]:
-    """Every field, as the command has it in JSON."""
+    """Return every field, as the command has it in JSON."""
     players = [
         {
             "name": player.name,
@@ -295,7 +295,7 @@ def as_told(answer: pb.ScorePositionResponse) -> dict[str, Any]:
 
 
 async def with_attempt(client: Client, entries: int) -> Play:
-    """A game that has come so far, or to its end, with a refused attempt after the twelfth entry."""
+    """Return a game that has come so far, or to its end, with a refused attempt after the twelfth entry."""
     played = await client.play(rules_id="kingdomino")
     while len(played.entries) < entries and await played.step():
         if len(played.entries) == 12:

@@ -24,7 +24,7 @@ METHODS = ("referee.v1.GameService/SubmitIntent", "referee.v1.GameService/WatchG
 
 
 def begun(client: Client, method: str) -> Any:
-    """A call that sends no request."""
+    """Return a call that sends no request."""
     call: Any = client.channel.stream_stream(f"/{method}")(metadata=(("x", "y"),))
     return call
 

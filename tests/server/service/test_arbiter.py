@@ -350,7 +350,7 @@ async def not_taken(table: Table, token: str, text: str = "words", play: Play | 
 
 
 async def shown(client: Client, token: str) -> dict[str, Any]:
-    """The games that the token's status shows, with their calls."""
+    """Return the games that the token's status shows, with their calls."""
     stub: Any = status_service_pb2_grpc.StatusServiceStub(client.channel)
     found = await stub.GetStatus(status_service_pb2.GetStatusRequest(), metadata=bearer(token))
     assert found.server.now_ms

@@ -167,7 +167,7 @@ async def test_acts_after_the_end(play: Play) -> None:
 
 
 async def waiting_for_seats(client: Client) -> tuple[Play, tuple[bytes, bytes]]:
-    """A game that waits for its seats, and what its log has."""
+    """Return a game that waits for its seats, and what its log has."""
     play = await client.play()
     await play.catch_up(1)
     return play, await whole(play)

@@ -77,7 +77,7 @@ async def cluster(postgres: Postgres, tmp_path: Path) -> AsyncIterator[Cluster]:
 
 
 async def entered(client: Client, play: Play, seat: int) -> Any:
-    """A stream of PlayGame, of which the picture is read."""
+    """Return a stream of PlayGame, of which the picture is read."""
     playing = client.games.PlayGame(metadata=bearer(token_of(play, seat)))
     await playing.write(pb.PlayGameRequest(enter=pb.Enter(game_id=play.id)))
     assert (await playing.read()).HasField("snapshot")

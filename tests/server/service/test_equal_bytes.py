@@ -57,7 +57,7 @@ EVERYBODY_ASKS, ERRORS_ARE_MADE = 8, 20
 
 
 def errors_at(game: Game) -> set[int]:
-    """Acts before which errors are made: while seats join, while they reveal, and in play."""
+    """Return acts before which errors are made: while seats join, while they reveal, and in play."""
     joins = len(game.unscribed)
     return {0, joins, 2 * joins + 1, *range(ERRORS_ARE_MADE, MOST_ACTS, ERRORS_ARE_MADE)}
 
@@ -219,7 +219,7 @@ async def ask_for_more(twin: Twin) -> None:
 
 
 def bad_acts(twin: Twin) -> Sequence[tuple[str, str, SignedIntent]]:
-    """Acts that change nothing: by whom, for which game."""
+    """Return acts that change nothing: by whom, for which game."""
     played = twin.played
     place, game, key = played.place, played.id, seat_key(0)
     a_move = played.move(0, b"")

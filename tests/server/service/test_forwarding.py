@@ -45,7 +45,7 @@ class Two:
     here: Client
 
     async def play(self, seats: int = 2, **fields: object) -> Play:
-        """A game of the owner, played through the other."""
+        """Return a game of the owner, played through the other."""
         play = await self.there.play(seats, **fields)  # type: ignore[arg-type]
         play.client = self.here
         return play
@@ -206,7 +206,7 @@ async def test_a_node_that_looks_a_token_up_while_it_is_revoked_elsewhere_lets_n
 
 
 async def ended(call: Any) -> Any:
-    """The next message; None if there is none."""
+    """Return the next message; None if there is none."""
     try:
         message = await call.read()
     except grpc.aio.AioRpcError:

@@ -104,7 +104,7 @@ async def a_round(client: Client) -> None:
 
 
 async def settled() -> Counter[str]:
-    """The objects, once no more games are kept than may be: what was cancelled ends a moment later."""
+    """Return the objects, once no more games are kept than may be: what was cancelled ends a moment later."""
     found = objects()
     for _ in range(LOOKS):
         if found["referee.server.live.game.LiveGame"] == KEPT:

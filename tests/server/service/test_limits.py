@@ -359,7 +359,7 @@ async def test_so_many_connections(tmp_path: Path) -> None:
 
 
 async def greeted(address: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """A connection that says no more than that it speaks HTTP/2."""
+    """Return a connection that says no more than that it speaks HTTP/2."""
     host, _, port = address.rpartition(":")
     reader, writer = await asyncio.open_connection(host, int(port))
     writer.write(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0]))

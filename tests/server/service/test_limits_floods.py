@@ -55,7 +55,7 @@ async def connection(address: str) -> tuple[asyncio.StreamReader, asyncio.Stream
 
 
 async def frames(reader: asyncio.StreamReader) -> list[tuple[int, bytes]]:
-    """All that comes until the other side closes."""
+    """Return all that comes until the other side closes."""
     found: list[tuple[int, bytes]] = []
     with suppress(asyncio.IncompleteReadError, ConnectionError):
         while True:

@@ -30,7 +30,7 @@ from tests.waiting import until, waiting_for
 
 
 async def on_turn(client: Client) -> tuple[Play, str]:
-    """A game, and the token of the seat whose move is awaited."""
+    """Return a game, and the token of the seat whose move is awaited."""
     play = await client.play()
     await play.until_play()
     return play, token_of(play, play.seat_on_turn())
@@ -48,7 +48,7 @@ async def stream_of(kind: str, play: Play, token: str) -> Any:
 
 
 async def ani(client: Client) -> str:
-    """A principal's token."""
+    """Return a principal's token."""
     return (await Office(client).issue("ani", access.SCOPE_PLAY)).secret
 
 
@@ -58,7 +58,7 @@ def is_heartbeat(message: Any) -> bool:
 
 
 async def told(stream: Any) -> Any:
-    """The next message that is not just a sign of life."""
+    """Return the next message that is not just a sign of life."""
     async with waiting_for("something else than heartbeats"):
         while (message := await stream.read()) is not grpc.aio.EOF and is_heartbeat(message):
             pass

@@ -81,11 +81,11 @@ class Two:
         return nodes.node
 
     def words(self, place: int) -> str:
-        """The node as operators see it."""
+        """Return the node as operators see it."""
         return f"{self.node(place)} ({socket.gethostname()}, process {os.getpid()})"
 
     async def owned(self, play: Play, place: int) -> None:
-        """Returns when the node has the game, read back."""
+        """Return when the node has the game, read back."""
         live = self.servers[place].live_games
         await until(lambda: live.running(bytes.fromhex(play.id)), "the game to be taken up", every_s=0.01)
 

@@ -36,7 +36,7 @@ from tests.server.service.resend import moved
 
 
 async def entered(play: Play, checkpoint: bytes, seat: int = 0) -> Any:
-    """The first answer to a seat that comes back with a checkpoint."""
+    """Return the first answer to a seat that comes back with a checkpoint."""
     stream = play.client.games.PlayGame(metadata=bearer(play.created.seat_tokens[seat]))
     await stream.write(pb.PlayGameRequest(enter=pb.Enter(game_id=play.id, after_seq=-1, checkpoint=checkpoint)))
     try:
@@ -46,7 +46,7 @@ async def entered(play: Play, checkpoint: bytes, seat: int = 0) -> Any:
 
 
 async def gone_back(path: Path, more: int = 3) -> tuple[Play, int]:
-    """A game of a directory that was set back as a whole, marks and all, and its size now."""
+    """Return a game of a directory that was set back as a whole, marks and all, and its size now."""
     data = path / "data"
     async with running(data) as (_, client):
         play = await client.play()

@@ -31,7 +31,7 @@ from tests.waiting import is_there, until, waiting_for
 
 
 async def begun(call: Any) -> Any:
-    """A search that has said something, so it has a worker."""
+    """Return a search that has said something, so it has a worker."""
     assert isinstance(await call.read(), pb.FindLongestWallResponse)
     return call
 

@@ -223,7 +223,7 @@ async def test_a_certificate_is_no_token(tmp_path: Path) -> None:
 
 
 async def peer_of(address: str) -> bytes:
-    """The certificate that is shown there."""
+    """Return the certificate that is shown there."""
     host, _, port = address.removeprefix("grpcs://").rpartition(":")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
@@ -267,7 +267,7 @@ async def test_serve_reads_its_certificate_again(tmp_path: Path, authority: Auth
 
 
 async def hang_up(pid: int, log: Path, said: str) -> None:
-    """Returns when the log says so."""
+    """Return when the log says so."""
     os.kill(pid, signal.SIGHUP)
     await until(lambda: said in log.read_text(), f"{said!r} in the log", every_s=0.01)
 

@@ -63,14 +63,14 @@ class Cluster:
         await process.wait()
 
     async def oldest(self) -> int:
-        """The number of the node that has run for longest."""
+        """Return the number of the node that has run for longest."""
         with psycopg.connect(self.url) as connection:
             found = connection.execute("SELECT min(id) FROM nodes WHERE NOT dead").fetchone()
         assert found is not None
         return int(found[0])
 
     async def is_taken_over(self, name: str) -> None:
-        """Returns when the node that hangs has no games."""
+        """Return when the node that hangs has no games."""
         own = """SELECT count(*) FROM games JOIN nodes ON nodes.id = owner
             WHERE state = 0 AND NOT dead AND nodes.name LIKE %s"""
         process = f"%process {self.nodes[name].process.pid}"
@@ -134,7 +134,7 @@ async def open_for_principals(cluster: Cluster) -> tuple[dict[str, str], list[st
 
 
 async def sizes(cluster: Cluster) -> int:
-    """Entries of all games, as any node lists them."""
+    """Return entries of all games, as any node lists them."""
     address = next(iter(cluster.nodes.values())).address
     async with connected(address, cluster.token) as client:
         return sum(game.size for game in (await client.games.ListGames(pb.ListGamesRequest())).games)

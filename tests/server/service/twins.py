@@ -310,7 +310,7 @@ class Twin:
             self.heard.append(Heard(audience, f"{method}, its status", b"\n".join([status, *lines])))
 
     async def listen(self, audience: str, what: str, request: Message, author: Author | None = None) -> None:
-        """Opens a stream that stays open."""
+        """Open a stream that stays open."""
         method, message = {
             "WatchGame": ("unary_stream", pb.WatchGameResponse),
             "WatchSeat": ("unary_stream", pb.WatchSeatResponse),
@@ -366,7 +366,7 @@ class Twin:
         await self._listeners_catch_up()
 
     async def act(self) -> list[bytes]:
-        """The next act, seat 0's on its stream; returns the chance that followed."""
+        """Make the next act, seat 0's on its stream; return the chance that followed."""
         act = self.played.next_act()
         assert act is not None
         signed, token = act
@@ -406,7 +406,7 @@ class Twin:
     # --- what can be known -------------------------------------------------------------------------------------
 
     def made_from_c_r(self) -> list[tuple[str, bytes]]:
-        """Every value that differs by its definition, by name: of each exactly the bytes that it has to be."""
+        """Return every value that differs by its definition, by name: of each exactly the bytes that it has to be."""
         game_id, opened = self.played.id, log_pb2.GameOpen.FromString(self.played.created.game.open)
         found = [
             ("game id in hex", game_id.encode()),
@@ -473,7 +473,7 @@ def logging_to(stream: StringIO) -> None:
 
 
 def compare(one: list[Heard], other: list[Heard]) -> None:
-    """Raises ``Unequal`` at the first message that differs."""
+    """Raise ``Unequal`` at the first message that differs."""
     for a, b in zip(one, other, strict=False):
         if a != b:
             at = next((i for i, (x, y) in enumerate(zip(a.data, b.data, strict=False)) if x != y), 0)
@@ -512,7 +512,7 @@ def _copy(path: Path, like: Path) -> None:
 
 
 async def start(path: Path, game: Game, like: Path | None = None) -> ForkedServer:
-    """A referee; with the key and the organiser's token of the one in ``like``."""
+    """Return a referee; with the key and the organiser's token of the one in ``like``."""
     if like is not None:
         await asyncio.to_thread(_copy, path, like)
     config = Config(

@@ -35,7 +35,7 @@ def row(seq: int, *, note: bytes = b"") -> Row:
 
 
 async def committed(store: Store | GroupWriter, change: Change) -> None:
-    """Raises what the store failed with."""
+    """Raise what the store failed with."""
     done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def settle(failure: StoreFailed | None) -> None:

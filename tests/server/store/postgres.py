@@ -128,7 +128,7 @@ class Postgres:
                 os.chown(path, *self._other, follow_symlinks=False)
 
     def start(self, **settings: str) -> None:
-        """Returns when it takes connections."""
+        """Return when it takes connections."""
         words = [f"-c{name}={value}" for name, value in ({**_SETTINGS, **settings}).items()]
         with (self.folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
@@ -173,7 +173,7 @@ class Postgres:
         return f"postgresql://{USER}@/{database}?host={self.folder}"
 
     def new(self) -> str:
-        """Returns the address of a database of its own."""
+        """Return the address of a database of its own."""
         name = f"club{next(self._numbers)}"
         self.ask("postgres", f"CREATE DATABASE {name}")
         return self.url(name)
@@ -183,7 +183,7 @@ class Postgres:
         self.ask("postgres", f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 
     def emptied(self) -> str:
-        """Returns the address of a database without games, which is quicker than a new one; its tables may be there."""
+        """Return the address of a database without games, which is quicker than a new one; its tables may be there."""
         if self._shared is None:
             self._shared = self.new()
             return self._shared
@@ -246,6 +246,6 @@ def running() -> Iterator[Postgres | None]:
 
 
 def on_postgres(url: str, folder: Path, **more: Any) -> PostgresStore:
-    """A store in this database, whose files are in the folder."""
+    """Return a store in this database, whose files are in the folder."""
     words = {"marks": folder / "marks.db", "seal_key": folder / "seal.key", "verifier": "club.example+1", **more}
     return PostgresStore(url, **words)

@@ -53,7 +53,7 @@ def mark_of(folder: Path) -> ClusterMark | None:
 
 
 async def remembered(folder: Path, before: ClusterMark | None) -> None:
-    """Returns when the node has given a sign of life since, and remembers it."""
+    """Return when the node has given a sign of life since, and remembers it."""
     await until(lambda: mark_of(folder) not in {None, before}, "a sign of life", every_s=0.02)
 
 
@@ -97,7 +97,7 @@ def by_snapshot(servers: list[Postgres], url: str) -> Callable[[], str]:
 
 
 def by_pitr(servers: list[Postgres], url: str) -> Callable[[], str]:
-    """A base backup, and the log up to a point in time that has a name."""
+    """Return a base backup, and the log up to a point in time that has a name."""
     server, other = servers
     other.follow(server)
     server.ask("postgres", "SELECT pg_create_restore_point('then')")

@@ -244,7 +244,7 @@ async def test_who_is_killed_or_hangs_is_taken_over_from(ending: signal.Signals,
 
 
 def _with_tables(url: str) -> str:
-    """The address, where a migration was broken off before it copied anything."""
+    """Return the address, where a migration was broken off before it copied anything."""
     with closing(PostgresSession(url, 1)) as session:
         postgres_opening.make_tables(session, url, lambda: None)
     return url

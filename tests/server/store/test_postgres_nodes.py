@@ -37,7 +37,7 @@ def url(postgres: Postgres) -> str:
 
 @pytest.fixture
 async def started(url: str, tmp_path: Path) -> AsyncIterator[Started]:
-    """Starts another referee; with ``alone`` or before ``founded`` it is the only one."""
+    """Start another referee; with ``alone`` or before ``founded`` it is the only one."""
     stores: list[PostgresStore] = []
 
     async def start(name: str, *, serves: bool = False, **more: Any) -> PostgresStore:

@@ -43,7 +43,7 @@ class Pair:
         return self.primary.ask("postgres", sql)
 
     def name_standbys(self, names: str) -> None:
-        """Returns when sessions read that; those who commit heed it when the checkpointer has read it as well."""
+        """Return when sessions read that; those who commit heed it when the checkpointer has read it as well."""
         self.ask(f"ALTER SYSTEM SET synchronous_standby_names = '{names}'")
         self.ask("SELECT pg_reload_conf()")
         while self.ask(NAMES) != [(names,)]:

@@ -52,7 +52,7 @@ def fields(rules_id: str) -> Mapping[str, FieldDescriptor]:
 
 
 def choices(field: FieldDescriptor) -> list[str]:
-    """The words of its enumeration; the first value, which is the default, has none there."""
+    """Return the words of its enumeration; the first value, which is the default, has none there."""
     assert field.enum_type is not None
     unspecified, *names = [value.name for value in field.enum_type.values]
     prefix = unspecified.removesuffix("UNSPECIFIED")

@@ -46,7 +46,7 @@ TILES, KINGS, DICE = (f'[Game "{setup.rules_id}"]\n[Seats "{setup.seats}"]\n' fo
 
 
 def first(setup: Setup, phase: str) -> str:
-    """The first position of a game in which the phase is awaited, as the line alone."""
+    """Return the first position of a game in which the phase is awaited, as the line alone."""
     found: list[str] = []
 
     def watch(state: Any) -> None:

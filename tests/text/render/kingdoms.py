@@ -33,7 +33,7 @@ def greedy(state: State, move: Any) -> tuple[int, ...]:
 
 
 def events(game: str) -> Iterator[tuple[State, Any]]:
-    """Every event of a greedy game, with the position before it; at the end the last position and None."""
+    """Yield every event of a greedy game, with the position before it; at the end the last position and None."""
     seats, options = GAMES[game]
     state = GAME.new(seats, options)
     dealer = GAME.dealer(seats, options, None, InOrder())

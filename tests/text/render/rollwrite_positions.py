@@ -26,7 +26,7 @@ class Fixed:
 
 
 def events(seats: int, options: Options | None = None, sheet: Sheet | None = None) -> Iterator[tuple[State, Any]]:
-    """Every event of a game, with the position before it; the last position with none."""
+    """Yield every event of a game, with the position before it; the last position with none."""
     state: State = GAME.new(seats, options, sheet)
     dealer = GAME.dealer(seats, options, sheet, Fixed())
     while not isinstance(awaited := state.pending()[0], Over):

@@ -272,7 +272,7 @@ def test_the_list_goes_on_where_a_line_is_missing_or_doubled() -> None:
 
 
 def with_illegal_moves(rng: random.Random, setup: Setup, seed: int) -> str:
-    """A game in which some moves are other ones: legal at another time, or with other numbers."""
+    """Return a game in which some moves are other ones: legal at another time, or with other numbers."""
     lines = write(text_of(setup, play(setup, seed=seed))).split("\n")
     moves = [index for index, line in enumerate(lines) if re.match(r"\d: ", line)]
     for index in rng.sample(moves, min(3, len(moves))):

@@ -85,7 +85,7 @@ class Event:
 
 
 def cut(order: Sequence[int], shape: Sequence[int], byes: int) -> Pairing:
-    """The players in this order at tables of these sizes; the last have the bye."""
+    """Return the players in this order at tables of these sizes; the last have the bye."""
     tables, at = [], 0
     for size in shape:
         tables.append(tuple(order[at : at + size]))
@@ -94,7 +94,7 @@ def cut(order: Sequence[int], shape: Sequence[int], byes: int) -> Pairing:
 
 
 def shapes(players: int, sizes: Sequence[int]) -> list[tuple[int, ...]]:
-    """The sizes of the tables, in every way that has as few byes and short tables as can be."""
+    """Return the sizes of the tables, in every way that has as few byes and short tables as can be."""
     byes, shorts = fewest(players, sizes)
     ways = [()] if shorts == 0 else list(_shorts(sizes[1:], shorts))
     found = []

@@ -26,7 +26,7 @@ from tests.sizes import campaign
 
 
 def words() -> Words:
-    """A draw."""
+    """Return a draw."""
     return Deck(bytes(32)).words("event/plan")
 
 

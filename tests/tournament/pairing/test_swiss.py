@@ -22,7 +22,7 @@ SIZES = st.lists(st.integers(2, 6), min_size=1, max_size=3, unique=True).map(tup
 
 
 def words(seed: int = 0) -> Words:
-    """A draw."""
+    """Return a draw."""
     return Deck(seed.to_bytes(32, "big")).words("event/1/tables")
 
 
@@ -144,7 +144,7 @@ def test_the_draw_decides_the_seats_only_where_counts_do_not() -> None:
 
 
 def groups(players: tuple[int, ...], sizes: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], ...]]:
-    """Every way to divide the players into tables of these sizes, each once."""
+    """Yield every way to divide the players into tables of these sizes, each once."""
     if not sizes:
         yield ()
         return
@@ -158,7 +158,7 @@ def groups(players: tuple[int, ...], sizes: tuple[int, ...]) -> Iterator[tuple[t
 
 
 def the_best(situation: Situation, sizes: tuple[int, ...]) -> tuple[int, ...]:
-    """The smallest vector, seats left aside, of all pairings without those who must not meet."""
+    """Return the smallest vector, seats left aside, of all pairings without those who must not meet."""
     players = situation.standing
     found = []
     for shape in shapes(len(players), sizes):

@@ -36,7 +36,7 @@ def test_no_referee_opens_an_event_as_a_game() -> None:
 
 
 def acts() -> list[Act]:
-    """Acts of every kind: those that break a rule, and those that do not."""
+    """Return acts of every kind: those that break a rule, and those that do not."""
     cases = [case() for _, case in RULES.broken]
     return [act for broken in cases for act in (broken.event, broken.legal) if act is not None]
 

@@ -34,7 +34,7 @@ SIZES = {
 
 
 def simulated(players: int, rng_seed: int, sizes: tuple[int, ...] = (4, 3), rounds: int = 4) -> EventLog:
-    """A random event, played to its end."""
+    """Return a random event, played to its end."""
     fixed = terms(sizes=sizes, points=SIZES[sizes], rounds=rounds, late_until=rounds)
     log = EventLog.new(fixed, PrivateKey.generate())
     Simulation(log, SEED, players, OFTEN, rng_seed).run()
@@ -59,13 +59,13 @@ def is_pair(each: Happened, number: int) -> bool:
 
 
 def happened(log: EventLog) -> list[Happened]:
-    """Every entry, read again."""
+    """Return every entry, read again."""
     record = Record(log.record.open_data)
     return [record.read(data) for data in log.entries]
 
 
 def exchanges(state: State, pairing: Pairing) -> list[Vector]:
-    """The vectors of all pairings that an exchange of two players leads to, without seats."""
+    """Return the vectors of all pairings that an exchange of two players leads to, without seats."""
     before, sizes = situation(state), state.terms.sizes
     groups = (*pairing.tables, pairing.byes)
     return [
