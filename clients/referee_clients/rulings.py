@@ -57,7 +57,7 @@ class NotAllowed(ClientError):
 
 
 class BadMove(ClientError):
-    """No move of the position in notation: what is wrong, and where."""
+    """No move of the position in notation; the message has the fault and its place."""
 
 
 def check(record: Record, author: Author, key: PrivateKey, act: TableAct) -> Act:
@@ -217,7 +217,7 @@ def resting(made: log_pb2.Rule, rule_id: str, decides: int | None) -> log_pb2.Ru
 def standing_move(record: Record, seat: int, text: str) -> log_pb2.Accept:
     """Return that a move stands which the seat on turn would make, with every rule that it breaks.
 
-    ``text``: the move in notation, with or without the seat before it. Raise ``BadMove`` for what is none.
+    ``text``: the move in notation, with or without the seat before it. Raise ``BadMove`` if it is none.
     """
     game = record.game
     rules_id = record.opened.rules_id
@@ -274,7 +274,7 @@ _ACTS: Final = ("rule", "change_key")
 
 
 class NotPrepared(ClientError):
-    """The bytes are no such file. The message says what is wrong and what was expected."""
+    """The bytes are no such file. The message has the fault and the expected form."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,12 +19,12 @@ from referee.process.lifetime import adopt_orphans, end_children, end_with, endi
 
 _LINE_BYTES: Final = 64 << 20
 _STOP_S: Final = 10.0
-"""For its way out, before it is killed."""
+"""The seconds for its way out, before it is killed."""
 _END: Final = "end"
 
 
 class EndedEarly(Exception):
-    """The process ended before it had told everything; the message says how."""
+    """The process ended before its last report; the message says how."""
 
 
 async def told_by(module: str, words: Sequence[str], stderr: IO[bytes] | None = None) -> AsyncGenerator[Any, None]:
@@ -51,9 +51,9 @@ async def told_by(module: str, words: Sequence[str], stderr: IO[bytes] | None = 
 
 @contextmanager
 def telling() -> Iterator[Callable[[Any], None]]:
-    """Make this the process that is apart, and end it: yield what tells the parent something.
+    """Make this the separate process, and end it: yield the function that reports to the parent.
 
-    What is printed goes to standard error. SIGTERM, which comes with the parent's end, too, ends everything at once.
+    Printed text goes to standard error. SIGTERM, which comes with the parent's end, too, ends everything at once.
     """
     with os.fdopen(own_output(), "w", encoding="ascii") as out:
         signal.signal(signal.SIGTERM, _leave)

@@ -33,7 +33,7 @@ class Position:
     where: str
     """The place, for a person who looks for it, such as ``game 3, move 40``."""
     events: Sequence[Any] = ()
-    """All that happened before it; empty if no game is known that comes to it."""
+    """All events before it; empty if no game is known that leads to it."""
 
 
 def random_game(

@@ -65,9 +65,9 @@ class Forked:
     ) -> None:
         """``name``, ``rules_id``, ``seed``: as of ``load``, which is called in the other process."""
         self.patience_s: float | None = None
-        """How long it has for the next move; None: as long as it likes."""
+        """The seconds that it has for the next move; None: no limit."""
         self.asked_s = 0.0
-        """When it was asked last, by ``time.monotonic``: what is done to ask it takes nothing of its time."""
+        """The time when it was asked last, by ``time.monotonic``: the work of asking takes nothing of its time."""
         self._name, self._rules_id, self._seed = name, rules_id, seed
         self._memory_bytes = memory_mib << 20
         self._start_s = start_s
@@ -81,7 +81,7 @@ class Forked:
 
     @property
     def told(self) -> str:
-        """The end of what it printed."""
+        """The end of its output."""
         return self._told.decode(errors="replace")
 
     def begin(self, table: Table) -> None:
@@ -254,7 +254,7 @@ class Forked:
 # --- what both processes have ----------------------------------------------------------------------------------
 
 _table_here: Table | None = None
-"""In the bot's process: where it sits."""
+"""The table of the bot, in its process."""
 
 
 def _pickled(asked: object, table: Table) -> bytes:
@@ -280,7 +280,7 @@ def _part_here(name: str) -> Any:
 
 
 def _in_words(since: Sequence[Happening]) -> tuple[Happening, ...]:
-    """Return the same for another process: with its words, not with what makes them."""
+    """Return the same events for another process: with their words, not with the functions that make them."""
     return tuple(replace(each, say=partial(str, each.text)) for each in since)
 
 

@@ -29,13 +29,13 @@ from referee_clients.bots.bot import Ending, Proposal, Table, UnknownBot
 
 PREFIX: Final = "exec:"
 START_S: Final = 60.0
-"""From its start until it has said what it is."""
+"""The seconds from its start until its first answer."""
 END_S: Final = 2.0
-"""From the end of its input until it is killed."""
+"""The seconds from the end of its input until it is killed."""
 MEMORY_MIB: Final = 2048
 """Resident, of all its processes; measured where there is /proc, while an answer is awaited."""
 MOST_PROCESSES: Final = 256
-"""In its group, itself included; counted with the memory."""
+"""The most processes in its group, itself included; counted with the memory."""
 LINE_BYTES: Final = 64 << 10
 """The most bytes of an answer."""
 TOLD_BYTES: Final = 1 << 20
@@ -43,25 +43,25 @@ TOLD_BYTES: Final = 1 << 20
 _TAIL_BYTES: Final = 1000
 _LOOK_S: Final = 0.2
 _WEIGH_S: Final = 0.5
-"""Between two looks at what it takes, while it is asked."""
+"""The seconds between two looks at its use of memory, while it is asked."""
 _PASSED_ON: Final = frozenset({"PATH", "HOME", "USER", "LANG", "TMPDIR", "TZ"})
 
 
 class ProgramFailed(Exception):
-    """The program gave no answer that can be read; the message says what it did, and what was expected."""
+    """The program gave no answer that can be read; the message says what it did, and the expected answer."""
 
 
 class ProgramLate(ProgramFailed):
-    """It did not answer in time."""
+    """The program did not answer in time."""
 
 
 class ProgramIllegal(ProgramFailed):
-    """It answered a move that no position allows."""
+    """The program answered a move that no position allows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long something may take, and until when; None: as long as it likes."""
+    """The time limit of a step, in seconds, and its end; None: no limit."""
 
     seconds: float | None
     until: float | None
@@ -93,9 +93,9 @@ class Program:
         Raise ``UnknownBot`` if there is no such program.
         """
         self.patience_s: float | None = None
-        """How long it has for the next move; None: as long as it likes."""
+        """The seconds that it has for the next move; None: no limit."""
         self.asked_s = 0.0
-        """When it was asked last, by ``time.monotonic``: what is done to ask it takes nothing of its time."""
+        """The time when it was asked last, by ``time.monotonic``: the work of asking takes nothing of its time."""
         self._name = name
         self._is_shown = is_shown
         self._ends_with_thread = ends_with_thread
@@ -226,7 +226,7 @@ class Program:
                     return False
                 self._weigh(process)
                 continue
-            # No more than a pipe takes at once: who does not read must not hold the game up.
+            # No more than a pipe takes at once: a program that does not read must not hold the game up.
             line = line[os.write(process.stdin.fileno(), line[: select.PIPE_BUF]) :]
         return True
 

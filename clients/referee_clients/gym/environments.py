@@ -66,7 +66,7 @@ class Play:
         self.moves: tuple[Any, ...] = ()
         """Legal moves of the seat on turn."""
         self.mask: Mask = np.zeros(self.actions.size, np.int8)
-        """Which actions are legal for the seat on turn."""
+        """The actions that are legal for the seat on turn."""
         self.over: Over | None = None
         self._out: dict[int, Ending] = {}
         self._told = Told(())
@@ -283,7 +283,7 @@ class SoloEnv(gymnasium.Env[dict[str, Any], SupportsInt]):
         illegal: Illegal = "raise",
     ) -> None:
         """``opponents``: bots by name, or ``module:attribute``; ``seat``: None: another one at random in every game;
-        ``illegal``: what an action does that the mask forbids: ``lose`` ends the game with a reward of -1.
+        ``illegal``: the effect of an action that the mask forbids: ``lose`` ends the game with a reward of -1.
 
         Raise ``UnknownRules``, ``UnknownBot``, ``SetupError``, ``ValueError``.
         """

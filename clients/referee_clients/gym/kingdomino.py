@@ -18,7 +18,7 @@ SIDE: Final = 2 * REACH + 1
 """Cells along a side of the square around the castle in which every kingdom of 7 by 7 lies."""
 _FRAME: Final = 7
 _STEPS: Final = ((0, -1), (1, 0), (0, 1), (-1, 0))
-"""From the left half to the right one: north, east, south, west."""
+"""The steps from the left half to the right one: north, east, south, west."""
 _CASTLE: Final = 0
 _CHOOSE: Final = _CASTLE + _FRAME * _FRAME
 _DISCARD: Final = _CHOOSE + COUNT

@@ -25,7 +25,7 @@ from referee_clients.bots.program import ProgramFailed, ProgramIllegal, ProgramL
 from referee_clients.bots.story import Story, moved
 
 FAULTS: Final = frozenset({Ending.CRASHED, Ending.FLAG, Ending.ILLEGAL_MOVES})
-"""How a seat loses by the fault of its bot; to resign is none."""
+"""The endings in which a seat loses by the fault of its bot; to resign is none."""
 _PER_OCTAVE: Final = 4
 
 Act = int | str
@@ -42,25 +42,25 @@ class Fault:
     """``CRASHED``, ``FLAG`` or ``ILLEGAL_MOVES``."""
     why: str
     state: Any = field(compare=False, repr=False, default=None)
-    """Where it happened."""
+    """The position of the fault."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a game ended, and what it took."""
+    """The end of a game, and its cost."""
 
     scores: tuple[int, ...]
     places: tuple[int, ...]
     turns: int
     decisions: tuple[int, ...]
-    """Per seat."""
+    """The number of decisions per seat."""
     thought_s: tuple[float, ...]
-    """Per seat: processor time spent choosing; what else the machine does does not count."""
+    """Per seat: processor time spent choosing; the machine's other work does not count."""
     ending: Ending = Ending.RULES
     out: Mapping[int, Ending] = field(default_factory=dict)
     """Seats that lost before the end and how, in that order."""
     acts: tuple[Act, ...] = ()
-    """All that seats did. With the deal they are the game."""
+    """All acts of seats. With the deal they are the game."""
     position: str = ""
     """Digest of the last position, in hexadecimal digits."""
     times: tuple[Mapping[int, int], ...] = field(default=(), compare=False)
@@ -238,7 +238,7 @@ class Seat:
     thought_s: float = 0.0
     times: Counter[int] = field(default_factory=Counter)
     failed: Failed | None = None
-    """Before its first move: it counts when the seat has to decide."""
+    """The failure before its first move: it counts when the seat has to decide."""
 
     def begin(self, *, is_strict: bool) -> None:
         """Tell the bot where it sits. Raise ``IllegalMove`` if it fails, unless that is to count later."""

@@ -1,4 +1,4 @@
-"""Worker processes that play the games of a match: what is ready is taken, and one that dies is replaced."""
+"""Worker processes that play the games of a match: finished games are taken, and a worker that dies is replaced."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class _Worker:
             self._requests.flush()
 
     def take(self) -> list[Played]:
-        """Return the games that it has told of. Raise ``EOFError`` when nothing more can come."""
+        """Return the games that it has reported. Raise ``EOFError`` when nothing more can come."""
         found: list[Played] = []
         is_over = False
         while not is_over:
@@ -99,7 +99,7 @@ class _Worker:
         return payload
 
     def death(self) -> str:
-        """Return how it ended, or had to be ended, twice, and what helps."""
+        """Return how it ended, or had to be ended, twice, and the remedy."""
         if self.is_garbled:
             return "a bot wrote to a pipe of the match, twice; play without --in-process, in a process of its own"
         try:
@@ -138,7 +138,7 @@ class Pool:
     def of(cls, match: Match, processes: int, keep: Keep = None) -> Iterator[Pool]:
         """Start workers, and end them with all that bots have started.
 
-        ``keep``: what a worker does with a game before it tells of it; it is sent to the workers.
+        ``keep``: a worker's function for a game before it reports it; it is sent to the workers.
         """
         pool = cls(match, processes, keep)
         try:
@@ -149,7 +149,7 @@ class Pool:
 
     @property
     def most(self) -> int:
-        """How many games can be given out at one time."""
+        """The most games that can be given out at one time."""
         return len(self._workers) * _WITH_EACH
 
     def give(self, tasks: Sequence[Task]) -> int:

@@ -18,7 +18,7 @@ from typing import Final
 SCALE: Final = 400 / math.log(10)
 """Points of rating to each unit of a strength's logarithm: 400 more is ten times as strong."""
 GHOST: Final = 1.0
-"""How many draws each bot has, beside its games, with one of strength 1: so that no bot is infinitely strong."""
+"""The number of draws of each bot, beside its games, with one of strength 1: so that no bot is infinitely strong."""
 CLOSE: Final = 1e-12
 """The last step, of strengths' logarithms."""
 _NEAR: Final = 1e-3
@@ -30,7 +30,7 @@ Stage = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Placing:
-    """A game, as far as ratings go: who had which place."""
+    """A game, as far as ratings go: the place of each bot."""
 
     bots: tuple[int, ...]
     places: tuple[int, ...]

@@ -49,10 +49,10 @@ _FAULT_RULE: Final = "TBL-34"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One thing that happened."""
+    """One event."""
 
     state: Any
-    """Before it."""
+    """The state before it."""
     seat: int | None
     """The seat whose bot decided; None: none did."""
     event: Any
@@ -230,7 +230,7 @@ def keep(folder: Path, match: Match, game: Game, keys: Keys) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Logs:
-    """Which games' logs are kept."""
+    """The games whose logs are kept."""
 
     sample: int | None = 0
     """Their number; None: all."""

@@ -30,7 +30,7 @@ _POINTS: Final = 60
 
 
 class Kind(StrEnum):
-    """Which groups there are."""
+    """The kinds of groups."""
 
     TABLES = "tables"
     """Every pair of bots meets about equally often, however many there are."""
@@ -69,7 +69,7 @@ def groups(kind: Kind, bots: int, seats: int, seed: int) -> Iterator[Group]:
 
 
 class _Counted:
-    """How often bots sat at a table, and with whom."""
+    """The number of times that bots, and pairs of bots, sat at a table."""
 
     def __init__(self, bots: int, rng: random.Random) -> None:
         self._rng = rng
@@ -178,7 +178,7 @@ def first_share(game: Game, seat: int) -> float:
 
 
 def _placing(game: Game, seat: int) -> float:
-    """Return 1 for first and alone, 0 for last and alone, and what is between; shared places are their mean."""
+    """Return 1 for first and alone, 0 for last and alone, and values between; shared places are their mean."""
     place = game.places[seat] + (game.places.count(game.places[seat]) - 1) / 2
     return (len(game.places) - place) / (len(game.places) - 1)
 

@@ -33,7 +33,7 @@ class Measure(StrEnum):
     POINTS = "points"
     """A game, more than the mean of the others at the table."""
     PLACING = "placing"
-    """From 0%, always last, to 100%, always first; more than the 50% that are even."""
+    """Shares from 0%, always last, to 100%, always first; more than the 50% that are even."""
 
 
 class Verdict(StrEnum):

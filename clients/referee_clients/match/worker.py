@@ -45,17 +45,17 @@ class Task:
     block: int
     rotation: int
     seats: tuple[int, ...]
-    """By seat, the number of the bot."""
+    """The number of the bot, by seat."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """A fault, and what helps its author."""
+    """A fault, and the remedy for its author."""
 
     bot: int
     fault: Fault
     text: str
-    """The position and what the bot printed last, for people."""
+    """The position and the bot's last output, for people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class Seeded:
 
 
 def play(match: Match, task: Task) -> Played:
-    """Play a game; what a bot does wrong costs it the game."""
+    """Play a game; a bot's fault costs it the game."""
     bots: list[Any] = []
     troubles: list[Trouble] = []
     for seat, number in enumerate(task.seats):
@@ -168,7 +168,7 @@ def as_json(played: Played) -> dict[str, Any]:
 
 
 def of_json(told: Any) -> Played:
-    """Return the game in what a worker told, which may have bots of strangers in it.
+    """Return the game of a worker's report, which may have bots of strangers in it.
 
     Raise ``KeyError``, ``TypeError`` or ``ValueError`` if it is none.
     """

@@ -39,7 +39,7 @@ _OPTIONS = (*CHANNEL_OPTIONS, ("grpc.use_local_subchannel_pool", 1))
 
 
 class Cut(Exception):
-    """The way to the referee broke, or is to be taken anew: what was said or done last."""
+    """The way to the referee broke, or is to be taken anew; the message has the last error or act."""
 
     def __init__(self, why: str, retry_s: float | None = None) -> None:
         """``retry_s``: to wait at least."""
@@ -65,7 +65,7 @@ class Connection:
 
         ``patience_s``: how long the referee may be away before ``Unreachable`` is raised. ``silence_s``: how long a
         stream may say nothing before it is taken for dead. ``security``: as the environment says, if not given.
-        ``on_cut``: told, each time that the way broke, why it did.
+        ``on_cut``: called with the reason each time that the way broke.
         """
         self.address = address
         self.game_id = game_id
@@ -90,7 +90,7 @@ class Connection:
         await self.cut()
 
     async def cut(self) -> None:
-        """Drop the connection; what was sent stays sent."""
+        """Drop the connection; sent messages stay sent."""
         channel, self._channel = self._channel, None
         if channel is not None:
             if self._order is not None:
@@ -100,7 +100,7 @@ class Connection:
     async def watch(self, ledger: Ledger, take: Callable[[pb.WatchGameResponse], Awaitable[None]]) -> None:
         """Read the game into the ledger, from where that ends, to the end of the game.
 
-        ``take`` gets every message after the ledger has it. Raise ``ClientError``, and what ``take`` raises; a
+        ``take`` gets every message after the ledger has it. Raise ``ClientError``, and the errors of ``take``; a
         ``Cut`` of ``take`` begins another stream, and so does a ``ClientError`` in doubt.
         """
         await self._follow(ledger, take, self._watch)
@@ -112,7 +112,7 @@ class Connection:
     async def send(self, act: SignedIntent, number: int, thought_ms: int | None = None) -> None:
         """Put an act on the stream of ``play``; the answer will have the number. Raise ``Cut``.
 
-        ``thought_ms``: since the turn was there, by our own clock; what passed beyond it is the network's.
+        ``thought_ms``: since the turn was there, by our own clock; the time beyond it is the network's.
         """
         signed = pb.SignedAct(intent=act.intent, signature=act.signature, id=number, thought_ms=thought_ms)
         await self._write(pb.PlayGameRequest(act=signed))
@@ -277,7 +277,7 @@ def cuts() -> Iterator[None]:
 
 
 class Pace:
-    """How long to wait before the next attempt: ever longer, up to a limit, and not in step with others."""
+    """The wait before the next attempt: ever longer, up to a limit, and not in step with others."""
 
     def __init__(self, patience_s: float, address: str) -> None:
         self._patience_s = patience_s

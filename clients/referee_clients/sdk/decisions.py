@@ -38,9 +38,9 @@ from referee_clients.sdk.errors import BadMove, BotFailed
 from referee_clients.sdk.ledger import Ledger
 
 END_S: Final = 10.0
-"""For a bot to take leave."""
+"""The seconds for a bot to take leave."""
 CONSENT_WAIT_S: Final = 10.0
-"""How long a seat that has agreed to a take-back waits for the others before it moves."""
+"""The seconds that a seat that has agreed to a take-back waits for the others before it moves."""
 
 _log = logging.getLogger(__name__)
 
@@ -52,7 +52,7 @@ class _Choice:
     position: bytes
     """The digest of the position."""
     since_s: float
-    """When we learnt that it is our turn there."""
+    """The time when we learnt that it is our turn there."""
     answer: bytes | TableAct | None = None
     """A move, or an act of the table; None while it is being asked."""
     is_asked: bool = False
@@ -77,7 +77,7 @@ class Decisions:
         self.resigns = False
         """The bot gave up."""
         self.tasks: set[asyncio.Task[None]] = set()
-        """Questions, and what is done with their answers."""
+        """Questions, and the handling of their answers."""
         self._is_asking = False
         self._ledger = ledger
         self._seat = seat
@@ -88,7 +88,7 @@ class Decisions:
         """True if ``begin`` of the bot was called."""
         self._choice: _Choice | None = None
         self._heard_s = time.monotonic()
-        """When we learnt of the newest entry, or that it is our turn."""
+        """The time when we learnt of the newest entry, or that it is our turn."""
         self._story: Story | None = None
         self._told: tuple[Happening, ...] = ()
         """The story as it was when the bot was asked."""
@@ -121,7 +121,7 @@ class Decisions:
 
     @property
     def thought_ms(self) -> int:
-        """How long the newest answer took, from having the turn on."""
+        """The time that the newest answer took, from having the turn on."""
         since_s = self._heard_s if self._choice is None else self._choice.since_s
         return int(1000 * (time.monotonic() - since_s))
 
@@ -301,7 +301,7 @@ class Decisions:
         return data
 
     def _left_ms(self) -> int | None:
-        """Return what is left of our time for this decision; what it took to learn of it is not known here."""
+        """Return the rest of our time for this decision; the time to learn of it is not known here."""
         record, seat = self._ledger.record, self._seat
         if (clocks := record.game.clocks) is None:
             return None
@@ -358,7 +358,7 @@ def _passed_on(error: BaseException) -> Exception:
 
 
 def of_the_bot(error: BaseException) -> TracebackType | None:
-    """Return the error's traceback from the bot's own code on: what is before it is not its author's."""
+    """Return the error's traceback from the bot's own code on: the part before it is not its author's."""
     step = trace = error.__traceback__
     while step is not None:
         if step.tb_frame.f_code.co_filename == __file__:

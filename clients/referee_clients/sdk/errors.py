@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 DOMAIN = "referee.v1"
 _SAID = "said"
-"""In the metadata of an error: its message as ``Phrase.encoded``."""
+"""The key in the metadata of an error: its message as ``Phrase.encoded``."""
 UNTRUSTED = ("CERTIFICATE_VERIFY_FAILED", "Hostname Verification")
-"""In gRPC's words: TLS refused the connection. Waiting does not make anybody trusted."""
+"""gRPC's words when TLS refused the connection. Waiting does not help."""
 EXPIRED = "certificate has expired"
-"""In gRPC's words, why, if that is all that is wrong with the certificate."""
+"""gRPC's words when that is all that is wrong with the certificate."""
 
 
 class ClientError(Exception):

@@ -231,7 +231,7 @@ class GameCopy:
         return self._growing if self._end else None
 
     def _written(self, data: bytes) -> Path | None:
-        """Write ``GAME.gamelog``, unless that is a file of somebody else. Raise ``OSError``."""
+        """Write ``GAME.gamelog``, unless that is another program's file. Raise ``OSError``."""
         if (whole := self._whole) is None:
             return None
         if whole.exists() and whole.name not in _listed(whole.parent):
@@ -290,7 +290,7 @@ def _sync(folder: Path) -> None:
 
 
 def _listed(folder: Path) -> list[str]:
-    """Return the files that were written here, the oldest first: those of anybody else are never touched."""
+    """Return the files that were written here, the oldest first: other files are never touched."""
     try:
         names = (folder / _LIST).read_text(encoding="ascii").splitlines()
     except (OSError, UnicodeDecodeError):

@@ -35,15 +35,15 @@ from referee_clients.sdk.ledger import Ledger, check_seat, owed
 
 @dataclass(frozen=True, slots=True)
 class GameResult:
-    """How the game ended, with the seat's own evidence of it."""
+    """The end of the game, with the seat's own evidence of it."""
 
     seat: int
     ending: str
-    """Such as ``RULES``, ``STALLED`` or ``ABORTED``."""
+    """The ending, such as ``RULES``, ``STALLED`` or ``ABORTED``."""
     scores: tuple[int, ...]
-    """Per seat; empty if the ending gives no points."""
+    """The scores per seat; empty if the ending gives no points."""
     places: tuple[int, ...]
-    """Per seat, 1 is the winner; empty if the ending has no result."""
+    """The places per seat, 1 is the winner; empty if the ending has no result."""
     outcome: str
     """The winner and the reason: ``seat 0 wins: seat 1 resigned``."""
     entries: tuple[bytes, ...]
@@ -51,7 +51,8 @@ class GameResult:
     receipts: tuple[bytes, ...]
     """Signed checkpoints; ``referee audit --receipt`` compares a file with them."""
     forfeited: str = ""
-    """How the seat forfeited, such as ``FLAG``; empty if it did not. Where others play on, there is no ending yet."""
+    """The way in which the seat forfeited, such as ``FLAG``; empty if it did not. Where others play on, there is no
+    ending yet."""
 
 
 class _Left(Exception):
@@ -108,7 +109,7 @@ class Player:
         self._sent_on = 0
         """The stream that it was last sent on."""
         self._answer_by_s = 0.0
-        """From then on the act is taken for lost, and sent again on another stream."""
+        """The time from which on the act is taken for lost, and sent again on another stream."""
         self._sending = asyncio.Lock()
         self._current_on: int | None = None
         """The number of the stream that has sent all earlier entries."""
@@ -154,7 +155,7 @@ class Player:
         return clocks.seat(self.join.seat)
 
     async def resign(self) -> None:
-        """Leave the game: at once, or as soon as what was sent before is answered. Raise ``Cut``."""
+        """Leave the game: at once, or as soon as the sent messages are answered. Raise ``Cut``."""
         self._resigns = True
         if self.ledger.size and self._sent is None:
             await self._act()
@@ -271,7 +272,7 @@ class Player:
                 return intent.act(record.place, author, self.key, act)
 
     async def _answered(self) -> None:
-        """Act on what the bot answered."""
+        """Act on the bot's answer."""
         if self._deciding.failure is not None:
             self._resigns |= self._resign_on_failure and self.ledger.record.game.arbitration.is_offered
             if not self._resigns and self._playing is not None:
@@ -347,13 +348,13 @@ def play(
 ) -> GameResult:
     """Take the seat of a join string and play the game to its end; the bot is asked for every move.
 
-    ``bot``: itself, or what makes it once the game is known: ``referee_clients.bots.maker`` finds ours by name.
-    ``key_file``: where the seat's private key is kept, so that a bot that was stopped can be started again; without
-    it the key dies with the process. Beside it is the seat's copy of the game, ``GAME-SEAT.gamelog``. ``log_copy``: a
-    game that is over leaves ``GAME.gamelog`` there, and the newest 200 of these files stay. ``verifier``: the
-    referee's verifier key, to check what it signs. ``move_limit_s``, ``resign_on_failure``: as for ``Player``.
-    ``security``: as the environment says, if not given. A seat that forfeits ends at once, though others may play on.
-    Raise ``JoinError`` and ``ClientError``, and whatever the bot raises.
+    ``bot``: the bot, or a function that makes it once the game is known: ``referee_clients.bots.maker`` finds ours by
+    name. ``key_file``: where the seat's private key is kept, so that a bot that was stopped can be started again;
+    without it the key dies with the process. Beside it is the seat's copy of the game, ``GAME-SEAT.gamelog``.
+    ``log_copy``: a game that is over leaves ``GAME.gamelog`` there, and the newest 200 of these files stay.
+    ``verifier``: the referee's verifier key, to check what it signs. ``move_limit_s``, ``resign_on_failure``: as for
+    ``Player``. ``security``: as the environment says, if not given. A seat that forfeits ends at once, though others
+    may play on. Raise ``JoinError`` and ``ClientError``, and the bot's errors.
     """
     return asyncio.run(
         play_async(

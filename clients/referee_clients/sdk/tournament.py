@@ -33,7 +33,7 @@ from referee_clients.sdk.errors import Answer, ClientError, Denied, Distrust, Un
 CALL_S: Final = 15.0
 LOG_S: Final = 60.0
 PATIENCE_S: Final = 60.0
-"""How long a referee may be away, as when it is started again."""
+"""The seconds that a referee may be away, as when it is started again."""
 _FIRST_WAIT_S: Final = 0.1
 _LONGEST_WAIT_S: Final = 2.0
 _T = TypeVar("_T")
@@ -63,7 +63,7 @@ class EventKeeper:
             keys = [key.public.raw, *arbiters]
             request = events_pb.CreateEventRequest(terms=terms_data(terms), organiser_keys=keys)
             stub: Any = events_grpc.EventServiceStub(channel)
-            try:  # once: who asks again would begin another
+            try:  # once: a second request would begin another
                 created = stub.CreateEvent(request, timeout=CALL_S, metadata=bearer(self.token))
             except grpc.RpcError as error:
                 raise _denied(_answer(error)) from None

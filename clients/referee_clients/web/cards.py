@@ -30,9 +30,9 @@ class Card:
     rules_id: str
     seat: int
     join: str = field(repr=False)
-    """For programs."""
+    """The join string for programs."""
     link: str = field(default="", repr=False)
-    """For browsers; empty if the referee is not known to have pages where seats can be played."""
+    """The link for browsers; empty if the referee is not known to have pages where seats can be played."""
     player: str = ""
     """Empty: to be written on the card."""
     event: int | None = None

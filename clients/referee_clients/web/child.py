@@ -125,7 +125,7 @@ def _unpacked(told: dict[str, Any]) -> Settings:
         referee=told["referee"],
         verifier=VerifierKey.parse(told["verifier"]),
         token=told["token"],
-        # Its address is one of this machine: what is sent there stays here.
+        # Its address is one of this machine: messages to it stay here.
         security=Security(ca=_path(told["ca"]), name=told["name"], insecure=True),
         python=_path(told["python"]),
         languages=told["languages"],

@@ -136,7 +136,7 @@ _RULINGS: Final[Mapping[str, Callable[[Given, Record], log_pb2.Rule]]] = {
     "void": lambda *_: log_pb2.Rule(void=log_pb2.Void()),
     "dismiss": lambda *_: log_pb2.Rule(dismiss=log_pb2.Dismiss()),
 }
-"""By name, as commands."""
+"""The makers by name, as commands."""
 
 
 # --- the endpoints ---------------------------------------------------------------------------------------------------
@@ -176,7 +176,7 @@ class _Office:
         )
 
     async def status(self, request: Request) -> Response:
-        """Return the games that the token shows: who is awaited and connected, clocks, calls."""
+        """Return the games that the token shows: the awaited and connected seats, clocks, calls."""
         metadata, page = self._referee.metadata(token_of(request, undone="asked")), page_of(request)
         asked = status_service_pb2.GetStatusRequest(page_size=_PAGE_SIZE, page_token=page)
         found = await self._status.GetStatus(asked, timeout=CALL_S, metadata=metadata)

@@ -55,7 +55,7 @@ _PAGE: Final = re.compile("[!-~]{0,1000}", re.ASCII)
 
 
 def token_of(request: Request, *, undone: str) -> str:
-    """Return the Authorization header. ``undone``: what was not done without one. Raise ``Refusal``."""
+    """Return the Authorization header. ``undone``: the act that was not done without one. Raise ``Refusal``."""
     found = request.headers.get("authorization", "")
     if not _BEARER.fullmatch(found):
         message = f"Nothing was {undone}: expected a token, as Authorization: Bearer TOKEN."
@@ -125,7 +125,7 @@ _KEY_BYTES: Final = 32
 
 
 class Given:
-    """The fields that were sent. Each method raises ``BadWord``; what is not sent is None, or empty."""
+    """The fields that were sent. Each method raises ``BadWord``; a missing field is None, or empty."""
 
     def __init__(self, fields: Mapping[str, Any]) -> None:
         self._fields = fields

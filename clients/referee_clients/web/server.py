@@ -88,7 +88,7 @@ def application(
 _SHUTDOWN_S: Final = 5
 _BACKLOG: Final = 2048
 _AT_ONCE: Final = 2500
-"""Connections; what comes then is answered 503."""
+"""Connections; later ones are answered 503."""
 Ready = Callable[[str, Sequence[Lack]], None]
 
 
@@ -105,10 +105,10 @@ class Settings:
     certificate: Path | None = None
     key: Path | None = None
     referee: str = ""
-    """Its address; empty: no games."""
+    """The referee's address; empty: no games."""
     verifier: VerifierKey | None = None
     token: str = field(default="", repr=False)
-    """With which the referee believes who calls; empty: none."""
+    """The token by which the referee believes the gateway's word on callers; empty: none."""
     security: Security | None = None
     python: Path | None = None
     """A folder with Pyodide; None: browsers check no rules of games."""

@@ -31,10 +31,10 @@ class Show(Protocol):
         """Return how far the game is, in a few words."""
 
     def points(self, state: Any) -> Sequence[int]:
-        """Per seat."""
+        """Return the points per seat."""
 
     def position(self, state: Any) -> RenderableType:
-        """Return the live picture: what lies on the table and what the seats have, in 73 columns and 16 lines."""
+        """Return the live picture: the pieces on the table and those of the seats, in 73 columns and 16 lines."""
 
     def result(self, console: Console, state: Any) -> None:
         """Print how the game ended."""
@@ -54,7 +54,7 @@ _WIDTH = 77
 _ECHO = 3
 """Room on the right for the ^C of a terminal: if it wrapped, the picture would not be wiped away whole."""
 _FRAME = 4
-"""Columns on the left and right of what is shown."""
+"""Columns on the left and right of the picture."""
 _OWN_LINES = 7
 """Frame, head, empty lines, and the one on which the cursor waits."""
 

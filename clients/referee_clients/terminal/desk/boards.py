@@ -324,7 +324,7 @@ class History:
             self._transcript.see(self._record.reread(data))
 
     def lines(self) -> list[str]:
-        """Return them for a screen; what was scored stands under the entry that brought it."""
+        """Return the lines for a screen; scores stand under the entry that brought them."""
         return [line for told in self.entries for line in (*numbered(told, _WIDTH), *scored(told, _WIDTH))]
 
     def taken_back(self, to_seq: int) -> list[Line]:
@@ -353,7 +353,7 @@ class History:
 
 
 def entry_line(told: Line) -> str:
-    """Return an entry with its number: what it says, and whether it stands."""
+    """Return an entry with its number: its words, and whether it stands."""
     return "\n".join(numbered(told, _WIDTH))
 
 

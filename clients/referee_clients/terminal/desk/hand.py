@@ -77,11 +77,11 @@ class Hand(ABC):
         self._on_way = on_way
         self._connected = False
         self.is_current = False
-        """Everything was read that there was at the beginning."""
+        """True if all entries from before the beginning were read."""
         self._ahead_ms = -math.inf
         """The referee's clock less our own, as far as it is known."""
         self.heard_s = time.monotonic()
-        """When we learnt of the newest entry, or that it is our turn."""
+        """The time when we learnt of the newest entry, or that it is our turn."""
         self._sent: tuple[SignedIntent, int] | None = None
         """Our act for the head as we know it, and its seq, until the entry there is known."""
         self._thought_ms: int | None = None
@@ -89,7 +89,7 @@ class Hand(ABC):
         self._sent_on = -1
         """The stream that it was last sent on."""
         self._answer_by_s = 0.0
-        """From then on the act is taken for lost, and sent again on another stream."""
+        """The time from which on the act is taken for lost, and sent again on another stream."""
         self._answer: asyncio.Future[int] | None = None
         self._connection = Connection(
             address,
@@ -269,7 +269,7 @@ class Hand(ABC):
         self._ahead_ms = max(self._ahead_ms, shown_ms - 1000 * time.monotonic())
 
     def _settle(self, said: pb.PlayGameResponse) -> None:
-        """Take note of what became of our act, if the message tells."""
+        """Take note of the outcome of our act, if the message has it."""
         if self._sent is None:
             return
         signed, seq = self._sent

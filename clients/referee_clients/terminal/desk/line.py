@@ -20,7 +20,7 @@ from referee.text.render.marks import seat_words
 from referee_clients.terminal.desk.guide import guide
 
 MOST_MOVES = 5000
-"""Legal moves that are looked at for what can follow; far more than there are at a table."""
+"""Legal moves that are looked at for continuations; far more than there are at a table."""
 
 _BEGINNING: Final = re.compile(r"[^:]*:|[a-z]+", re.ASCII)
 _SEAT: Final = re.compile(r"\s*(\d+)\s*:", re.ASCII)
@@ -34,7 +34,7 @@ class Reading:
     line: str = ""
     """The event with all that may be left out."""
     error: str = ""
-    """In one paragraph."""
+    """The error in one paragraph."""
     column: int = 0
     """The place of the error, from 1; 0: it is about the whole line."""
     cells: tuple[Cell, ...] = ()
@@ -48,7 +48,7 @@ class Reading:
 
 
 class Desk:
-    """One position, and what may be entered in it."""
+    """One position, and the lines that may be entered in it."""
 
     def __init__(self, rules_id: str, state: Any, *, goes_on: bool = True) -> None:
         """``goes_on``: moves and draws are awaited here, which is not so of a game that was ended or suspended, nor
@@ -87,7 +87,7 @@ class Desk:
         return self.moves[0] if self.moves else ""
 
     def awaited(self, names: Sequence[str]) -> str:
-        """Return in words who is awaited, and for what."""
+        """Return in words the awaited author and act."""
         match self.pending:
             case Decision(seat, kinds):
                 return f"{seat_name(seat, names)} to move: {', '.join(kind.replace('_', ' ') for kind in kinds)}"
@@ -105,7 +105,7 @@ class Desk:
         return self._guide.DRAWS[kind].format(seat=seat, player=getattr(outcome, "player", 0))
 
     def _outcome(self) -> Any:
-        """Return an outcome of what is drawn now."""
+        """Return an outcome of the present draw."""
         outcome, _ = next(iter(self.state.chance_outcomes()))
         return outcome
 

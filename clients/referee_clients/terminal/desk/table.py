@@ -90,7 +90,7 @@ _NOT_YET = "The referee has not answered yet."
 
 
 class TableScreen(BoardScreen):
-    """One game, in which somebody enters something."""
+    """One game, with a line for entries."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f1", "help", "Help"),
@@ -163,7 +163,7 @@ class TableScreen(BoardScreen):
         return ""
 
     def over(self) -> str:
-        """Return that the game is over, and what can be done then."""
+        """Return that the game is over, and the acts that are possible then."""
         return "The game is over."
 
     # --- the game ----------------------------------------------------------------------------------------------------
@@ -282,7 +282,7 @@ class TableScreen(BoardScreen):
         return (name, argument.strip()) if name in self._commands else None
 
     def _typed(self, text: str) -> str:
-        """Without what the line began with."""
+        """Return the line without its beginning."""
         return text.strip().removeprefix(self._begun.strip()).strip()
 
     def _submit(self, desk: Desk, text: str) -> None:
@@ -317,7 +317,7 @@ class TableScreen(BoardScreen):
         self._show_meaning()
 
     def run_entering(self, words: str, act: Awaitable[int | str]) -> None:
-        """Wait for what becomes of an act, its entry or what is to be said, without keeping anything else waiting."""
+        """Wait for the outcome of an act, its entry or a message, without keeping anything else waiting."""
         self._asked = self._asked_of = ""
         self.run_worker(self._entering(words, act), name="enter")
 
@@ -385,7 +385,7 @@ class TableScreen(BoardScreen):
             self.fill(offer)
 
     def fill(self, offer: Offer) -> None:
-        """Ask for what belongs to an act, and enter it."""
+        """Ask for the parts of an act, and enter it."""
         self.app.push_screen(Filling(offer.words, self.fields(offer), self._about_line), self._filled)
 
     def _about_line(self, text: str) -> tuple[str, bool]:
