@@ -86,7 +86,7 @@ class Looker(NamedTuple):
     lease_s: float
     """The silence after which a node is taken for dead, in seconds."""
     back_s: float
-    """The same silence for a node that may be connecting still."""
+    """That silence for a node that may be connecting still."""
 
 
 class Living(NamedTuple):

@@ -249,7 +249,7 @@ _AGAIN_S, _MOST_AGAIN_S = 0.001, 0.016
 _AT_STANDBY = """WITH here AS MATERIALIZED (SELECT coalesce(?::text::pg_lsn, pg_current_wal_flush_lsn()) AS lsn)
     SELECT lsn::text, (SELECT max(flush_lsn) >= lsn FROM pg_stat_get_wal_senders()
     WHERE sync_state IN ('sync', 'quorum') AND replay_lsn IS NOT NULL) FROM here"""
-"""Whether a standby that commits wait for has all up to a place in the log, by default what the server has; NULL:
+"""Asks whether a standby that commits wait for has all up to a place in the log, by default the server's; NULL:
 there is none. The function is the one behind ``pg_stat_replication``, at a third of its cost. A follower that
 replays nothing is no server but a copier, such as ``pg_basebackup``, for which commits wait as well if its name
 fits."""
