@@ -53,7 +53,7 @@ class NotAllowed(ClientError):
     def __init__(self, why: str | Phrase) -> None:
         super().__init__(str(why))
         self.phrase = why if isinstance(why, Phrase) else None
-        """The same reason, if it can be said in other languages."""
+        """The reason, if it can be said in other languages."""
 
 
 class BadMove(ClientError):

@@ -234,14 +234,14 @@ class Game(Protocol):
 
 
 class InputError(ValueError):
-    """A part of what was given is wrong, in one line.
+    """A part of the input is wrong, in one line.
 
     ``field`` names the part, and is empty if there is only one; ``what`` is the fault; ``expected`` is empty if that
     tells it, too.
     """
 
     def __init__(self, field: str, what: str, expected: str = "", *, sep: str = ",") -> None:
-        """``sep``: what separates the two, as what was found may have commas itself."""
+        """``sep``: the separator of the two, as the text found may have commas itself."""
         where = f"{field}: " if field else ""
         super().__init__(f"{where}{what}{sep} expected {expected}" if expected else f"{where}{what}")
         self.field = field

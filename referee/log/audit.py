@@ -280,7 +280,7 @@ class _Auditor:
     def _rules(
         self, game: LoggedGame, entry: log_pb2.Entry, kind: str, intent: log_pb2.Intent | None, clock: Clock
     ) -> None:
-        # Decide by the place, not by what the entry says of it: that is the chain's to judge.
+        # Decide by the place, not by the entry's word on it: that is the chain's to judge.
         seq = self.tree.size
         try:
             event = read_entry(entry, kind, intent, game.position)

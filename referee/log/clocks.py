@@ -232,10 +232,10 @@ class Takebacks:
             self._kept.append((len(self._moments) - 1, state))
 
     def check(self, seq: int, now: int, *, drawn: bool = True, others: bool = True, idle: bool = True) -> None:
-        """Check that the game can go back, with entry ``now``, to what it was after entry ``seq``.
+        """Check that the game can go back, with entry ``now``, to its state after entry ``seq``.
 
-        ``drawn``: also past what was drawn or rolled; ``others``: also past what no scribe entered; ``idle``: also
-        where the position stays, as clocks go back, too.
+        ``drawn``: also past draws and rolls; ``others``: also past entries that no scribe entered; ``idle``: also where
+        the position stays, as clocks go back, too.
 
         Raise ``LogError`` (``NOT_AWAITED``).
         """

@@ -1,7 +1,7 @@
 """The game file: its frames, one streaming reader for every consumer, and one writer. Knows no entries.
 
 The reader is strict: it yields frames as long as they are in order and raises at the first that is not. Files are
-written whole from what the referee has stored; nothing repairs one or appends to it.
+written whole from the referee's store; nothing repairs one or appends to it.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def check_crc(whole: bytes, offset: int) -> bytes:
 
 
 def unfinished(tail: bytes, offset: int) -> LogError:
-    """Return what it means that a file ends with these bytes, which are not a whole frame: ``TORN`` or ``FRAME``.
+    """Return the error of a file that ends with these bytes, which are not a whole frame: ``TORN`` or ``FRAME``.
 
     An interrupted write leaves the beginning of a frame and nothing after it. So it is damage, not tearing, if the
     head is implausible, if the bytes are a whole frame but for the length, or if a whole frame follows inside.

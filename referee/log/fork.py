@@ -1,7 +1,7 @@
 """Signed heads that no single history can have: the referee signed one history for one, and another for the other.
 
-Each side is a game file, a proof of one entry or a bare checkpoint. Knows the tree, and of what the entries say only
-which entries the referee declared lost.
+Each side is a game file, a proof of one entry or a bare checkpoint. Knows the tree, and of the entries' content only
+the losses that the referee declared.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def _losses(entries: dict[int, bytes]) -> Iterator[Loss]:
         try:
             entry = decode_entry(data)
         except LogError:
-            continue  # signed all the same; what it says is for the audit
+            continue  # signed nevertheless; its content is for the audit
         if entry.HasField("recovered"):
             yield Loss(seq, entry.recovered.lost_size, entry.recovered.lost_root)
 

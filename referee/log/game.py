@@ -268,13 +268,13 @@ class LoggedGame:
         return None
 
     def check_back(self, seq: int, now: int, *, drawn: bool = True, others: bool = True, idle: bool = True) -> None:
-        """Check that the game can go back, with entry ``now``, to what it was after entry ``seq``.
+        """Check that the game can go back, with entry ``now``, to its state after entry ``seq``.
 
         The limits are those of ``Takebacks.check``. Raise ``LogError`` (``NOT_AWAITED``).
         """
         in_play = self.takebacks is not None
         demand("TBL-22", in_play, "the game is not in play", "going back during play")
-        # The deck was asked for what is due: it is not asked again for another position.
+        # The deck was asked for the due outcome: it is not asked again for another position.
         dealing = self.deal.is_dealt and self.awaits_chance()
         what = "the game cannot go back to entry {seq} while a draw is due"
         demand("TBL-23", not dealing, what, "the draw first", seq=seq)

@@ -196,7 +196,8 @@ class _Checker:
         del self._trail[mark:]
 
     def _propagate(self, head: int) -> bool:
-        """Return whether there is no contradiction among the clauses, with what is on the trail from ``head`` on."""
+        """Return whether there is no contradiction among the clauses, with the literals on the trail from ``head``
+        on."""
         value, trail, watching = self._value, self._trail, self._watching
         while head < len(trail):
             false = -trail[head]

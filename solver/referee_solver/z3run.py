@@ -51,9 +51,9 @@ _until = ContextVar("until", default=inf)
 
 @contextmanager
 def fused(seconds: float) -> Iterator[None]:
-    """Let no budget last longer than ``seconds`` inside the block: somebody waits, and not for ever.
+    """Let no budget last longer than ``seconds`` inside the block: a caller waits, and not for ever.
 
-    A fuse, because what is done until then depends on the machine.
+    A fuse, because the work done until then depends on the machine.
     """
     token = _until.set(monotonic() + seconds)
     try:
@@ -132,7 +132,7 @@ class Budget:
         if core:
             solver.set("core.minimize", True)
         if model:
-            solver.set("phase_selection", 1)  # true first: what is broken is found at once, not bit by bit
+            solver.set("phase_selection", 1)  # true first: a broken rule is found at once, not bit by bit
         result = self.check(solver, text)
         if result == z3.unknown:
             self.left = 0

@@ -67,7 +67,7 @@ def _worth(estimated: tuple[float, Any]) -> float:
 
 
 def _lead(thinking: Thinking, observation: Any, move: Any, seed: int) -> float:
-    """Return the lead after the move and what follows in one future: each turn has its luck, whatever was done."""
+    """Return the lead after the move and one future: each turn has its luck, whatever was done."""
     state = observation.copy()
     state.apply(move)
     while not thinking.is_far(state):

@@ -93,7 +93,7 @@ class Trial:
         self.samples = 0
 
     def add(self, sample: float, whole: float) -> None:
-        """Take one more block: how much more than even the first bot has, and what would be much (``units.whole``)."""
+        """Take one more block: how much more than even the first bot has, and a large sample (``schedule.whole``)."""
         self._seen[sample] += 1
         self.samples += 1
         self._wholes += whole

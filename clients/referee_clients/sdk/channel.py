@@ -126,7 +126,7 @@ class Security:
             with _telling(self.ca, "certificates in PEM"):
                 context.load_verify_locations(self.ca)
         if self.certificate is not None and self.key is not None:
-            _read(self.key)  # which of the two cannot be read, is not told below
+            _read(self.key)  # the error below does not say which of the two cannot be read
             with _telling(self.certificate, f"a certificate in PEM, of the key {self.key}"):
                 context.load_cert_chain(self.certificate, self.key, password=_no_password)
         return context

@@ -59,7 +59,7 @@ class _Choice:
 
 
 class Decisions:
-    """One bot at one seat. It is asked for what ``due`` needs; when it has answered, ``answered`` is called."""
+    """One bot at one seat. It is asked for the needs of ``due``; when it has answered, ``answered`` is called."""
 
     def __init__(
         self,
@@ -292,7 +292,7 @@ class Decisions:
             data: bytes = position.codec.encode_move(move, position.components)
         except Exception as error:
             raise BadMove(f"the bot chose {move!r}, which is not a move of this game") from error
-        if move not in moves:  # legal all the same, perhaps: a list may leave some out
+        if move not in moves:  # perhaps legal nevertheless: a list may leave some out
             violations = state.check(move)
             texts = {rule.id: rule.text for rule in position.rules.catalogue}
             broken = "; ".join(f"{violation.rule_id}: {texts.get(violation.rule_id)}" for violation in violations)
@@ -321,7 +321,7 @@ def _number(act: str, seq: object) -> int:
 
 
 async def ask(choose: Callable[..., Any], *arguments: Any) -> Any:
-    """Return what ``choose`` returns. Raise what it raises, and ``BotFailed`` for what would end a process.
+    """Return the choice of ``choose``. Raise its errors, and ``BotFailed`` for one that would end a process.
 
     It runs in a thread that the end of the process does not wait for.
     """

@@ -154,7 +154,7 @@ class GameCopy:
         self._head, self._end, self.note, self._is_compared = None, 0, b"", True
 
     async def begin(self, connection: Connection, token: str, opened_with: bytes) -> None:
-        """Ask the referee for what a game file begins with, unless it is here.
+        """Ask the referee for the beginning of a game file, unless it is here.
 
         ``opened_with``: its hash, as entry 0 names it. A referee that does not tell is asked a few times at the most.
         """

@@ -170,7 +170,7 @@ class Player:
             self._on_commit(self.ledger)
         if message.HasField("turn") or message.HasField("heartbeat"):
             self._current_on = self.connection.reconnects
-        if self._is_compared:  # what is here is no less than what was kept
+        if self._is_compared:  # the entries here are no fewer than the kept ones
             self.connection.checkpoint = self.ledger.checkpoint
         if self._current_on == self.connection.reconnects:
             self._check_head()
@@ -179,7 +179,7 @@ class Player:
         if message.HasField("turn") or is_heard:
             await self._act()
         elif message.HasField("heartbeat"):
-            # Nothing is on its way to us: what we wait for was lost, be it a turn or an answer.
+            # Nothing is on its way to us: the awaited message was lost, be it a turn or an answer.
             if self._sent is None or self._sent_on != self.connection.reconnects:
                 await self._act()
             elif time.monotonic() >= self._answer_by_s:

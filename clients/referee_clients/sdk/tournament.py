@@ -89,9 +89,9 @@ class EventKeeper:
             asking._follow(channel, home, log)
 
     def send(self, home: Home, log: AwayLog) -> None:
-        """Send the log's acts in order, and take over what they became; each is entered once, whatever breaks.
+        """Send the log's acts in order, and take over their entries; each is entered once, whatever breaks.
 
-        Raise ``WentOn`` if somebody else entered something first, and ``PartlyEntered`` if that was after some acts.
+        Raise ``WentOn`` if another author entered something first, and ``PartlyEntered`` if that was after some acts.
         """
         acts = list(log.acts)
         if not acts:

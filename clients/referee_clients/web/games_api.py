@@ -193,7 +193,7 @@ class _Games:
         first, size = (number_of(name, request.query_params.get(name, "0")) for name in ("from", "size"))
         hub = self._referee.hub
         with ExitStack() as stack:
-            # The file of the game comes from the referee at once, and may be ahead of what is followed here.
+            # The file of the game comes from the referee at once, and may be ahead of the copy here.
             feed = await hub.hold(stack, game_id, max(first, size))
             await hub.read(feed)
             body, count = _prefixed(feed, first)

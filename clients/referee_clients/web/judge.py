@@ -42,8 +42,8 @@ def of_referee(told: game_pb2.Violation, language: str) -> dict[str, Any]:
 
 
 def explained(violation: Violation, english: str, language: str) -> dict[str, str]:
-    """Return ``text``, what is to be read of the violation, empty where the language has no words for it, and
-    ``english`` beside it; in English the text alone.
+    """Return ``text``, the words for the violation, empty where the language has no words for it, and ``english``
+    beside it; in English the text alone.
     """
     say = load_or_english("report", language)
     if language == ENGLISH:

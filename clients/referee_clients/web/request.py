@@ -79,7 +79,7 @@ _M = TypeVar("_M", bound=Message)
 
 
 async def body_of(request: Request, media_type: str = JSON, *, undone: str = "judged") -> bytes:
-    """Return the body. ``undone``: what was not done with one that is refused. Raise ``Refusal`` if it is longer than
+    """Return the body. ``undone``: the act that was not done with a refused one. Raise ``Refusal`` if it is longer than
     ``MOST_BYTES``, without reading the rest.
     """
     if request.headers.get("content-type", "").partition(";")[0].strip() != media_type:

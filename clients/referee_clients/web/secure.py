@@ -102,7 +102,7 @@ def _of_certificate(path: Path, key: Path, names: Sequence[str]) -> Iterator[Lac
         yield Lack("authority", {"authority": _called(chain[-1].issuer)})
     else:
         yield Lack("self")
-    # Well-known authorities keep to what Apple's devices demand.
+    # Well-known authorities keep to the demands of Apple's devices.
     uses = _extension(chain[0], x509.ExtendedKeyUsage)
     if uses is None or ExtendedKeyUsageOID.SERVER_AUTH not in uses:
         yield Lack("apple_use")

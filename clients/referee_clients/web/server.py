@@ -46,7 +46,7 @@ def application(
     ``referee``: whose games are shown; None: no games, everything else. ``origins``: names under which it is reached,
     such as ``https://club.example``. ``trusted``: addresses of proxies whose X-Forwarded-For is believed. ``lacking``:
     why browsers play no seats here. ``python``: a folder with Pyodide, so that browsers check rules as well.
-    ``languages``: those of the pages; who asks for none of them gets the first.
+    ``languages``: those of the pages; a request for none of them gets the first.
     """
     judge = positions_api.Judge()
     verifier, has_solver = (None, False) if referee is None else (referee.verifier, referee.may_bear_tokens)
@@ -119,7 +119,7 @@ class Settings:
 def serve(settings: Settings, bound: socket.socket, ready: Ready = lambda _address, _lacks: None) -> None:
     """Serve until SIGTERM or Ctrl-C, and close the socket. Raise ``CannotServe``, ``BadAddress`` and ``Insecure``.
 
-    ``ready`` is called when browsers may come, with the address and with what they will lack.
+    ``ready`` is called when browsers may come, with the address and with their lacks.
     """
     with bound:
         listen(bound)
@@ -217,7 +217,7 @@ class Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Finish on the first signal; do not wait for anybody on the second."""
+        """Finish on the first signal; wait for no connection on the second."""
         loop = asyncio.get_running_loop()
         signals = (signal.SIGTERM, signal.SIGINT)
         for number in signals:

@@ -18,7 +18,7 @@ from referee.games.game import Cell
 from referee.games.values import Copied
 
 Bits = Any
-"""A set of cells, an ``int``. Any: what is not known to be an ``int`` compiled code leaves to Python's own functions,
+"""A set of cells, an ``int``. Any: values not known to be an ``int`` compiled code leaves to Python's own functions,
 which are faster with long ones."""
 
 REACH: Final = COUNT
@@ -48,7 +48,7 @@ def on_board(cell: Cell) -> bool:
 
 
 _CELLS: Final[tuple[Any, ...]] = tuple(cell_of(index) for index in range(113 * STRIDE))
-"""Any: what is known to be a pair is taken apart and put together by compiled code whenever it is passed on."""
+"""Any: a known pair is taken apart and put together by compiled code whenever it is passed on."""
 
 _RANKS: Final = tuple(index % STRIDE * STRIDE + index // STRIDE for index in range(113 * STRIDE))
 """Numbers that ascend by column, then row: sooner compared than cells."""

@@ -16,7 +16,7 @@ from referee.games.kingdomino.dominoes import TERRAINS, Domino
 from referee.games.values import Copied
 
 Bits = Any
-"""A set of cells, an ``int``. Any: what is not known to be an ``int`` compiled code leaves to Python's own functions,
+"""A set of cells, an ``int``. Any: values not known to be an ``int`` compiled code leaves to Python's own functions,
 which are faster with long ones."""
 
 SIZES: Final = (5, 7)
@@ -63,7 +63,7 @@ HALVES: Final = tuple(
 )
 """The cells of a code: 4 times the left half's bit number, and the step to the right half."""
 _PLACES: Final[tuple[Any, ...]] = tuple((*left, *right) for left, right in HALVES)
-"""Any: what is known to be four numbers is taken apart and put together by compiled code whenever it is passed on."""
+"""Any: four known numbers are taken apart and put together by compiled code whenever it is passed on."""
 
 _BITS: Final[tuple[Bits, ...]] = tuple(1 << index for index in range(STRIDE * STRIDE))
 _CASTLE_BIT: Final[Bits] = 1 << index_of(CASTLE)

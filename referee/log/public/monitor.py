@@ -76,7 +76,7 @@ class Look:
     ``INCOMPLETE``: games that should have ended."""
     comments: tuple[str, ...] = ()
     is_joined: bool = True
-    """The checkpoint belongs to the same log as what was kept. If not, only ``note`` shows what the log signed."""
+    """The checkpoint belongs to the same log as the kept leaves. If not, only ``note`` shows what the log signed."""
     unended: tuple[Unended, ...] = field(default=())
     """The oldest first."""
     overdue: int = 0
@@ -358,7 +358,7 @@ def _view(source: Source, policy: LogPolicy, state: State, name: str, witness: S
 
 
 def _beyond(source: Source, size: int, root: bytes, head: TreeHead, name: str) -> LogError | None:
-    """Return what is wrong with a head that is further than what is published: an honest log has its tiles already."""
+    """Return the fault of a head that is further than the published tiles: an honest log has its tiles already."""
     tiles = TileTree(source, head.size)
     try:
         is_shown, proof = tiles.root() == head.root, tiles.consistency(size)

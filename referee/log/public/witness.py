@@ -52,7 +52,7 @@ _log = structlog.get_logger("referee.witness")
 
 
 class WitnessFailed(Exception):
-    """The file of a witness cannot be used; the message says why and what was expected."""
+    """The file of a witness cannot be used; the message has the reason and the expected file."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ class _Rolls:
         self.pairs = [pair(word) for word in entry.words("rolls")]
 
     def settle(self, state: State, used: int) -> int:
-        """Roll everything that is due. ``used``, and what is returned: rolls that have come."""
+        """Roll everything that is due. ``used`` and the result: rolls that have come."""
         while isinstance(awaited := state.pending()[0], Chance):
             end = used + 1
             outcome: Any

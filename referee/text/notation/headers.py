@@ -244,9 +244,9 @@ def result_words(result: Result | None) -> str:
 
 
 def write_contest(contest: Contest, seats: int, pending: Sequence[Pending], waits: Wait | None = None) -> list[str]:
-    """Return the header lines of a contest where ``pending`` is awaited: Result, and what else says something.
+    """Return the header lines of a contest where ``pending`` is awaited: Result, and the others with a value.
 
-    ``waits``: for what, if a result that the game has come to is not entered yet.
+    ``waits``: the reason, if the game's result is not entered yet.
     """
     result = contest.result(seats, pending)
     values = {}
@@ -284,7 +284,7 @@ def read_contest(found: Headers, seats: int, pending: Sequence[Pending], told: C
 
 
 def read_waits(found: Headers) -> Wait | None:
-    """Return for what the result waits by the headers; None if they do not say so. Raise ``NotationError``."""
+    """Return the reason why the result waits by the headers; None if they give none. Raise ``NotationError``."""
     if (told := found.text(WAITS)) is None:
         return None
     if told not in _WAITS:
@@ -309,7 +309,7 @@ class _ContestReader:
         self._pending = pending
         self._told = told
         self._played = told
-        """Forfeits and penalties, and what the lines say that was ruled."""
+        """Forfeits and penalties, and the ruling that the lines tell."""
         self._points = self._numbers(POINTS, "points")
         self._places = self._numbers(PLACES, "places")
 
@@ -325,7 +325,7 @@ class _ContestReader:
         return contest
 
     def _agreed(self, headers: Contest) -> Contest:
-        """Return what headers and lines say: what both say has to be the same."""
+        """Return the contest of headers and lines: where both say something they have to agree."""
         told = self._told
         if told.out and headers.out and list(told.out.items()) != list(headers.out.items()):
             self._unlike(FORFEITS, ", ".join(f"{seat} {ending.words}" for seat, ending in told.out.items()))
@@ -334,7 +334,7 @@ class _ContestReader:
         return replace(told, out=told.out or headers.out, points_off=told.points_off or headers.points_off)
 
     def _with_result(self, played: Contest, reached: Result | None) -> Contest:
-        """``reached``: what the game has come to by moves, forfeits and penalties."""
+        """``reached``: the result by moves, forfeits and penalties."""
         told = self._found.text(RESULT)
         if told is None or (told == result_words(reached) and not self._is_another(reached)):
             return played

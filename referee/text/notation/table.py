@@ -174,7 +174,8 @@ def arbiter_name(number: int) -> str:
 
 
 def plain_words(words: str) -> str:
-    """Return words as a line can have them: without line ends, double quotes and what could steer a terminal."""
+    """Return words as a line can have them: without line ends, double quotes and characters that could steer a
+    terminal."""
     shown = (letter if letter.isprintable() else " " for letter in words.replace('"', "'"))
     return " ".join("".join(shown).split())
 
@@ -334,7 +335,7 @@ class Table:
         return self._due(self.state, self._skipped)
 
     def to_the_end(self) -> list[Any]:
-        """Return what is due until the rules end the game; nothing if it does not come to that without more lines."""
+        """Return the events that are due until the rules end the game; nothing if more lines are needed for that."""
         ahead, skipped, events = self.state.copy(), self._skipped, []
         while (due := self._due(ahead, skipped)) is not None:
             ahead.apply(due.event)

@@ -32,7 +32,7 @@ def in_words(violation: Violation, rules: Mapping[str, Rule], say: Words = IN_EN
     if violation.facts:
         words += f" ({', '.join(_fact(name, fact, say) for name, fact in violation.facts.items())})"
     rule = rules.get(violation.rule_id)
-    # In quotes, as it says what must be, and what happened is the opposite.
+    # In quotes, as it states the rule, and the event is the opposite.
     return words if rule is None else say("violation.rule", what=words, text=rule_text(rule, say))
 
 

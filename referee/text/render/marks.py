@@ -38,7 +38,7 @@ def awaited(pending: Pending) -> str:
     """Return the words for the awaited act: ``seat 0 to move: take money``, ``awaiting chance: hand``, ``over (rules):
     …``.
 
-    What a position is worth is that of its moves alone: forfeits, penalties and rulings are no part of it.
+    The worth of a position is that of its moves alone: forfeits, penalties and rulings are no part of it.
     """
     match pending:
         case Decision(seat, kinds):

@@ -244,7 +244,7 @@ def standings(result: Result | None, players: Sequence[Player] = (), say: Words 
 def of_adjudication(
     found: Adjudication, seats: Sequence[Seat], hashes: Facts = (), heading: Heading | None = None
 ) -> Report:
-    """``seats``: with what the log says of them, if there is one; ``hashes``: of that log. In its language."""
+    """``seats``: with the log's data on them, if there is a log; ``hashes``: of that log. In its language."""
     setup, say = found.setup, found.say
     heading = heading or Heading()
     scores = found.told.sheet(final=False, say=say)

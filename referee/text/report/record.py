@@ -183,7 +183,7 @@ class Log(Protocol):
         """Check that moves and draws count now. ``words`` and ``line``: of the record, for the error."""
 
     def enter(self, entered: Entered) -> None:
-        """Take what happened; of what cannot be, the log stays as it was."""
+        """Take the events; an impossible one leaves the log as it was."""
 
     def end_line(self) -> None:
         """Note that a line of the record has ended."""

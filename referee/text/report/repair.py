@@ -39,7 +39,7 @@ class Repair:
 
 def moves(table: Table, state: State, acts: Sequence[Any], index: int, words: str, *, say: Words) -> list[Repair]:
     """Return the legal moves in place of line ``index`` in this position of ``table``, those first after which most
-    lines follow, then the nearest to what is written, which is ``words``.
+    lines follow, then the nearest to the written line, ``words``.
     """
     return _sorted(_others(table, state, _moves(acts[index + 1 :]), say), words)
 

@@ -43,9 +43,9 @@ class UnknownLanguage(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A text that is said later, in whatever language: its key, and what its places are filled with.
+    """A text that is said later, in any language: its key, and the values of its places.
 
-    What is in a place may be said later, too.
+    The value of a place may be said later, too.
     """
 
     key: str

@@ -118,7 +118,7 @@ def _gap(state: State, seat: int, leader: int, pair: _Pair) -> Gap:
 # all the same.
 #
 # Nothing here takes a kingdom to hang together, or a discard to have been needed: where an arbiter let such moves stand
-# (TBL-7), what is to come obeys the rules all the same, and lies in the room that is left.
+# (TBL-7), later dominoes still obey the rules, and lies in the room that is left.
 
 _NODE: Final = 25
 """The charge for a node, in Z3's unit of work."""

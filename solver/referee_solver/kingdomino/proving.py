@@ -118,7 +118,7 @@ def _broken(questions: _Questions, kingdom: Kingdom, placed: Placed) -> tuple[Vi
 # cells of the left and the right half, given or free. A placement is asked about twice, in SMT-LIB 2:
 #
 # - ``obeys`` is satisfiable exactly if every rule is obeyed: lengths of ways on the board, and somewhere a window of
-#   the frame's size. One named assertion for each rule and what it speaks of.
+#   the frame's size. One named assertion for each rule and its subject.
 # - ``breaks`` is satisfiable exactly if one is broken: cell by cell, and squares too far apart. Its variables are named
 #   like the rules and the halves; each is true exactly if that is broken, so its one model has all that is.
 #

@@ -338,7 +338,7 @@ def _row(label: str, widget: Widget) -> Horizontal:
 
 
 def _field(option: RulesOption) -> Widget:
-    """Return choices where there are some; otherwise a line, empty for what is not chosen."""
+    """Return choices where there are some; otherwise a line, empty without a choice."""
     default = written(plain(option.default))
     if words := option.choices:
         choices = [(word, word) for word in words]

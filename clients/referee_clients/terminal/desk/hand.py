@@ -164,7 +164,7 @@ class Hand(ABC):
             if self._connected:
                 await self._again()
             return await self._answer
-        except Cut:  # the stream that breaks tells so itself, and what is sent is kept
+        except Cut:  # the stream that breaks reports it, and sent acts are kept
             return await self._answer
         finally:
             self._answer = None
@@ -198,7 +198,7 @@ class Hand(ABC):
             ) from None
 
     def owed(self) -> SignedIntent | None:
-        """Return what the game awaits from the author before anybody decides anything; None: nothing.
+        """Return the act that the game awaits from the author before any decision; None: none.
 
         Raise ``Denied`` if the author cannot be ours.
         """

@@ -118,7 +118,7 @@ class TableScreen(BoardScreen):
         self._asked = ""
         """The last line that was asked about, as it cannot be corrected."""
         self._asked_of = ""
-        """The same line, as typed."""
+        """The line that was asked about, as typed."""
         self._refused = ""
         """The line that was refused, as long as it stands there."""
         self._begun = ""
@@ -328,7 +328,7 @@ class TableScreen(BoardScreen):
         is_answered = False
 
         def tell() -> None:
-            if not is_answered:  # a timer that has run out is not stopped: what it calls waits in a queue
+            if not is_answered:  # a timer that has run out is not stopped: its call waits in a queue
                 self.say(f"Sent: {words}. {_NOT_YET}")
 
         later = self.set_timer(_SOON_S, tell)
@@ -345,7 +345,7 @@ class TableScreen(BoardScreen):
         self.say(f"Accepted as entry {done}: {words}" if isinstance(done, int) else done)
         self.desk = None
         self.show()
-        if line.value == typed:  # otherwise somebody types the next line already
+        if line.value == typed:  # otherwise the next line is typed already
             self._begin()
         self._show_meaning()
 

@@ -198,7 +198,7 @@ def empty_kingdom(castle: Any, state: State) -> Kingdom:
 
 
 def with_domino(kingdom: Kingdom, placed: Any, seat: int, state: State) -> Kingdom:
-    """Return the kingdom with the domino, which is legal there or marked with what it breaks.
+    """Return the kingdom with the domino, which is legal there or marked with the rules that it breaks.
 
     Raise ``NotationError``.
     """
@@ -215,7 +215,7 @@ def with_domino(kingdom: Kingdom, placed: Any, seat: int, state: State) -> Kingd
 
 
 def _count(tree: Any, state: State) -> None:
-    """KDO-3, KDO-12: whole lines, each domino once; what is nowhere is unseen."""
+    """KDO-3, KDO-12: whole lines, each domino once; dominoes that are nowhere are unseen."""
     seen = [number for number, _ in state.kings] + state.offer + state.removed
     seen += [number for discarded in state.discarded for number in discarded]
     seen += [placed[0] for kingdom in state.kingdoms for placed in kingdom.dominoes]
@@ -294,7 +294,7 @@ def read_boards(tree: Any, state: State) -> Iterator[Said]:
 
 
 def _board(tree: Any, seat: int, each: int, state: State) -> None:
-    """KDO-2, KDO-15: every seat gets ``each`` dominoes, and what does not lie in its kingdom was discarded."""
+    """KDO-2, KDO-15: every seat gets ``each`` dominoes, and those not in its kingdom were discarded."""
     castle, *placed, discarded = tree.children
     named = () if discarded is None else discarded.children
     if len(placed) + len(named) > each:
@@ -323,7 +323,7 @@ def _take(token: Any, state: State) -> None:
 def _built(kingdom: Kingdom, placed: Sequence[Any], seat: int, state: State) -> Kingdom:
     """Return the kingdom; where a domino touches nothing that fits yet, the next ones are placed first.
 
-    What can be placed can be placed later as well, if the kingdom that comes of it is legal.
+    A domino that can be placed can be placed later as well, if the resulting kingdom is legal.
     """
     waiting = list(placed)
     while waiting:

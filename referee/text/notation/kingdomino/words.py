@@ -23,8 +23,8 @@ from referee.games.kingdomino.scoring import central_bonus, harmony_bonus
 def describe(event: Event, state: State) -> str:
     """Return ``castle 2,2``, ``choose 48 wheat/mine:3``, ``place 48 wheat/mine:3 0,1 1,1``, ``line: 3 17 22``, ….
 
-    A domino's number comes with what is on its left and its right half; the cells after it are of the same halves.
-    ``state``: the position before the event.
+    A domino's number comes with its left and its right half; the cells after it are of the same halves. ``state``: the
+    position before the event.
     """
     match event:
         case PlaceCastle(column, row):

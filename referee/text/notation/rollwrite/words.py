@@ -158,7 +158,7 @@ class Scored:
     shares: Sequence[Share]
 
     def explained(self) -> list[str]:
-        """Return a line for each type, for rows and columns, for coins, and for a bonus if anybody has one.
+        """Return a line for each type, for rows and columns, for coins, and for a bonus if any player has one.
 
         ``tower: Ani has it already: 21; Barbara 2nd: 13; Dirk and Frank share 3rd: 6 / 2 = 3 each``
         """

@@ -93,7 +93,7 @@ class Asking:
 
     def __init__(self, question: Question, seed: int) -> None:
         self.question = question
-        # Many are asked at a time; who runs this process limits its memory.
+        # Many are asked at a time; its parent limits this process's memory.
         self._sat = Sat(question.clauses, seed=seed, memory_mb=None)
 
     @property
@@ -104,7 +104,8 @@ class Asking:
     def step(self, budget: Budget, at_most: int = SLICE) -> list[Masks]:
         """Do a slice of work: return layouts, if there was a model; not all need be legal or have such a wall.
 
-        What the model lacks is added to the question. Raise ``OutOfBudget`` before it asks, and ``SolverFailed``.
+        The cuts that the model lacks are added to the question. Raise ``OutOfBudget`` before it asks, and
+        ``SolverFailed``.
         """
         model = self._sat.step(budget, at_most)
         if model is None:

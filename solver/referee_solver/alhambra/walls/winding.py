@@ -3,7 +3,7 @@
 Every tile's walls are one, two or three sides on end. So a wall that has all walls of its tiles is a row of tiles, each
 of which is entered at its first side and left at its last, clockwise. The next tile is entered at a side that faces the
 same way and lies straight on, or one turn to the left, round an inner corner. The tile in that corner may have walls
-elsewhere in the row, and is owed until it comes; what is still owed at the end takes tiles without walls.
+elsewhere in the row, and is owed until it comes; cells still owed at the end take tiles without walls.
 
 A layout is three sets of cells: with tiles of the row, owed, and empty because a wall faces them. A set is a number
 with a bit for each cell of a square.
@@ -344,7 +344,8 @@ class Losing:
         self.refuted = True
 
     def _rows(self) -> list[tuple[tuple[tuple[int, ...], int], list[Loss]]]:
-        """Return tiles with walls that rows are made of, tiles without, and what is lacking then; whole tiles first."""
+        """Return tiles with walls that rows are made of, tiles without, and the walls lacking then; whole tiles
+        first."""
         alike: dict[tuple[tuple[int, ...], int], list[Loss]] = {}
         for loss in losses(self._masks, self._lacking):
             alike.setdefault((loss.left, self._plain - 1 + len(loss.gone)), []).append(loss)
