@@ -79,7 +79,7 @@ def with_key(played: Played, key: Signer, code: Code) -> Forgery:
 
 @attack
 def key_of_mixed_order(table: str, played: Played) -> Forgery:
-    """To deny acts later, before whoever's verifier refuses them."""
+    """The player can deny its acts before people whose verifier refuses them."""
     return with_key(played, MixedOrderKey("mixed"), Code.KEY)
 
 

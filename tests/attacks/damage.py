@@ -1,4 +1,4 @@
-"""Damage that needs no thought: any bit, any cut, any length of a file. Never COMPLETE; cuts and damage told apart."""
+"""Damage that needs no thought: any bit, any cut, any length of a file. Never COMPLETE; cuts and damage differ."""
 
 from __future__ import annotations
 

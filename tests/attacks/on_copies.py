@@ -365,7 +365,7 @@ def entry_that_decodes_to_the_same(table: str, played: Played) -> Forgery:
 
 @attack
 def an_older_file_against_a_receipt(table: str, played: Played) -> Forgery:
-    """The file as it was some entries ago, to somebody who was given a later checkpoint."""
+    """The file as it was some entries ago, for the holder of a later checkpoint."""
     size = len(played.entries) - 2
     data = build_file(played.header, played.entries[:size], played.notes[size - 1])
     receipts = (played.notes[-1],)

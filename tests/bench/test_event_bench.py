@@ -1,4 +1,4 @@
-"""The bench of rounds asks and measures what it says: how fast is for those who run it."""
+"""The bench of rounds asks and measures what it says: its speeds are for the people who run it."""
 
 from __future__ import annotations
 

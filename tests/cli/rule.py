@@ -41,7 +41,7 @@ def club(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Club]:
 
 @dataclass
 class Club:
-    """A referee in a process of its own, with keys of those who are there."""
+    """A referee in a process of its own, with the keys of its players, scribes and arbiters."""
 
     path: Path
     address: str

@@ -67,7 +67,7 @@ def _install(npm: str, folder: Path) -> None:
 
 
 class Node:
-    """The bot's files beside their packages, as somebody has them who has run ``npm install``."""
+    """The bot's files beside their packages, as after ``npm install``."""
 
     def __init__(self, folder: Path) -> None:
         modules = packages()

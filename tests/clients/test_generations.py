@@ -23,7 +23,7 @@ CLIENT, ORGANISER = "update the client", "the organiser has to update the refere
 SILENT = "from referee import api; api.KEY = 'another'"
 """A referee from before there were generations, as far as its clients can see."""
 DEAF = "; api.check_agent = lambda agent: None"
-"""It is not told the client's generation: a proxy on the way has a user agent of its own."""
+"""The referee does not get the client's generation: a proxy on the way has a user agent of its own."""
 
 
 @contextmanager
@@ -73,7 +73,7 @@ def other(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 async def a_game(referee: Referee, monkeypatch: pytest.MonkeyPatch) -> Opened:
-    """Opened by somebody who names no generation, and is served."""
+    """Open a game as a client that names no generation, and is served."""
     with monkeypatch.context() as here:
         here.setattr(api, "agent", lambda: "somebody else's")
         async with organiser(referee.address, referee.token) as organising:

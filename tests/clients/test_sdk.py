@@ -237,7 +237,7 @@ async def test_a_key_file_that_is_none(referee: Referee, tmp_path: Path) -> None
 
 @dataclass(frozen=True)
 class Watched:
-    """A whole game, as it was sent to those who watch."""
+    """A whole game, as watchers got it."""
 
     opened: Opened
     commits: list[pb.WatchGameResponse]
@@ -394,7 +394,7 @@ async def test_a_store_that_fails_now_and_then(tmp_path: Path, monkeypatch: pyte
 
 
 async def test_an_act_on_a_stream_that_is_over_shows_as_a_broken_connection(tmp_path: Path) -> None:
-    """The library calls it an internal error, and forgets what the referee said at the end; another stream tells."""
+    """The library calls it an internal error, and forgets the referee's last message; another stream has it."""
     async with running(tmp_path / "data") as (server, client):
         play = await client.play()
         await play.catch_up(1)

@@ -59,7 +59,7 @@ async def test_a_seat_changes_its_key(referee: Referee, tmp_path: Path) -> None:
 
 
 async def test_an_arbiter_changes_a_seats_key(referee: Referee, tmp_path: Path) -> None:
-    """To a public key, without the private one; dockets, of the referee's and of a file, and the file tell of it."""
+    """To a public key, without the private one; the referee's docket, a file's docket and the file show it."""
     game = await opened(referee, tmp_path)
     join, first, second = game.joins[0], tmp_path / "first.pem", tmp_path / "second.pem"
     PrivateKey.generate().save(second)
@@ -137,7 +137,7 @@ async def test_a_bot_that_hangs_past_its_flag_ends_with_it(referee: Referee, tmp
 
 
 async def test_a_seat_that_is_put_out_ends(referee: Referee, tmp_path: Path) -> None:
-    """Before play, as who never came; and reinstated it plays to the end."""
+    """Before play it ends as an absent seat does; and reinstated it plays to the end."""
     game = await opened(referee, tmp_path)
     on = ("--seat", 0, "--rule", "TBL-38")
     await game.ruled("pause")

@@ -1,4 +1,4 @@
-"""Somebody who plays on most of the time and contests what can be contested, until a game has come to what it is for.
+"""A player who mostly plays on and contests what can be contested, until a game has come to what it is for.
 
 All that it knows of a game is the slow table's, and what the referee has to enter.
 """

@@ -39,7 +39,7 @@ def ends(made: Contested) -> list[int]:
 @IN_THIRDS
 @EACH
 def test_what_a_game_has_come_to_is_said(tmp_path: Path, rules_id: str, part: Part) -> None:
-    """By its rules, by forfeits, by a ruling or without a result, entered or not: who is first, and nothing proved."""
+    """By its rules, by forfeits, by a ruling or without a result, entered or not; nothing is proved."""
     wrong = []
     for made in games_of(part, rules_id):
         for at in ends(made):

@@ -1,4 +1,4 @@
-"""Everybody who follows a game has the position that its entries have: after every one of them, whatever it was."""
+"""Every follower of a game has the position that its entries have: after every one of them, whatever it was."""
 
 from __future__ import annotations
 

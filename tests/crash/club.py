@@ -26,7 +26,7 @@ class Club:
     referee: Referee
     load: Load
     games: dict[str, asyncio.Task[None]]
-    """By id, whoever plays them."""
+    """By id, of all players."""
     tokens: dict[str, list[str]]
 
     @property
@@ -44,7 +44,7 @@ class Club:
         self.play(told)
 
     def play(self, told: Told) -> None:
-        """Players sit down, who know nothing yet."""
+        """Seat players that know nothing yet."""
         self.games[told.game_id] = asyncio.create_task(self.load.play(told, self.tokens[told.game_id]))
 
     async def leave(self, game_id: str) -> Told:

@@ -35,7 +35,7 @@ class Told:
     verifier: VerifierKey
     acts: list[Act] = field(default_factory=list)
     seen: dict[int, bytes] = field(default_factory=dict)
-    """Entries by seq, whoever saw them."""
+    """Entries by seq, seen by any client."""
     notes: dict[int, bytes] = field(default_factory=dict)
     """Signed checkpoints by size, in receipts and in commits."""
     is_over: bool = False

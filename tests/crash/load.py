@@ -41,7 +41,7 @@ _WRITTEN_TOO_LATE = "Internal error from Core"
 
 @dataclass
 class Load:
-    """Everybody who plays at one referee."""
+    """All players at one referee."""
 
     channel: grpc.aio.Channel
     organiser: str

@@ -1,4 +1,4 @@
-"""The library under the referee (``shim.c``): compiled once, told what to do through a mapped page."""
+"""The library under the referee (``shim.c``): compiled once, controlled through a mapped page."""
 
 from __future__ import annotations
 

@@ -42,12 +42,12 @@ class Head:
 
 @dataclass
 class Run:
-    """Everything that a referee did until it was killed, and what its players were told."""
+    """A referee's acts until it was killed, and its players' messages."""
 
     events: list[Event]
     told: list[Told]
     heads: list[Head]
-    """Those that were told, in the order of their going out."""
+    """Those that were sent, in order."""
 
 
 @pytest.fixture(scope="module")
@@ -131,7 +131,7 @@ def test_every_head_is_synced_before_it_is_told(run: Run) -> None:
 
 
 def lost(run: Run, events: list[Event], folder: Path, cuts: int) -> list[str]:
-    """Cut the power just before heads leave: which of those told by then, or about to be, are not on the disk."""
+    """Cut the power just before heads leave: return those sent by then, or about to be, that are not on the disk."""
     rng = random.Random(2)
     problems: list[str] = []
     disk, at = Disk(), 0

@@ -85,7 +85,7 @@ def typed(page: Path) -> list[str]:
 
 
 class Operator:
-    """Somebody who follows a runbook in a folder: types nothing but what stands there."""
+    """An operator who follows a runbook in a folder, and types nothing but its commands."""
 
     def __init__(self, name: str, folder: Path) -> None:
         self.folder = folder

@@ -67,7 +67,7 @@ def _played(log: EventLog) -> None:
 
 
 def _planned() -> EventLog:
-    """All rounds are planned; who leaves makes the last one Swiss."""
+    """All rounds are planned; a player who leaves makes the last one Swiss."""
     log = _begun(12, rounds=3, **THREES)
     plan(log, 3)
     for _ in range(3):

@@ -59,7 +59,7 @@ def told(folder: Path, *words: object) -> str:
 
 
 def faulty(text: str, seed: str) -> str:
-    """Return the text with lines left out, told twice, or put in the place of others."""
+    """Return the text with lines left out, repeated, or put in the place of others."""
     rng, lines = random.Random(seed), text.split("\n")
     moves = [at for at, line in enumerate(lines) if line[:1].isdigit() and "[" not in line]
     for at in sorted(rng.sample(moves[len(moves) // 2 :], 3), reverse=True):

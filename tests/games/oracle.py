@@ -209,7 +209,7 @@ TABLES: dict[int, Mapping[str, Sequence[int]]] = {1: TABLE_1, 2: TABLE_2, 3: TAB
 
 
 def majority(prizes: Sequence[int], owned: Mapping[str, int]) -> dict[str, int]:
-    """Points of one type for each who owns any, the places handed out one by one."""
+    """Return the points of one type for each player who owns any, the places handed out one by one."""
     ranking = sorted((name for name in owned if owned[name]), key=lambda name: -owned[name])
     purse: dict[int, list[int]] = defaultdict(list)
     for position, name in enumerate(ranking):

@@ -157,7 +157,7 @@ def test_both_encodings_of_equal_halves_are_accepted_and_one_is_listed() -> None
 
 
 def test_a_discard_is_legal_exactly_where_the_slow_checker_has_no_place() -> None:
-    """And who may not is shown the first place."""
+    """A refused discard names the first place."""
     rng = random.Random(3)
     verdicts: Counter[bool] = Counter()
     for _ in range(12):

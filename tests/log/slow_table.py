@@ -508,7 +508,7 @@ class SlowTable:
         return after
 
     def left(self, after: Standing, seat: int, ending: int, n: int) -> Standing:
-        """The seat is out; that may be all who had not agreed."""
+        """The seat is out; it may be the last that had not agreed."""
         if seat in dict(after.out):
             return after
         after = replace(after, out=(*after.out, (seat, ending)), kind="others")

@@ -1,4 +1,4 @@
-"""Somebody at a table who tries everything, mostly what can stand: entries at random, by the slow table alone."""
+"""A person at a table who tries everything, mostly what can stand: entries at random, by the slow table alone."""
 
 from __future__ import annotations
 

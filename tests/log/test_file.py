@@ -1,4 +1,4 @@
-"""The file: torn, cut and damaged told apart at every offset; nothing can be added; limits."""
+"""The file: torn, cut and damaged are distinct at every offset; nothing can be added; limits."""
 
 from __future__ import annotations
 

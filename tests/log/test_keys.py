@@ -46,7 +46,7 @@ def test_weak_keys_are_refused(encoded: str) -> None:
 
 
 def test_keys_of_mixed_order_are_refused() -> None:
-    """A good key plus a point of order 8: verifies or not depending on who multiplies by the cofactor."""
+    """A good key plus a point of order 8: it verifies or not, as the verifier multiplies by the cofactor or not."""
     from nacl.bindings import crypto_core_ed25519_is_valid_point
 
     d = -121665 * pow(121666, -1, P) % P

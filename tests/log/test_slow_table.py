@@ -36,7 +36,7 @@ CLOCKS = (
 
 
 class Game:
-    """One game under both, and somebody who tries everything."""
+    """One game under both, and a person who tries everything."""
 
     def __init__(self, rules_id: str, number: int) -> None:
         self.random = rng = random.Random(f"{rules_id} {number}")

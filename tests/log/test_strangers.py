@@ -1,4 +1,4 @@
-"""Acts of seats, scribes and arbiters that do not exist are refused, whoever signs them, and nothing else happens."""
+"""Acts of seats, scribes and arbiters that do not exist are refused for any signer, and nothing else happens."""
 
 from __future__ import annotations
 

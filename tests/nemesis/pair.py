@@ -88,7 +88,7 @@ class Pair:
         await asyncio.to_thread(self._attach)
 
     async def lose_primary_that_is_ahead(self) -> None:
-        """The standby is away, and somebody tells every commit not to wait for it; then as before."""
+        """Lose it while the standby is away, and commits were set not to wait for it; then as before."""
         await asyncio.to_thread(self._standby.stop, signal.SIGQUIT)
         for _ in range(_CANCELS):
             with suppress(psycopg.Error):
@@ -187,7 +187,7 @@ class Pair:
 
     @staticmethod
     def _counted(server: Postgres) -> Callable[[], int]:
-        """Return what counts the connections from now on to a server that tells of them."""
+        """Return what counts the connections from now on to a server that reports them."""
         log = server.folder / "log"
         before = log.stat().st_size if log.exists() else 0
 
@@ -199,7 +199,7 @@ class Pair:
     # --- the machine of the primary --------------------------------------------------------------------------------
 
     def put_shims(self, library: Path) -> bool:
-        """Have disk and clock of both servers fail when told to; False: that is not possible here."""
+        """Let disk and clock of both servers fail on command; False: that is not possible here."""
         for server in (self._primary, self._standby):
             there = Path(shutil.copy(library, server.folder))
             there.chmod(0o755)

@@ -339,7 +339,7 @@ class Rig:
             await node.wait()
 
     async def _drain(self) -> None:
-        """The oldest one; who has no games left ends by its own will."""
+        """Drain the oldest node; one without games ends on its own."""
         told = """UPDATE nodes SET draining = true WHERE id = (
             SELECT min(id) FROM nodes WHERE NOT dead AND address <> '') RETURNING id, address"""
         ((number, name),) = self._database.ask(told)

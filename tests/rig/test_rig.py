@@ -1,4 +1,4 @@
-"""The rig at work: nothing that a network does loses, doubles or changes an act, and what clients were told is so."""
+"""The rig at work: nothing that a network does loses, doubles or changes an act, and clients' messages are true."""
 
 from __future__ import annotations
 

@@ -309,7 +309,7 @@ def compare_one(state: State, ends_of: set[Scores], counters: Counters, contest:
 
 
 def describe(state: State) -> str:
-    """For who has to find it again."""
+    """Describe the position for a person who has to find it again."""
     return f"{state!r} {state.encode().hex()}"
 
 

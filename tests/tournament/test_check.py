@@ -192,7 +192,7 @@ def test_a_result_from_a_log_says_that_no_key_was_compared(tmp_path: Path) -> No
 
 
 def test_a_seat_is_played_with_the_key_that_its_entrant_registered(tmp_path: Path) -> None:
-    """The games' seats have the keys of seat 0 and 1; who has which number at a table is drawn."""
+    """The games' seats have the keys of seat 0 and 1; the numbers at a table are drawn."""
     mine, other = (seat_key(seat).public.raw for seat in (0, 1))
     path = with_games(tmp_path / "a", keys=[mine, other, b"", b""])
     found = check_event(path, POLICY, tmp_path / "a", POLICY)

@@ -38,7 +38,7 @@ STEP = """
   list.closest("details").open = true;
   (turn.querySelector(".confirm .primary") ?? list.querySelector("button"))?.click();
   return "plays";"""
-"""The next click of a person who takes the first move of the list."""
+"""The next click on the way to the first move of the list."""
 HEADLINE = 'return document.querySelector("#report .judged")?.textContent'
 
 

@@ -1,4 +1,4 @@
-"""Positions as the browser should see them, told from the referee's states and not from their bytes."""
+"""Positions as the browser should see them, described from the referee's states and not from their bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every page that the gateway has, in the states that a person sees it in: one list for all who look at all of them."""
+"""Every page that the gateway has, in the states that a person sees it in: one list for all tests of every page."""
 
 from __future__ import annotations
 

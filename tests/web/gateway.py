@@ -171,7 +171,7 @@ async def gateway(
     token: str = "",
     **limits: Any,
 ) -> AsyncIterator[Gateway]:
-    """Yield a gateway to the referee there. ``token``: its own, for saying who calls."""
+    """Yield a gateway to the referee there. ``token``: its own, with which it names callers."""
     counted = Limits(**({"requests_per_s": 10_000, "streams_each": 100} | limits))
     key = VerifierKey.parse(verifier) if verifier else None
     async with Upstream(address, verifier=key, token=token, limits=hub) as referee:

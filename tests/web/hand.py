@@ -50,7 +50,7 @@ class Hand:
 
     @classmethod
     def of(cls, page: Page, address: str, made: pb.CreateGameResponse, seat: int = 0) -> Hand:
-        """Somebody who got the link of a seat of this new game."""
+        """Return a player who got the link of a seat of this new game."""
         return cls(page, address, made.game.id, seat, made.seat_tokens[seat])
 
     @property

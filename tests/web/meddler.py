@@ -1,4 +1,4 @@
-"""Somebody between a page and its gateway, who passes everything on, and alters what a test wants altered."""
+"""A party between a page and its gateway that passes everything on, and alters what a test wants altered."""
 
 from __future__ import annotations
 

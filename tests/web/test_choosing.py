@@ -118,7 +118,7 @@ def turns(rules: str, seats: int, seed: int, options: Any) -> Iterator[Turn]:
 
 
 def sampled(every: Sequence[Turn], rng: random.Random, each: int) -> list[Turn]:
-    """Some of each phase with the same kinds of moves, of which a move's first byte tells."""
+    """Some of each phase with the same kinds of moves, by a move's first byte."""
     alike = defaultdict(list)
     for turn in every:
         alike[turn.phase, frozenset(move[0] for move in turn.moves), is_twin(turn)].append(turn)

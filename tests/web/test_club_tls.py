@@ -98,7 +98,7 @@ def hall(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hall]:
 
 @asynccontextmanager
 async def chromium(hall: Hall, home: Path) -> AsyncIterator[Browser]:
-    """Yield the browser of somebody with this home, who is in the hall."""
+    """Yield the browser of a person in the hall, with this home."""
     path = chromium_path()
     async with async_playwright() as playwright:
         launched = await playwright.chromium.launch(

@@ -36,7 +36,7 @@ FIRST = Author(Role.ARBITER, 0)
 
 @asynccontextmanager
 async def desk(folder: Path) -> AsyncIterator[tuple[str, Client]]:
-    """Yield the address of pages of a referee, and who has its organiser's token."""
+    """Yield the address of pages of a referee, and a caller with its organiser's token."""
     async with running(folder) as (server, client):
         key = (await client.create()).verifier_key
         async with pages(server.address, key) as address:

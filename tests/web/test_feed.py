@@ -192,7 +192,7 @@ def test_lies_in_a_commit() -> None:
 
 
 def test_lies_about_what_players_signed() -> None:
-    """With the referee's key, and not the players': a Join, a Reveal and a move of somebody who did not sign them."""
+    """With the referee's key, and not the players': a Join, a Reveal and a move that their seats did not sign."""
     honest = gateway("rollwrite")
 
     def forged(n: int, change: Callable[[log_pb2.Intent], None], *, players: bool) -> Job:

@@ -1,4 +1,4 @@
-"""A whole final scoring on the page where positions are judged: several boards, places, and who broke a tie."""
+"""A whole final scoring on the page where positions are judged: several boards, places, and tie-breaks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole games of people: two browsers, six seats, and what somebody hears who sees nothing."""
+"""Whole games of people: two browsers, six seats, and the words for a person who sees nothing."""
 
 from __future__ import annotations
 

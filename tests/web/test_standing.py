@@ -1,4 +1,4 @@
-"""How a game stands, as pages tell it from signed entries: after every entry of every frozen log, as the log has it."""
+"""A game's standing, as pages get it from signed entries: after every entry of every frozen log, as the log has it."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ _next = iter(range(1 << 24))
 
 
 def elsewhere() -> dict[str, str]:
-    """Return the header of somebody who has not asked yet."""
+    """Return the header of a new client."""
     number = next(_next)
     return {"X-Forwarded-For": f"10.{number >> 16}.{number >> 8 & 255}.{number & 255}"}
 

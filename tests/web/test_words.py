@@ -169,7 +169,7 @@ def test_keys_that_are_put_together_are_those_of_the_code() -> None:
 
 @pytest.mark.parametrize("language", languages("web"))
 def test_what_a_button_shows_is_in_what_it_is_called(language: str) -> None:
-    """Whole words of it (WCAG 2.5.3), so that who speaks to a machine can say what is seen."""
+    """Whole words of it (WCAG 2.5.3), so that people who speak to a machine can say what they see."""
     said = load("web", language)
     pairs = ("clear", "clear.board"), ("copy", "copy.link"), ("score", "score_all")
     for shown, called in ((said(f"position.{shown}"), said(f"position.{called}")) for shown, called in pairs):

@@ -127,7 +127,7 @@ def much_happens(ruled: Ruled) -> None:
 
 
 def ends(ruled: Ruled, protest: int) -> None:
-    """An arbiter decides the game, nothing more is ruled, and the file tells all of it."""
+    """An arbiter decides the game, no ruling follows, and the file has all of it."""
     told = ruled.rule("adjudicate", "--places", "2,1,2", "--scores", "5,9,5", *ON)
     assert "seat 0 5 points, place 2, seat 1 9 points, place 1" in told
     code, error = ruled.refused("void", *ON)

@@ -27,7 +27,7 @@ QUORUM = ("w1", "w2")
 
 
 class Watcher:
-    """Somebody who looks at a log again and again."""
+    """A watcher that looks at a log again and again."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.log = folder, folder / "log"

@@ -200,7 +200,7 @@ def test_a_list_is_split_at_ends_of_lines_and_nowhere_else(games: Path, end: str
 
 
 def test_a_directory_that_cannot_be_listed_is_named_and_not_left_out(games: Path) -> None:
-    """Here because its path is too long, as a test may be run by somebody who may read everything."""
+    """Here its path is too long, as the user who runs the tests may read everything."""
     top = Path.cwd()
     os.chdir(games)
     try:

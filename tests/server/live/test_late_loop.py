@@ -1,4 +1,4 @@
-"""An event loop that is late, at any moment: who thinks pays for it, who waits for the referee does not."""
+"""An event loop that is late, at any moment: thinking players pay for it, those waiting for the referee do not."""
 
 from __future__ import annotations
 

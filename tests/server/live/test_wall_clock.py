@@ -145,7 +145,7 @@ def test_the_wall_clock_is_followed_slowly_and_never_back() -> None:
 
 
 async def leap(path: Path, machine: Machine, ahead_ms: int, **terms: Any) -> Clocked:
-    """A game of somebody who thinks for 700 ms, and then the referee takes up another one, stamped later than now."""
+    """Play a game whose seat thinks for 700 ms; then the referee takes up another one, stamped later than now."""
     for name in ("here", "there"):
         (path / name).mkdir()
     far = Machine(START_MS + ahead_ms)

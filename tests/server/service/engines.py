@@ -1,6 +1,6 @@
-"""The databases that a referee's games can be in, as somebody beside the referee sees them.
+"""The databases that a referee's games can be in, as seen beside the referee.
 
-Each test of the service is run with each of them: whoever starts a referee asks ``place`` where its games are to be.
+Each test of the service is run with each of them: to start a referee, ask ``place`` where its games are to be.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Engine(ABC):
 
     @abstractmethod
     def kept(self) -> Sequence[bytes]:
-        """Return all that is on disk, as somebody who copies it has it."""
+        """Return all that is on disk, as a copy has it."""
 
     @abstractmethod
     def back_up(self) -> None:

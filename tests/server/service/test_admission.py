@@ -167,7 +167,7 @@ async def test_reflection_pays_for_what_it_sends(tmp_path: Path) -> None:
 async def test_refusals_that_come_by_the_dozen_come_one_after_the_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And who would be one too many to wait hears at once."""
+    """A call too many to wait is refused at once."""
     monkeypatch.setattr(limits, "MOST_REFUSED_LATER", 5)
     monkeypatch.setattr(limits, "REFUSED_AFTER_S", 3600)
     async with running(tmp_path / "data", requests_per_s=SPARSE) as (_, client):

@@ -1,4 +1,4 @@
-"""Rulings and protests over gRPC: each once, who may not, the docket, texts kept and erased."""
+"""Rulings and protests over gRPC: each once, refused callers, the docket, texts kept and erased."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ GIVES_TIME_TO_READ = """
 from referee.server.service.server import Server
 Server.stop.__defaults__ = (15.0,)
 """
-"""A referee that stops slowly: who reads has read everything by then, however slow the machine is."""
+"""A referee that stops slowly: a reader has read everything by then, however slow the machine is."""
 
 
 @asynccontextmanager
@@ -180,7 +180,7 @@ async def test_a_second_signal_ends_it_at_once(tmp_path: Path, engine: Engine) -
 
 @dataclass
 class Crowd:
-    """Everybody who plays, and what they were told."""
+    """All players, and their messages."""
 
     acked: list[tuple[str, int, bytes]] = field(default_factory=list)
     """Game, seq and intent of each accepted act."""
@@ -189,7 +189,7 @@ class Crowd:
     cut: list[Exception] = field(default_factory=list)
     """By streams that were written to when they were over: then the library forgets what there was to read."""
     begun: int = 0
-    """Streams that have told something."""
+    """Streams that have sent something."""
     enough: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def play(self, play: Play, seat: int, acts: int) -> None:

@@ -258,7 +258,7 @@ def bad_acts(twin: Twin) -> Sequence[tuple[str, str, SignedIntent]]:
 
 
 async def play_both(one: Twin, other: Twin, acts: int = MOST_ACTS) -> set[str]:
-    """Plays both games until chance tells them apart, or so far, and compares on the way; returns what was heard."""
+    """Play both games until chance tells them apart, or ``acts`` acts, and compare; return what was heard."""
     kinds: set[str] = set()
 
     def compared() -> None:
@@ -309,7 +309,7 @@ async def test_games_that_differ_in_their_decks_alone_send_equal_bytes(name: str
 
 
 class InAMessage(GameService):
-    """The position tells of the deck."""
+    """The position depends on the deck."""
 
     async def GetGame(self, request: pb.GetGameRequest, caller: Caller) -> pb.GetGameResponse:  # noqa: N802
         response = await super().GetGame(request, caller)

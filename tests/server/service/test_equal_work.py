@@ -176,7 +176,7 @@ class Uneven(AssertionError):
 
 
 async def hold_against_each_other(played: list[Table], acts: int) -> int:
-    """Plays on until chance tells the games apart, or so far. Returns how many operations were the same in all."""
+    """Play on until chance tells the games apart, or ``acts`` acts. Return the number of equal operations."""
     total = 0
     for number in range(acts):
         done = [await table.work(number) for table in played]

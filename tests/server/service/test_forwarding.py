@@ -143,7 +143,7 @@ async def test_a_game_that_is_set_aside_is_told_of_once(two: Two) -> None:
 
 
 async def test_a_stream_goes_on_with_any_number_of_games(two: Two) -> None:
-    """They are more than its queue holds, and there is something to tell of each."""
+    """They are more than its queue holds, and each has news."""
     await until(lambda: two.other.data.store.nodes.others, "the nodes to see each other", every_s=0.01)
     games = [(await two.here.create(2)).game.id for _ in range(QUEUE_ITEMS + 44)]
     issued = await Office(two.here).issue("eve", access.SCOPE_SCRIBE)
@@ -215,7 +215,7 @@ async def ended(call: Any) -> Any:
 
 
 async def test_only_nodes_can_use_the_port_of_the_nodes(two: Two) -> None:
-    """Neither who speaks no TLS, nor who shows no certificate, nor who makes one from another secret."""
+    """Callers without TLS, without a certificate, or with one made from another secret cannot."""
     address, name = two.owner.node_address, (("grpc.ssl_target_name_override", NODE_NAME),)
     stranger = NodeCredentials(bytes(NODE_SECRET_BYTES))
     ours = NodeCredentials(two.other.data.node_secret())

@@ -1,4 +1,4 @@
-"""Guessing tokens costs who guesses: the store is asked little, and who has a token gets in from the same address."""
+"""Guessing tokens costs the guesser: the store is asked little, and a token gets in from the same address."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def objects() -> Counter[str]:
 
 
 async def a_game(client: Client, rules_id: str) -> None:
-    """From its opening to its log, with somebody who watches to the end and somebody who leaves in the middle."""
+    """From its opening to its log, with a watcher to the end and one that leaves in the middle."""
     play = await client.play(2, rules_id=rules_id, **RULES[rules_id])
     leaving = client.games.WatchGame(pb.WatchGameRequest(game_id=play.id))
     await leaving.read()
@@ -161,7 +161,7 @@ def uncollected() -> Iterator[list[Any]]:
 async def test_refused_calls_leave_the_garbage_collector_nothing_of_ours(
     client: Client, uncollected: list[Any]
 ) -> None:
-    """A full collection stops every game, and who is refused by the hundred would bring one about."""
+    """A full collection stops every game, and hundreds of refusals would bring one about."""
     unknown = "0" * 32
     for _ in range(3):
         assert (await refused(client.games.GetGame(pb.GetGameRequest(game_id=unknown)))).reason == "UNKNOWN_GAME"

@@ -36,7 +36,7 @@ from tests.waiting import until
 
 
 async def test_room_for_so_many_watchers(tmp_path: Path) -> None:
-    """At one game and in all; who leaves makes room."""
+    """At one game and in all; a watcher that leaves makes room."""
     async with running(tmp_path / "data", max_watchers=3, max_watchers_of_game=2) as (_, client):
         one, two = [await client.create(4) for _ in range(2)]
         tokens = [*one.seat_tokens, *two.seat_tokens]
@@ -93,7 +93,7 @@ async def test_no_caller_takes_all_places_of_watchers_and_strangers_leave_half(t
 
 
 async def test_a_watcher_that_does_not_read_is_cut_off(tmp_path: Path) -> None:
-    """It does not take its place for ever, though its connection lives; and it is not told that it has everything."""
+    """It does not take its place for ever, though its connection lives; and it gets no sign that it has everything."""
     async with running(tmp_path / "data") as (_, client):
         play, other = await client.play(6), await client.create()
         await play.to_the_end()
@@ -115,7 +115,7 @@ async def test_a_watcher_that_does_not_read_is_cut_off(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("read", sample_of([0, 1], 1))
 async def test_a_log_that_is_not_read_is_cut_off(read: int, tmp_path: Path) -> None:
-    """From its first message on, or later; and whoever reads on after all is not told that this was all of it."""
+    """From its first message on, or later; and a late reader gets no sign that this was all of it."""
     async with running(tmp_path / "data") as (_, client):
         play, other = await client.play(6), await client.create()
         await play.to_the_end()
@@ -370,7 +370,7 @@ async def greeted(address: str) -> tuple[asyncio.StreamReader, asyncio.StreamWri
 
 
 async def test_messages_of_so_many_bytes(play: Play) -> None:
-    """Refused by us, and told so; beyond what gRPC takes it is gRPC that refuses."""
+    """We refuse them with a reason; gRPC refuses messages beyond its own limit."""
     client, token = play.client, bearer(token_of(play, 0))
     request = pb.CreateGameRequest(rules_id="x" * (1 << 20))
     found = await refused(client.games.CreateGame(request, metadata=bearer(client.organiser)))

@@ -84,7 +84,7 @@ async def there_are(server: Server, waiting: int) -> None:
 
 
 async def test_so_many_wait_for_a_replay(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In all; whoever leaves makes room, and those who cannot come again wait beside them."""
+    """In all; a caller that leaves makes room, and callers that cannot come again wait beside them."""
     monkeypatch.setattr(archive_module, "MOST_REPLAYS", 2)
     replays, accounts = Replays(), [Account() for _ in range(3)]
     entered: list[int] = []

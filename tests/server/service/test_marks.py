@@ -74,7 +74,7 @@ async def test_a_database_that_was_set_back_is_named_game_by_game(
 
 
 async def test_another_history_of_the_same_length(tmp_path: Path, engine: Engine, logged: StringIO) -> None:
-    """Both obey the rules, and the referee's own key signed both: only the marks tell."""
+    """Both obey the rules, and the referee's own key signed both: only the marks show it."""
     data, marks = tmp_path / "data", tmp_path / "old.marks"
     async with running(data) as (_, client):
         play = await client.play()

@@ -659,7 +659,7 @@ async def test_who_would_open_a_game_is_told_that_the_standby_is_missing(
 async def test_the_games_of_a_node_that_dies_or_hangs_go_on_at_another(
     how: signal.Signals, url: str, tmp_path: Path
 ) -> None:
-    """With acts under way; who wakes again finds that it has lost its games, and ends."""
+    """Acts are under way; a node that wakes again finds that it has lost its games, and ends."""
     paths, log = [tmp_path / "one", tmp_path / "two"], tmp_path / "log"
     await directories(url, *paths)
     (paths[1] / "organiser.token").write_bytes((paths[0] / "organiser.token").read_bytes())

@@ -1,4 +1,4 @@
-"""A referee with a public log: what becomes of a game there, and who can have the proof."""
+"""A referee with a public log: a game's course there, and the right to its proof."""
 
 from __future__ import annotations
 

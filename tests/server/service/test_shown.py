@@ -271,7 +271,7 @@ async def test_a_person_at_a_terminal_is_told_and_has_the_file(tmp_path: Path) -
 
 
 def seated(join: Join, key_file: Path, begun: asyncio.Event) -> Seat:
-    """Somebody who takes the seat, and waits until the game has begun."""
+    """Take the seat, and wait until the game has begun."""
 
     def grown() -> None:
         if seat.ledger.size > 4:

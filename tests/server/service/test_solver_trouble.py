@@ -1,4 +1,4 @@
-"""SolverService when something is in its way: workers that fail, callers who leave, too many of them; and who plays."""
+"""SolverService when something is in its way: workers that fail, callers that leave, too many of them; and players."""
 
 from __future__ import annotations
 

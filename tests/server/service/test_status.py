@@ -1,4 +1,4 @@
-"""StatusService: whose turn it is, since when, who is connected; also with many games, and when some cannot be read."""
+"""StatusService: the seat on turn, since when, connected seats; also with many games, and when some cannot be read."""
 
 from __future__ import annotations
 
@@ -287,7 +287,7 @@ def test_who_calls_counts_for_a_minute() -> None:
 
 
 def test_many_addresses_take_no_memory_and_hide_nobody() -> None:
-    """Somebody with a new address for each call: those who call often are still told of, and every call is counted."""
+    """A caller has a new address for each call: frequent callers are still listed, and every call is counted."""
     accounts, counted = Accounts(1.0, 1), Callers(most=50, now=lambda: 1_000.0)
     busy = accounts.of("busy")
     for number in range(5_000):

@@ -1,4 +1,4 @@
-"""TLS and client certificates: who gets in, as whom, and which files are refused."""
+"""TLS and client certificates: admitted callers, their names, and refused files."""
 
 from __future__ import annotations
 

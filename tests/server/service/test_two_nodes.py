@@ -232,7 +232,7 @@ class Seat:
         self.receipts = list(ledger.receipts)
 
     async def watch(self, addresses: list[str]) -> None:
-        """To the end of the game. No stream tells an entry twice or out of order, and none contradicts another."""
+        """To the end of the game. No stream sends an entry twice or out of order, and none contradicts another."""
         seq, is_over = -1, False
         while not is_over:
             for address in addresses:

@@ -39,7 +39,7 @@ class Asking:
 
 
 async def settled() -> None:
-    """When everybody has had a turn who could."""
+    """Return when every caller that could has had a turn."""
     for _ in range(5):
         await asyncio.sleep(0)
 

@@ -282,7 +282,7 @@ class Twin:
         await self._hear(audience, method, answers, call if len(answers) < most else None)
 
     async def _quiet(self) -> None:
-        """Until the referee has seen who left: until then its numbers depend on the moment."""
+        """Wait until the referee has seen who left: until then its numbers depend on the moment."""
         wanted = Counter(listener.what.partition("/")[2] for listener in self.listeners)
         watchers = wanted["WatchGame"] + 1  # the players' own
         while True:

@@ -39,7 +39,7 @@ _SETTINGS = {
 
 
 def _other() -> tuple[int, int] | None:
-    """Return the user and the group that run PostgreSQL; None: whoever runs the tests."""
+    """Return the user and the group that run PostgreSQL; None: the user that runs the tests."""
     if os.geteuid():
         return None
     for name in _OTHERS:
@@ -107,14 +107,14 @@ class Postgres:
         self.run("pg_basebackup", *words, "--no-slot")
 
     def copy_log(self, to: str, name: str) -> subprocess.Popen[bytes]:
-        """Begin to copy the log into a folder in this one; the server knows whoever does so by this name."""
+        """Begin to copy the log into a folder in this one; the server knows the copier by this name."""
         (self.folder / to).mkdir()
         self.own(to)
         words = ("-D", to, "-d", f"host={self.folder} user={USER} application_name={name}", "--synchronous")
         return subprocess.Popen(_as(self._other, self._bin / "pg_receivewal", *words), cwd=self.folder)
 
     def run(self, program: str, *words: str, given: str = "") -> str:
-        """Run one of PostgreSQL's programs, as whoever runs the server; return what it prints."""
+        """Run one of PostgreSQL's programs, as the server's user; return what it prints."""
         command = _as(self._other, self._bin / program, *words)
         done = subprocess.run(command, cwd=self.folder, input=given, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
@@ -179,7 +179,7 @@ class Postgres:
         return self.url(name)
 
     def drop(self, name: str) -> None:
-        """Remove one, whoever is connected."""
+        """Remove one, even with connections."""
         self.ask("postgres", f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 
     def emptied(self) -> str:

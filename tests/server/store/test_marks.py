@@ -92,7 +92,7 @@ async def test_a_batch_that_cannot_be_marked_failed_and_the_next_does_not(tmp_pa
 
 
 async def test_marks_are_read_while_somebody_has_them_locked(tmp_path: Path) -> None:
-    """A commit waits for the lock in its thread; whoever reads must not, as he does so on the event loop."""
+    """A commit waits for the lock in its thread; a read must not, as it is on the event loop."""
     store = SqliteStore(tmp_path / "referee.db")
     await committed(store, Change(identity(1), [row(0)], opening(1), root=A))
     with closing(sqlite3.connect(tmp_path / "marks.db", isolation_level=None)) as other:

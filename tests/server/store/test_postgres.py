@@ -108,7 +108,7 @@ async def test_a_commit_that_no_standby_has_is_not_reported_as_done(
 async def test_taken_for_done_a_cancelled_commit_would_be_let_out(
     postgres: Postgres, store: PostgresStore, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The control of the test above: the driver itself tells of nothing."""
+    """The control of the test above: the driver itself reports nothing."""
     monkeypatch.setattr(PostgresSession, "heed", lambda _: None)
     with without_standby(postgres):
         done = asyncio.create_task(committed(store, Change(identity(1), [row(1)], root=B)))

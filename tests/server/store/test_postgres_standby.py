@@ -28,7 +28,7 @@ NAMES = "SHOW synchronous_standby_names"
 
 
 class Pair:
-    """A primary whose commits wait for a standby; ``url`` is that of a database there, whoever is the primary."""
+    """A primary whose commits wait for a standby; ``url`` is that of a database there, on either primary."""
 
     def __init__(self, primary: Postgres, standby: Postgres) -> None:
         self.primary, self.standby = primary, standby

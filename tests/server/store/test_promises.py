@@ -421,7 +421,7 @@ def test_every_method_that_asks_the_database_is_listed() -> None:
 
 @pytest.mark.parametrize("name", _ASKED)
 async def test_what_goes_wrong_is_told_as_the_stores(name: str, tmp_path: Path) -> None:
-    """Not as SQLite's: whoever asks knows of no database."""
+    """It is not SQLite's: callers know of no database."""
     path = tmp_path / "referee.db"
     store = SqliteStore(path)
     for side in (store._read_side, store._write_side):

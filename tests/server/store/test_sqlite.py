@@ -166,7 +166,7 @@ async def test_games_of_an_earlier_version_are_found_by_their_event(store: Sqlit
 
 
 async def test_a_database_is_copied_with_its_log_before_it_is_upgraded(store: SqliteStore, tmp_path: Path) -> None:
-    """Somebody who still reads it keeps its log from being written into it; whoever says no changes nothing."""
+    """A reader keeps its log from being written into it; an operator who declines changes nothing."""
     path, copy = tmp_path / "referee.db", tmp_path / "referee.db.v5"
     await committed(store, Change(identity(0), [row(0)], opening(0)))
     await store.close()

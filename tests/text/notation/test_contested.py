@@ -277,7 +277,7 @@ def test_what_contradicts_is_told_with_what_was_expected(headers: str, message: 
 
 @pytest.mark.parametrize("ending", [*table_rules.ENDINGS, Ending.ABORTED, Ending.VOIDED])
 def test_an_end_of_which_nobody_says_whose_it_was_is_read_and_has_no_places(ending: Ending) -> None:
-    """Texts were written so before they told who forfeited."""
+    """Texts were written so before they named forfeits."""
     found = game_text.read(f'{KINGS}[Result "{ending.words}"]\n')
     assert found.result == Result(ending)
     assert game_text.read(game_text.write(found.game)).game == found.game

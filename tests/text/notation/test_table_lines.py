@@ -1,4 +1,4 @@
-"""Lines of a text that tell what happened beside the moves: read, printed, recorded."""
+"""Lines of a text about acts beside the moves: read, printed, recorded."""
 
 from __future__ import annotations
 

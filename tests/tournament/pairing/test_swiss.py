@@ -114,7 +114,7 @@ def test_who_must_not_meet_stands_above_the_bye() -> None:
 
 
 def test_the_bound_is_that_of_the_byes() -> None:
-    """To part two, others have the bye than the last: the bound is of those who sit."""
+    """To part two, others have the bye than the last: the bound is of those at tables."""
     event = Event(9, (5,), seed=22, absent=0.1, withdrawn=0.05, late=0.033, forbidden=0.1)
     for _ in range(2):
         situation = event.situation()

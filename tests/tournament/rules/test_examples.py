@@ -59,7 +59,7 @@ def test_catan_compares_shares_of_a_tables_points() -> None:
     [((1, 1, 3, 4), (240, 240, 120, 60)), ((1, 2, 2, 4), (300, 150, 150, 60)), ((1, 2, 2, 2), (300, 120, 120, 120))],
 )
 def test_europe_masters_shares_the_points_of_a_tie(places: tuple[int, ...], shared: tuple[int, ...]) -> None:
-    """Europe Masters: who ties shares, so each gets the mean of what the places give that the tie takes."""
+    """Europe Masters: tied players share, so each gets the mean of what the places give that the tie takes."""
     assert table_points(terms(), Result(places)) == shared
     assert sum(shared) == 60 * (5 + 3 + 2 + 1)
 
