@@ -332,8 +332,8 @@ async def test_a_copy_that_does_not_do(tmp_path: Path, a_copy: SetBackHere) -> N
 
 @pytest.mark.parametrize("is_over", sample_of([False, True], 1))
 async def test_what_is_damaged_comes_back_from_a_copy(is_over: bool, tmp_path: Path) -> None:
-    """Games that are over are listed, too; what comes back is every entry that was there. Where in the middle a
-    checkpoint stood, no copy tells.
+    """Games that are over are listed, too; what comes back is every entry that was there. No copy shows where
+    in the middle a checkpoint stood.
     """
     data, damage = tmp_path / "data", list(DAMAGE)
     if not is_over:
